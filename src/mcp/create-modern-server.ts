@@ -50,6 +50,27 @@ const createError = (id: RequestId | null, code: number, message: string) => ({
   error: { code, message },
 });
 
+/** The error code for a revision that is not served. */
+const unsupportedRevision = -32022;
+
+/**
+ * The revision that a request asks for in vain. The SDK compares only that of the first request of a connection, and knows
+ * no `initialize` that claims a modern revision.
+ */
+function findRefusedRevision(message: unknown): string | undefined {
+  const claimed = claimedRevision(message);
+  if (typeof claimed !== "string") return undefined;
+  if (claimed !== modernRevision) return claimed;
+  if (methodOf(message) !== "initialize") return undefined;
+  return String((message as { params: Record<string, unknown> }).params.protocolVersion);
+}
+
+function createRevisionError(id: RequestId, requested: string) {
+  const data = { supported: [modernRevision], requested };
+  const error = { code: unsupportedRevision, message: `Unsupported protocol version: ${requested}`, data };
+  return { jsonrpc: "2.0" as const, id, error };
+}
+
 /** Nothing of a client is checked against a schema by the SDK. */
 const noValidator = {
   getValidator: () => {
@@ -282,6 +303,11 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
       const receive = transport.onmessage;
       transport.onmessage = (message, extra) => {
         const id = requestIdOf(message);
+        const refused = findRefusedRevision(message);
+        if (id !== undefined && refused !== undefined) {
+          void transport.send(createRevisionError(id, refused)).catch(() => {});
+          return;
+        }
         if (id !== undefined && claimedRevision(message) === modernRevision) {
           const fault = findFault(message);
           if (fault !== undefined) {

@@ -116,6 +116,22 @@ describe("the first request over stdio selects the era", () => {
     });
   });
 
+  test("a later request with an unknown revision is rejected with the known ones", async () => {
+    const { ask } = await serve();
+    expect(await ask(discover())).toMatchObject({ result: { supportedVersions: [revision] } });
+    await ask(modernCall("echo", {}, { id: 1 }));
+    const unknown = modern("tools/list", {}, { id: 2, meta: { [revisionKey]: "2099-01-01" } });
+    expect(await ask(unknown)).toMatchObject(versionError("2099-01-01"));
+    expect(await ask(modern("tools/list", {}, { id: 3 }))).toHaveProperty("result.tools");
+  });
+
+  test("a modern process rejects initialize in the same way if it claims a modern revision", async () => {
+    const { ask } = await serve();
+    await ask(modernCall("echo", {}, { id: 1 }));
+    const { params } = initializing();
+    expect(await ask(modern("initialize", params, { id: 2 }))).toMatchObject(versionError("2025-11-25"));
+  });
+
   test("a notification does not select the era", async () => {
     const { say, ask } = await serve();
     say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
