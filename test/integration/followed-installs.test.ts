@@ -5,39 +5,23 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { openSession, type Session } from "../../src/session.ts";
 import {
+  changeCommands,
   type PackageManager,
   packageManagers,
   runPackageManager,
   startPackageManager,
 } from "../support/package-managers.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { makeTree } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { type Registry, startRegistry } from "../support/registry.ts";
 import { waitUntil } from "../support/wait-until.ts";
-
-const tool = (name: string) => ({
-  name,
-  description: `The tool ${name}.`,
-  inputSchema: { type: "object" },
-  handler: "./handlers.js#ask",
-});
-
-/** A version of `@acme/live`: its tools are `live_ask`, and `live_more` from version 2 on. */
-const live = (version: string) => ({
-  "package.json": packManifest("@acme/live", {
-    version,
-    trailblaze: { tools: version < "2" ? ["ask"] : ["ask", "more"] },
-  }),
-  "handlers.js": `export const ask = () => "version ${version}";\n`,
-  "trailblaze/tools/ask.json": tool("live_ask"),
-  "trailblaze/tools/more.json": tool("live_more"),
-});
+import { livePack } from "./live-pack.ts";
 
 let registry: Registry;
 
 beforeAll(async () => {
   registry = await startRegistry();
-  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, live(version));
+  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, livePack(version));
   await publish(registry.url, {
     "package.json": {
       name: "@acme/stuck",
@@ -77,17 +61,11 @@ async function follow(manager: PackageManager): Promise<Following> {
   return { cwd, session, run, isolated, names: () => session.tools.map(({ name }) => name) };
 }
 
-const commands: Record<PackageManager, { add: string[]; remove: string[] }> = {
-  npm: { add: ["install"], remove: ["uninstall"] },
-  pnpm: { add: ["add"], remove: ["remove"] },
-  yarn: { add: ["add", "--non-interactive"], remove: ["remove", "--non-interactive"] },
-};
-
 test.each(packageManagers)(
   "an open session has a pack's tools after %s has installed, updated and removed it",
   async (manager) => {
     const { session, names, run } = await follow(manager);
-    const { add, remove } = commands[manager];
+    const { add, remove } = changeCommands[manager];
     await run(...add, "@acme/live@1.0.0");
     await waitUntil(() => names().join() === "live_ask");
     expect(await session.callTool("live_ask")).toMatchObject({ message: "version 1.0.0" });

@@ -13,16 +13,17 @@ export interface HttpServing {
 const startLimitMs = 30_000;
 const stopLimitMs = 10_000;
 
-/** Runs the built `trailblaze start` on a free port of loopback. Rejects if it ends before it serves. */
+/** Runs the built `trailblaze start` on a free port of loopback. Without a server, it serves the session. */
 export async function serveOverHttp(
-  server: string,
+  server: string | null,
   {
     cwd,
     args = [],
     script = inRepository("dist/cli/cli.cjs"),
   }: { cwd: string; args?: readonly string[]; script?: string },
 ): Promise<HttpServing> {
-  const child = spawn(process.execPath, [script, "start", server, "--http", "0", ...args], {
+  const started = ["start", ...(server === null ? [] : [server]), "--http", "0", ...args];
+  const child = spawn(process.execPath, [script, ...started], {
     cwd,
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -34,7 +35,7 @@ export async function serveOverHttp(
     return ended.finally(() => clearTimeout(limit));
   };
   const url = await new Promise<string>((resolve, reject) => {
-    const fail = (what: string) => reject(new Error(`trailblaze start ${server} ${what}\n${stderr}`));
+    const fail = (what: string) => reject(new Error(`trailblaze ${started.join(" ")} ${what}\n${stderr}`));
     const limit = setTimeout(() => {
       void stop();
       fail(`does not serve after ${startLimitMs} ms`);
