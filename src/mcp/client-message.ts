@@ -9,6 +9,7 @@ export type { RequestId } from "./find-request-id.ts";
 export const rpcCode = {
   parse: -32700,
   request: -32600,
+  method: -32601,
   params: -32602,
   internal: -32603,
   refused: -32000,

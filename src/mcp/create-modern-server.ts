@@ -16,8 +16,8 @@ import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault, readLogLevel } from "./request-params.ts";
-import { claimedRevision, modernRevision } from "./revisions.ts";
-import { argumentsIn, type EraRules, progressParams, ServedAnswers } from "./served-answers.ts";
+import { claimedRevision, modernRevision, refuseRevision } from "./revisions.ts";
+import { argumentsIn, type EraRules, progressParams, RpcError, ServedAnswers } from "./served-answers.ts";
 import type { CallChannel, ServedServer, ServedTool } from "./served-server.ts";
 
 /** How long clients may keep lists, and whether they may share them. */
@@ -50,9 +50,6 @@ const createError = (id: RequestId | null, code: number, message: string) => ({
   error: { code, message },
 });
 
-/** The error code for a revision that is not served. */
-const unsupportedRevision = -32022;
-
 /**
  * The revision that a request asks for in vain. The SDK compares only that of the first request of a connection, and knows
  * no `initialize` that claims a modern revision.
@@ -63,12 +60,6 @@ function findRefusedRevision(message: unknown): string | undefined {
   if (claimed !== modernRevision) return claimed;
   if (methodOf(message) !== "initialize") return undefined;
   return String((message as { params: Record<string, unknown> }).params.protocolVersion);
-}
-
-function createRevisionError(id: RequestId, requested: string) {
-  const data = { supported: [modernRevision], requested };
-  const error = { code: unsupportedRevision, message: `Unsupported protocol version: ${requested}`, data };
-  return { jsonrpc: "2.0" as const, id, error };
 }
 
 /** Nothing of a client is checked against a schema by the SDK. */
@@ -200,17 +191,34 @@ export function createModernHttpProxy(
     jsonSchemaValidator: noValidator,
     ...(instructions === undefined ? {} : { instructions }),
   };
+  /** Requests whose methods the server does not know. */
+  const unknown = new WeakSet<object>();
   const { handler, answer } = createHttpHandler(
     (message) => {
       const server = new Server(info, options);
       const params = isRecord(message) && isRecord(message.params) ? message.params : {};
       server.fallbackRequestHandler = (request, context) =>
-        forward(request.method, params, createChannel(context)) as never;
+        forward(request.method, params, createChannel(context)).catch((error) => {
+          const isUnknown = error instanceof RpcError && error.code === rpcCode.method;
+          if (isUnknown && isRecord(message)) unknown.add(message);
+          throw error;
+        }) as never;
       return server;
     },
     () => undefined,
   );
-  return { headersOf: async () => [], answer, close: () => handler.close() };
+  return {
+    headersOf: async () => [],
+    async answer(request, message) {
+      const response = await answer(request, message);
+      if (!isRecord(message) || !unknown.has(message) || response.status !== 200) return response;
+      const { headers, body } = response;
+      // A stream has begun with its status.
+      if (headers.get("content-type") !== "application/json") return response;
+      return new Response(body, { status: 404, headers });
+    },
+    close: () => handler.close(),
+  };
 }
 
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
@@ -305,7 +313,7 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
         const id = requestIdOf(message);
         const refused = findRefusedRevision(message);
         if (id !== undefined && refused !== undefined) {
-          void transport.send(createRevisionError(id, refused)).catch(() => {});
+          void transport.send(refuseRevision(id, refused)).catch(() => {});
           return;
         }
         if (id !== undefined && claimedRevision(message) === modernRevision) {

@@ -1,12 +1,9 @@
 import { requestIdOf } from "./client-message.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
-import { claimedRevision } from "./revisions.ts";
+import { claimedRevision, unsupportedRevision } from "./revisions.ts";
 
 /** The revisions that legacy servers speak. */
 const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-/** The error code of modern revisions for a revision that is not served. */
-const unsupportedRevision = -32022;
 
 /** Refuses modern clients of a server that speaks only legacy revisions, and names these, so that clients fall back. */
 export const createLegacyOnlyServer = (): ModernHttpServer => ({

@@ -6,8 +6,9 @@ import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import { LineDecoder } from "../runtime/line-decoder.mjs";
 import { own } from "./client/incoming-message.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
-import { cancelledIdOf, maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
+import { cancelledIdOf, maximumDepth, methodOf, requestIdOf, rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
+import { refuseRevision } from "./revisions.ts";
 
 export interface ProxyLimits {
   /** The longest message of the server, in bytes. */
@@ -46,9 +47,22 @@ class ProgressRoutes {
   }
 }
 
+/** The revision that `initialize` asks for; `undefined` for other messages. */
+function initializedRevision(message: JSONRPCMessage): string | undefined {
+  if (methodOf(message) !== "initialize") return undefined;
+  const { params } = message as { params?: Record<string, unknown> };
+  return String(params?.protocolVersion);
+}
+
+/** Whether an answer is an error because the method is unknown. */
+function isUnknownMethod(message: Record<string, unknown>): boolean {
+  const error = own(message, "error");
+  return isRecord(error) && own(error, "code") === rpcCode.method;
+}
+
 /**
  * A subprocess server behind a connection: its process lives as long as the connection, and every message is passed on
- * unchanged. `onStderr` gets its stderr output, and why it could not start or was terminated.
+ * unchanged, except that a client learns what a server without `initialize` speaks. `onStderr` gets its stderr output, and why it could not start or was terminated.
  */
 export function createProxyServer(
   label: string,
@@ -76,6 +90,7 @@ export function createProxyServer(
       const routes = new ProgressRoutes();
       /** Requests that are neither answered nor canceled. */
       const open = new Set<RequestId>();
+      let initialize: { id: RequestId; revision: string } | undefined;
       const running = processes.start(launch);
       child = running;
       await running.started.catch((error: Error) => {
@@ -112,6 +127,12 @@ export function createProxyServer(
         }
         if (!isRecord(message) || own(message, "jsonrpc") !== "2.0") return;
         routes.onAnswer(message);
+        if (initialize !== undefined && own(message, "id") === initialize.id && isUnknownMethod(message)) {
+          const { id, revision } = initialize;
+          open.delete(id);
+          transport.send(refuseRevision(id, revision)).catch(() => {});
+          return;
+        }
         if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
@@ -137,6 +158,8 @@ export function createProxyServer(
           return;
         }
         if (id !== undefined) open.add(id);
+        const revision = initializedRevision(message);
+        if (id !== undefined && revision !== undefined) initialize = { id, revision };
         const cancelled = cancelledIdOf(message);
         if (cancelled !== undefined) open.delete(cancelled);
         routes.onRequest(message);

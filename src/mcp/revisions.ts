@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { methodOf } from "./client-message.ts";
+import { methodOf, type RequestId } from "./client-message.ts";
 
 /** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */
 export const modernRevision = "2026-07-28";
@@ -33,4 +33,14 @@ export function isOfModernClient(message: unknown): boolean {
   const revision = claimedRevision(message);
   if (revision === undefined) return false;
   return methodOf(message) !== "initialize" || (typeof revision === "string" && isModern(revision));
+}
+
+/** The error code of modern revisions for a revision that is not served. */
+export const unsupportedRevision = -32022;
+
+/** The answer to a request for a revision of a server that speaks only modern ones. */
+export function refuseRevision(id: RequestId, requested: string) {
+  const data = { supported: [modernRevision], requested };
+  const error = { code: unsupportedRevision, message: `Unsupported protocol version: ${requested}`, data };
+  return { jsonrpc: "2.0" as const, id, error };
 }

@@ -1,7 +1,8 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { abortable } from "../../runtime/abort-listeners.ts";
 import { hostVersion } from "../../version.ts";
-import { isModern, legacyRevisions, modernRevision } from "../revisions.ts";
+import { rpcCode } from "../client-message.ts";
+import { isModern, legacyRevisions, modernRevision, unsupportedRevision } from "../revisions.ts";
 import { AnswerError } from "./answer-error.ts";
 import {
   type Era,
@@ -48,9 +49,6 @@ interface Pending {
   isOpenEnded: boolean;
 }
 
-const methodNotFound = -32601;
-const unsupportedVersion = -32022;
-
 const clientInfo = { name: "trailblaze", version: hostVersion };
 
 /** `_meta` of every modern request. */
@@ -63,7 +61,7 @@ const modernMeta = {
 /** Whether a server refuses `initialize` because it is modern. */
 function refusesInitialize(error: unknown): boolean {
   if (!(error instanceof AnswerError) || error.code === undefined) return false;
-  if (error.code === unsupportedVersion || error.code === methodNotFound) return true;
+  if (error.code === unsupportedRevision || error.code === rpcCode.method) return true;
   const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }
@@ -187,7 +185,7 @@ export class McpClient {
         break;
       case "request": {
         const { id, method } = incoming;
-        const error = { code: methodNotFound, message: "Method not found" };
+        const error = { code: rpcCode.method, message: "Method not found" };
         this.#notify(method === "ping" ? { id, result: {} } : { id, error });
         break;
       }

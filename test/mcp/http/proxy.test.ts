@@ -1,13 +1,15 @@
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
+import { createModernProxy } from "../../../src/mcp/modern-proxy.ts";
 import { createProxyServer, type ProxyLimits } from "../../../src/mcp/proxy-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { inRepository } from "../../support/repository.ts";
-import { beginSession, calling, messagesOf, post } from "./served.ts";
+import { headersFor, modern, modernCall, revision } from "../modern/modern-served.ts";
+import { beginSession, calling, initializing, messagesOf, post } from "./served.ts";
 
 const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
 
-/** Serves the fixture of servers, with its options, a process a session. */
+/** Serves the fixture of servers, with its options: a process a session, and one for all modern clients. */
 async function serveFixture(options: object = {}, limits?: ProxyLimits) {
   const stderr: string[] = [];
   const launch = {
@@ -19,7 +21,11 @@ async function serveFixture(options: object = {}, limits?: ProxyLimits) {
   const processes = createProcessPort({ leftoverMs: 400 });
   const onStderr = (chunk: Buffer) => stderr.push(chunk.toString());
   const create = () => createProxyServer("acme/pack/server", launch, processes, onStderr, limits);
-  const served = await serveHttp(create, { label: "acme/pack/server", graceMs: 500 });
+  const served = await serveHttp(create, {
+    label: "acme/pack/server",
+    graceMs: 500,
+    modern: () => createModernProxy(launch, "auto", processes, onStderr),
+  });
   onTestFinished(() => served.close());
   return { ...served, stderr };
 }
@@ -81,4 +87,44 @@ test("messages up to the limit are passed on", async () => {
   const session = await beginSession(served);
   const [message] = await messagesOf(await post(served, calling("text", 2, { bytes: 20 << 20 }), session));
   expect(JSON.stringify(message).length).toBeGreaterThan(20 << 20);
+});
+
+describe("a modern server that modern clients share", () => {
+  const line = (content: object) =>
+    `${JSON.stringify({ jsonrpc: "2.0", ...content, id: "ID" }).replace('"ID"', "ID")}\n`;
+  const unknown = line({ error: { code: -32601, message: "Method not found" } });
+  const answers = {
+    initialize: unknown,
+    "server/discover": line({ result: { supportedVersions: [revision], capabilities: { tools: {} } } }),
+    "no/such": unknown,
+  };
+
+  test("a call keeps an argument named __proto__ and a number as its client wrote them", async () => {
+    const served = await serveFixture({ answers });
+    const message = modernCall("echo");
+    const text = JSON.stringify(message).replace('"arguments":{}', '"arguments":{"__proto__":{"x":1},"n":1}');
+    const response = await post(served, text, headersFor(message));
+    expect(await response.json()).toMatchObject({
+      result: { content: [{ text: '{"__proto__":{"x":1},"n":1}' }] },
+    });
+  });
+
+  test("a method that the server does not know is answered with status 404, and other errors are not", async () => {
+    const served = await serveFixture({ answers });
+    const message = modern("no/such");
+    const response = await post(served, message, headersFor(message));
+    expect([response.status, await response.json()]).toMatchObject([404, { id: 1, error: { code: -32601 } }]);
+    const wrong = modernCall("no such tool");
+    const other = await post(served, wrong, headersFor(wrong));
+    expect([other.status, await other.json()]).toMatchObject([200, { error: { code: -32602 } }]);
+  });
+
+  test("a legacy client of a server that does not know `initialize` learns which revisions it knows", async () => {
+    const served = await serveFixture({ answers });
+    const [message] = await messagesOf(await post(served, initializing()));
+    expect(message).toMatchObject({
+      id: 1,
+      error: { code: -32022, data: { supported: [revision], requested: "2025-11-25" } },
+    });
+  });
 });
