@@ -8,7 +8,7 @@ export type { CallToolResult, TrailblazeErrorVariant, TrailblazeResultMeta } fro
 /** A success, with a string or with blocks of content. */
 export function success(
   content: string | readonly ContentBlock[],
-  { structuredContent }: { structuredContent?: { [key: string]: unknown } } = {},
+  { structuredContent }: { structuredContent?: unknown } = {},
 ): CallToolResult {
   return {
     content: typeof content === "string" ? [{ type: "text", text: content }] : [...content],

@@ -34,8 +34,9 @@ export type TrailblazeResultMeta = {
 /** The result of a tool call: MCP's own, with typed `_meta.trailblaze`. */
 export type CallToolResult = {
   content: ContentBlock[];
-  /** Must match the tool's `outputSchema`, if it has one. */
-  structuredContent?: { [key: string]: unknown };
+  /** Any JSON. Must match the tool's `outputSchema`, if it has one. Clients of older revisions get only an object. */
+  // biome-ignore lint/suspicious/noExplicitAny: callers know the tool's `outputSchema`, and MCP's SDKs have other types
+  structuredContent?: any;
   /** True if the tool failed. The first text block is then the error message. Default: false. */
   isError?: boolean;
   _meta?: { trailblaze?: TrailblazeResultMeta; [key: string]: unknown };
