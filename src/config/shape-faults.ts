@@ -59,14 +59,25 @@ function describeUnknownKey({ schemaPath, params }: ValidatorError, path: Path):
   return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
 }
 
+const sseHint = "Use the URL of the server's streamable HTTP endpoint";
+
+const describeSse = (path: Path, hint: string): ConfigFault => {
+  const reason = `\`${formatPath(path)}\` is sse, a deprecated transport that is not supported`;
+  return { reason, path, hint };
+};
+
 function describeError(error: ValidatorError, config: unknown): ConfigFault {
   const { keyword, params } = error;
   const path = readPointer(error.instancePath, config);
   const where = `\`${formatPath(path)}\``;
   const value = valueAt(config, path);
   switch (keyword) {
-    case "additionalProperties":
+    case "additionalProperties": {
+      const at = [...path, String(params.additionalProperty)];
+      const isType = path[0] === "trailblazeSubprocessToolsets" && path.length === 2 && at[2] === "type";
+      if (isType && valueAt(config, at) === "sse") return describeSse(at, `${sseHint}, and remove \`type\`.`);
       return describeUnknownKey(error, path);
+    }
     case "required":
       return { reason: `\`${params.missingProperty}\` is missing in ${where}`, path };
     case "type": {
@@ -77,10 +88,8 @@ function describeError(error: ValidatorError, config: unknown): ConfigFault {
     }
     case "enum": {
       const allowed = params.allowedValues as string[];
-      if (path[0] === "mcpServers" && value === "sse") {
-        const hint = "Use the URL of the server's streamable HTTP endpoint, and `type: http`.";
-        return { reason: `${where} is sse, a deprecated transport that is not supported`, path, hint };
-      }
+      if (path[0] === "mcpServers" && value === "sse")
+        return describeSse(path, `${sseHint}, and \`type: http\`.`);
       return { reason: `${where} must be one of ${listOf(allowed)}`, path, hint: suggest(value, allowed) };
     }
     case "minimum":

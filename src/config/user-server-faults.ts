@@ -111,12 +111,21 @@ function* findUrlFaults(url: unknown, path: Path): Generator<ConfigFault> {
   }
 }
 
+/** Headers that frame a request or belong to a session. With a value of the user, requests fail or are misread. */
+const reservedHeaders = new Set([
+  ...["content-length", "transfer-encoding", "trailer", "te"],
+  ...["upgrade", "expect", "keep-alive", "mcp-session-id"],
+]);
+
 function* findHeaderFaults(headers: unknown, path: Path): Generator<ConfigFault> {
   for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
     const at = [...path, name];
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) {
       const hint = "Use letters, digits and hyphens, as in X-Api-Key.";
       yield { reason: `${quote(name)} is not a valid header name`, path: at, hint };
+    } else if (reservedHeaders.has(name.toLowerCase())) {
+      const reason = `\`${formatPath(at)}\` is a header that the connection controls`;
+      yield { reason, path: at, hint: "Remove it." };
     } else if (typeof value === "string" && /[\r\n\0]/.test(value)) {
       yield { reason: `\`${formatPath(at)}\` contains a line break or a NUL character`, path: at };
     }

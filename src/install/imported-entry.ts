@@ -190,7 +190,8 @@ export function readImportedEntry(
       if (pairs.length > 0) entry.env = Object.fromEntries(pairs);
     } else if (isText(url) && command === undefined) {
       const inVariables = readVariableHeaders(value);
-      if (headers === undefined || inVariables === undefined || value.type === "sse") return "invalid";
+      const isSse = value.type === "sse" || value.transport === "sse";
+      if (headers === undefined || inVariables === undefined || isSse) return "invalid";
       entry.url = reader.secrets.url(url);
       const pairs = headers.map(([name, text]) => [name, reader.secrets.value(name, text)]);
       for (const [, reference] of inVariables) variables.refer(reference);

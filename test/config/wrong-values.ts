@@ -104,6 +104,7 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ url: "https://a.b" }), atServer("url"), /both `command` and `url`/],
   [server({ enabled: "no" }), atServer("enabled"), /boolean.*string/],
   [server({ headers: { A: "b" }, command: undefined, url: 5 }), atServer("url"), /number/],
+  [server({ command: undefined, url: "https://a.b/c", type: "sse" }), atServer("type"), /sse.*not supported/],
   [server({ prefix: "a b" }), atServer("prefix"), /"a b"/],
   [server({ prefix: 5 }), atServer("prefix"), /number/],
   [server({ toolset: "a/b" }), atServer("toolset"), /`toolset|toolset`/],
@@ -173,4 +174,7 @@ export const wrongByMeaning: readonly WrongValue[] = [
   [remote({ url: "https://me:secret@a.b" }), atPasted("url"), /credentials/],
   [remote({ headers: { "A B": "" } }), atPasted("headers", "A B"), /"A B"/],
   [remote({ headers: { A: "a\nb" } }), atPasted("headers", "A"), /line break/],
+  ...["Content-Length", "transfer-encoding", "Upgrade", "Expect", "Keep-Alive", "MCP-Session-Id"].map(
+    (name): WrongValue => [remote({ headers: { [name]: "1" } }), atPasted("headers", name), /connection/],
+  ),
 ];

@@ -69,11 +69,15 @@ const cases: readonly Case[] = [
         docs: { type: "stdio", ...npx, env: { API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" } },
         remote: { type: "http", ...remote },
         old: { type: "sse", url: "https://mcp.example.com/sse" },
+        older: { transport: "sse", url: "https://mcp.example.com/sse" },
       },
     },
     servers: { docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" }), remote: imported },
     variables: ["MY_KEY", "MODE", "AUTHORIZATION"],
-    skipped: [{ name: "old", reason: "invalid" }],
+    skipped: [
+      { name: "old", reason: "invalid" },
+      { name: "older", reason: "invalid" },
+    ],
   },
   {
     client: "codex",
