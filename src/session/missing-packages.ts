@@ -1,43 +1,69 @@
-import { join } from "node:path";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { type CheckedPack, makesUnusable } from "../validate/check-packs.ts";
 
-/** The packages that a state uses, by name. */
-export interface UsedPackages {
-  /** Location by name. */
-  readonly locations: ReadonlyMap<string, string>;
+/** A package that a state uses. */
+export interface UsedPackage {
+  /** The name under which the project declares it, which may be an alias; else its npm name. */
+  name: string;
+  /** The npm name of a pack; `undefined` for the package of a config's server. */
+  pack: string | undefined;
+  location: string;
+  /** What its package manager had written last. Absolute paths. */
+  lastFiles: readonly string[];
+}
+
+/** What package managers delete at the start of an installation and write at its end. */
+const lastFiles = [".package-lock.json", ".yarn-integrity"];
+
+function findLastFiles(location: string): string[] {
+  const end = location.lastIndexOf(`${sep}node_modules${sep}`);
+  if (end < 0) return [];
+  const folder = join(location.slice(0, end), "node_modules");
+  return lastFiles.map((name) => join(folder, name)).filter((path) => existsSync(path));
 }
 
 /** Packs of the project and its dependencies, and packages of the config's servers. */
-export function findUsedPackages(found: FoundPacks, { subprocessServers }: SessionConfig): UsedPackages {
-  const locations = new Map<string, string>();
+export function findUsedPackages(found: FoundPacks, { subprocessServers }: SessionConfig): UsedPackage[] {
+  const { manifest } = findProject(createNodeDiscoveryPort(), found.project);
+  const nameByLocation = new Map<string, string>();
+  for (const name of declaredDependencies(manifest)) {
+    const location = found.resolvePackage(name);
+    if (location !== undefined) nameByLocation.set(location, name);
+  }
+  const used: UsedPackage[] = [];
   for (const { pack } of found.packs) {
-    if (pack.origin !== "transitive" && pack.origin !== "global" && !pack.shadowed) {
-      locations.set(pack.name, pack.location);
-    }
+    const { name, location, origin, shadowed } = pack;
+    if (origin === "transitive" || origin === "global" || shadowed) continue;
+    const declaredName = nameByLocation.get(location) ?? name;
+    used.push({ name: declaredName, pack: name, location, lastFiles: findLastFiles(location) });
   }
   for (const { package: name } of subprocessServers) {
     const location = name === undefined ? undefined : found.resolvePackage(name);
-    if (name !== undefined && location !== undefined) locations.set(name, location);
+    if (name === undefined || location === undefined) continue;
+    used.push({ name, pack: undefined, location, lastFiles: findLastFiles(location) });
   }
-  return { locations };
+  return used;
 }
 
 /**
  * Throws a `TrailblazeError` if the project must not be used as it is: its package.json cannot be read, or a package is
  * missing that it still declares and that the state before used, as in the middle of an installation.
  */
-export function refuseIncompleteProject(found: FoundPacks, before: UsedPackages): void {
+export function refuseIncompleteProject(found: FoundPacks, before: readonly UsedPackage[]): void {
   const fault = found.broken.get(found.project);
   if (fault !== undefined) throw new TrailblazeError(fault);
   const port = createNodeDiscoveryPort();
   const declared = declaredDependencies(findProject(port, found.project).manifest);
   const isThere = new Set(found.packs.map(({ pack }) => pack.name));
-  for (const [name, location] of before.locations) {
-    if (isThere.has(name)) continue;
+  for (const { name, pack, location } of before) {
+    if (pack !== undefined && isThere.has(pack)) continue;
     const now = declared.has(name) ? found.resolvePackage(name) : location;
     const broken = now === undefined ? undefined : found.broken.get(now);
     if (broken !== undefined) throw new TrailblazeError(broken);
@@ -45,6 +71,48 @@ export function refuseIncompleteProject(found: FoundPacks, before: UsedPackages)
     if (now === undefined || !port.exists(join(now, "package.json"))) {
       throw failure("PackNotInstalled", { name, isDeclared: true, manager: found.manager });
     }
+  }
+}
+
+const keyOfItem = ({ declaration: { kind, name } }: InspectedItem) => `${kind} ${name}`;
+
+const isUsable = ({ unusable }: CheckedPack, item: InspectedItem) =>
+  item.definition !== null && !unusable.has(item);
+
+/** Whether npm has moved the former version aside: `.name-` and 8 characters next to the package. */
+function hasFormerVersion(location: string): boolean {
+  const start = `.${basename(location)}-`;
+  try {
+    return readdirSync(dirname(location)).some(
+      (name) => name.startsWith(start) && /^[A-Za-z0-9]{8}$/.test(name.slice(start.length)),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Throws a `TrailblazeError` if files of a pack are missing because it is still being installed: an item that the state
+ * before offered cannot be used, and the package manager has not finished.
+ */
+export function refuseIncompletePacks(
+  packs: readonly CheckedPack[],
+  before: { used: readonly UsedPackage[]; packs: readonly CheckedPack[] },
+): void {
+  for (const pack of packs) {
+    const { inspected, unusable } = pack;
+    const { name, location } = inspected.pack;
+    const former = before.packs.find((one) => one.inspected.pack.name === name);
+    if (former === undefined) continue;
+    const items = former.inspected.items.filter((item) => isUsable(former, item));
+    const usable = new Set(items.map(keyOfItem));
+    const lost = inspected.items.find((item) => usable.has(keyOfItem(item)) && !isUsable(pack, item));
+    // Without the root folder, no item has a problem of its own.
+    const fault = lost && (unusable.get(lost) ?? inspected.problems.find(makesUnusable));
+    if (fault === undefined) continue;
+    const written = before.used.find((one) => one.pack === name)?.lastFiles ?? [];
+    if (hasFormerVersion(location) || written.some((path) => !existsSync(path)))
+      throw new TrailblazeError(fault);
   }
 }
 

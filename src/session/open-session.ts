@@ -9,7 +9,7 @@ import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import { openLogs } from "./log-files.ts";
-import { findUsedPackages, refuseIncompleteProject } from "./missing-packages.ts";
+import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Session } from "./session.ts";
 import { findNewProblems, findSessionChange } from "./session-change.ts";
@@ -198,6 +198,7 @@ class Opening {
         return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
       },
       report: (problem) => this.#reportLater(problem),
+      withdraw: (problem) => this.#withdraw(problem),
     });
     this.#resources.add(async () => follower.close());
     return follower;
@@ -215,7 +216,6 @@ class Opening {
     const { served = false, userServers } = this.#rules;
     const sources = this.#sources;
     const isFirst = sources === undefined;
-    const used = sources && findUsedPackages(sources.found, sources.config);
     return {
       cwd: this.#cwd,
       config,
@@ -225,7 +225,12 @@ class Opening {
       needsUserServers: isFirst && !served && userServers === "needed",
       needsPacks: isFirst && !served && config.packs.onError === "fail",
       follows: this.#options.watch === true,
-      ...(used === undefined ? {} : { accept: (found) => refuseIncompleteProject(found, used) }),
+      ...(sources === undefined
+        ? {}
+        : {
+            accept: (found) => refuseIncompleteProject(found, sources.used),
+            acceptPacks: (packs) => refuseIncompletePacks(packs, sources),
+          }),
       reportLater: (problem) => this.#reportLater(problem),
     };
   }
@@ -297,6 +302,12 @@ class Opening {
     // Before the session is open, the problem is part of its list.
     const { onProblem } = this.#options;
     if (this.#state !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+  }
+
+  /** Removes a reported problem that has been solved. */
+  #withdraw(problem: Problem): void {
+    const index = this.#reported.indexOf(problem);
+    if (index >= 0) this.#reported.splice(index, 1);
   }
 
   #createCalls(): ToolCalls {

@@ -15,6 +15,8 @@ export interface FollowerOptions {
   /** What to watch. Rejects if the project cannot be read; then the same is watched as before. */
   findEntries(): Promise<WatchedEntries>;
   report(problem: Problem): void;
+  /** Called with the reported problem of an unusable project when it can be used again. */
+  withdraw(problem: Problem): void;
 }
 
 /** Applies changes of a project, one after the other, when no further change has come for a while. */
@@ -30,9 +32,9 @@ export class ProjectFollower {
   #hasBegun = false;
   #isClosed = false;
   #hasWatchFault = false;
-  /** Whether the project has been unusable for too long, and whether that was reported. */
+  /** Whether the project has been unusable for too long, and the problem if that was reported. */
   #isOverdue = false;
-  #isReported = false;
+  #reported: Problem | undefined;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -91,7 +93,8 @@ export class ProjectFollower {
         this.#cancelKept?.();
         this.#cancelKept = undefined;
         this.#isOverdue = false;
-        this.#isReported = false;
+        if (this.#reported !== undefined) this.#options.withdraw(this.#reported);
+        this.#reported = undefined;
         await this.#watch();
       } catch (error) {
         if (!signal.aborted) this.#keep(error);
@@ -102,10 +105,10 @@ export class ProjectFollower {
 
   /** Reports an unusable project once, if it stays so. */
   #keep(error: unknown): void {
-    if (this.#isClosed || this.#isReported) return;
+    if (this.#isClosed || this.#reported !== undefined) return;
     if (this.#isOverdue) {
-      this.#isReported = true;
-      this.#options.report(describeUnappliedChange(error));
+      this.#reported = describeUnappliedChange(error);
+      this.#options.report(this.#reported);
       return;
     }
     this.#cancelKept ??= this.#options.clock.after(keptMs, () => {

@@ -36,6 +36,8 @@ export interface StateContext {
   follows: boolean;
   /** Called before anything is started for a state that follows another. Throws if it must not be taken. */
   accept?(found: FoundPacks): void;
+  /** The same, for the packs' definitions. */
+  acceptPacks?(packs: readonly CheckedPack[]): void;
   /** Called for each problem of servers that start after the state is taken. */
   reportLater(problem: Problem): void;
 }

@@ -12,6 +12,7 @@ import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
+import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
 import { hashPackCode } from "./program-content.ts";
 import { findFormerNames, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
@@ -40,6 +41,7 @@ export class StateSources {
   #own: PlannedServer[] = [];
   #found: FoundPacks | undefined;
   #packs: readonly CheckedPack[] = [];
+  #used: readonly UsedPackage[] = [];
   /** The owners of the packs' code. */
   #owners: CodeOwner[] = [];
   #ofPacks: PlannedServer[][] = [];
@@ -68,13 +70,22 @@ export class StateSources {
     return this.#found;
   }
 
+  /** The packages that were used when the project was read; none if it is not followed. */
+  get used(): readonly UsedPackage[] {
+    return this.#used;
+  }
+
+  get packs(): readonly CheckedPack[] {
+    return this.#packs;
+  }
+
   get servers(): PlannedServer[] {
     return [...this.#own, ...this.#ofPacks.flat()];
   }
 
   /** Resolves when each server has started or failed. Rejects if one fails that the session needs. */
   async read(): Promise<{ started: Promise<unknown> }> {
-    const { options, config, resources, accept } = this.#context;
+    const { options, config, resources, follows, accept, acceptPacks } = this.#context;
     const { port, createEvaluator } = this.#inspection;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
@@ -92,6 +103,7 @@ export class StateSources {
     const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
     accept?.(found);
     this.#found = found;
+    if (follows) this.#used = findUsedPackages(found, config);
     this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
     // A pack with an unreadable field has no items that could be checked.
     for (const { pack } of found.packs) {
@@ -115,6 +127,7 @@ export class StateSources {
       packs.push(checked);
       states.addPack(checked);
     }
+    acceptPacks?.(packs);
     this.#packs = packs;
     this.#excluded = {
       candidates: [],
