@@ -1,0 +1,98 @@
+import { expect, onTestFinished, test } from "vitest";
+import { openSessionByRules } from "../../src/session/open-session.ts";
+import { answerStart, type Received, sendJson, serveHttp } from "../support/remote-servers.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { createManualClock } from "./support/manual-clock.ts";
+import { makeProject, probe } from "./support/session.ts";
+
+/** A server that drops connections after `drop`, until it gets `initialize` again, or for good. */
+async function serveDroppable() {
+  let isDropping = false;
+  let isGone = false;
+  const server = await serveHttp((received: Received, request, response) => {
+    const { http, message } = received;
+    response.setHeader("connection", "close");
+    if (message?.method === "initialize") isDropping = false;
+    if (isGone || isDropping) return request.socket.destroy();
+    if (http === "GET" || http === "HEAD") return response.writeHead(405).end();
+    if (message?.id === undefined) return response.writeHead(202).end();
+    const result = { content: [{ type: "text", text: "called" }] };
+    return sendJson(response, 200, answerStart(received) ?? { jsonrpc: "2.0", id: message.id, result });
+  });
+  return {
+    ...server,
+    drop: () => {
+      isDropping = true;
+    },
+    dropForGood: () => {
+      isGone = true;
+    },
+  };
+}
+
+async function open(crash: string) {
+  const remote = await serveDroppable();
+  const clock = createManualClock();
+  const config = {
+    logDir: "logs",
+    crash,
+    trailblazeSubprocessToolsets: [probe("local")],
+    mcpServers: { docs: { url: remote.url } },
+  };
+  const session = await openSessionByRules(
+    { cwd: makeProject({}), config },
+    { userServers: "needed", clock },
+  );
+  onTestFinished(() => session.close());
+  /** Lets the time pass after which the server counts as lost. */
+  const lose = async () => {
+    const count = session.problems.length;
+    const call = session.callTool("echo").catch((error: unknown) => error);
+    await waitUntil(() => {
+      const [next] = clock.delays;
+      if (next !== undefined && next <= 5000) clock.advance(next);
+      return session.problems.length > count;
+    });
+    return call;
+  };
+  return { remote, session, lose };
+}
+
+test("with `crash: isolate`, the tools of a lost remote server fail, and those of other servers work", async () => {
+  const { remote, session, lose } = await open("isolate");
+  expect(await session.callTool("echo")).toMatchObject({ message: "called" });
+  remote.dropForGood();
+  await lose();
+  expect(session.problems).toMatchObject([
+    { code: "ServerDied", severity: "error", args: { label: "docs" } },
+  ]);
+  expect(await session.callTool("echo")).toMatchObject({ variant: "FatalError" });
+  expect(await session.callTool("local_tell")).toMatchObject({ variant: "Success" });
+});
+
+test("with `crash: relaunch`, a lost remote server is initialized once more, and the session ends if it is lost again", async () => {
+  const { remote, session, lose } = await open("relaunch");
+  remote.drop();
+  await lose();
+  expect(session.problems).toMatchObject([
+    { code: "ServerDied", severity: "warning", args: { label: "docs", isRelaunched: true } },
+  ]);
+  expect(await session.callTool("echo")).toMatchObject({ message: "called" });
+  expect(remote.methods().filter((method) => method === "initialize")).toHaveLength(2);
+  remote.drop();
+  await lose();
+  expect(session.problems[1]).toMatchObject({ code: "ServerDied", severity: "error" });
+  await expect(session.callTool("local_tell")).rejects.toMatchObject({ code: "SessionClosed" });
+});
+
+test("with `crash: relaunch`, a remote server that cannot be initialized again ends the session", async () => {
+  const { remote, session, lose } = await open("relaunch");
+  remote.dropForGood();
+  await lose();
+  await waitUntil(() => session.problems.some(({ severity }) => severity === "error"));
+  expect(session.problems).toMatchObject([
+    { code: "ServerDied", severity: "warning" },
+    { code: "ServerDied", severity: "error", args: { restartReason: expect.any(String) } },
+  ]);
+  await expect(session.callTool("local_tell")).rejects.toMatchObject({ code: "SessionClosed" });
+});
