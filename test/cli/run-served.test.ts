@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { makeProject, toolPack } from "../session/support/session.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const makeShops = () =>
+  makeProject(
+    {
+      "@acme/shop": toolPack({ find: {} }, "export const find = () => 'shop';"),
+      "@acme/wiki": toolPack({ find: {} }, "export const find = () => 'wiki';"),
+    },
+    {
+      "trailblaze.config.json": { logDir: "logs" },
+      "trail.yaml": "- wiki_find: {}\n- shop_find: {}\n",
+      "bare.yaml": "- wiki_find: {}\n- find: {}\n",
+    },
+  );
+
+test("`run --served` replays a trail with the names that `start` serves", async () => {
+  const { exitCode, stdout } = await runCli(["run", "trail.yaml", "--served", "--json"], {
+    cwd: makeShops(),
+  });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).steps).toMatchObject([
+    { tool: "wiki_find", variant: "Success", message: "wiki" },
+    { tool: "shop_find", variant: "Success", message: "shop" },
+  ]);
+});
+
+test.each([
+  ["with `--served` and a bare name that several tools have", ["bare.yaml", "--served"], "ToolNotFound"],
+  ["without `--served`, if names collide", ["trail.yaml"], "NameCollision"],
+])("`run` fails before its first step %s", async (_, args, code) => {
+  const { exitCode, stdout } = await runCli(["run", ...args, "--json"], { cwd: makeShops() });
+  const { error, steps } = JSON.parse(stdout);
+  expect({ code: error.code, steps }).toEqual({ code, steps: undefined });
+  expect(exitCode).not.toBe(0);
+});

@@ -1,0 +1,91 @@
+// How the built command ends a served session. Every process ends with its test.
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { isRunning, readPids } from "../support/processes.ts";
+import { command } from "../support/run-cli.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const request = (id: number, method: string, params: object = {}) =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+const initialize = request(1, "initialize", {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "tester", version: "1.0.0" },
+});
+
+const pack = toolPack(
+  { who: {} },
+  `import { appendFileSync } from "node:fs";
+appendFileSync(new URL("../../pids", import.meta.url), process.pid + "\\n");
+export const who = () => process.pid;`,
+);
+
+/** A session with a server and a pack, which run in processes of their own; their IDs are in the file `pids`. */
+function startSession(...args: string[]) {
+  const cwd = makeProject({ own: pack });
+  const pids = join(cwd, "pids");
+  const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids })] };
+  writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
+  const child = spawn(process.execPath, [command, "start", ...args], { cwd });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stdout = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const ended = new Promise<[code: number | null, signal: string | null]>((resolve) => {
+    child.once("close", (code, signal) => resolve([code, signal]));
+  });
+  return { child, pids, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+type Started = ReturnType<typeof startSession>;
+const ends: [what: string, end: (started: Started) => unknown][] = [
+  ["SIGTERM", ({ child }) => child.kill("SIGTERM")],
+  ["SIGINT", ({ child }) => child.kill("SIGINT")],
+  ["the end of stdin", ({ child }) => child.stdin.end()],
+];
+
+test.each(ends)(
+  "over stdio, %s ends a served session with exit code 0 and all its processes",
+  async (_, end) => {
+    const started = startSession();
+    started.child.stdin.write(initialize);
+    started.child.stdin.write(request(2, "tools/list"));
+    await waitUntil(() => started.stdout().includes('"id":2'));
+    await waitUntil(() => readPids(started.pids).length === 2);
+    const pids = readPids(started.pids);
+    expect(pids.every(isRunning)).toBe(true);
+    end(started);
+    expect(await started.ended).toEqual([0, null]);
+    await waitUntil(() => !pids.some(isRunning));
+  },
+);
+
+test.each(ends)(
+  "over HTTP, %s ends a served session with exit code 0 and all its processes",
+  async (_, end) => {
+    const started = startSession("--http", "0");
+    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
+    await waitUntil(() => readPids(started.pids).length === 2);
+    const pids = readPids(started.pids);
+    expect(pids.every(isRunning)).toBe(true);
+    end(started);
+    expect(await started.ended).toEqual([0, null]);
+    await waitUntil(() => !pids.some(isRunning));
+  },
+);
+
+test.each(ends)("%s ends a served session while its server is starting", async (_, end) => {
+  const started = startSession();
+  await waitUntil(() => readPids(started.pids).length > 0);
+  end(started);
+  expect(await started.ended).toEqual([0, null]);
+  await waitUntil(() => !readPids(started.pids).some(isRunning));
+});
