@@ -1,10 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { failure, formatProblem, type Problem, printableLines } from "../problems/index.ts";
+import {
+  failure,
+  formatProblem,
+  type Problem,
+  printable,
+  printableLines,
+  shorten,
+} from "../problems/index.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import { prepareSession } from "../session/open-session.ts";
 import type { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
+import type { ToolLog } from "../session/tool-calls.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { type ServedClients, serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
@@ -28,6 +36,15 @@ function createReporter(): (problem: Problem) => void {
     reported.add(key);
     logToStderr(printableLines(formatProblem(problem)));
   };
+}
+
+const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
+
+/** Prints what belongs to no call: warnings and errors of servers, and late errors of packs' code. */
+function printLog({ tool, level, data }: ToolLog): void {
+  if (!severeLevels.includes(level)) return;
+  const text = typeof data === "string" ? data : JSON.stringify(data);
+  logToStderr(printable(`${tool}: ${level}: ${shorten(text)}`));
 }
 
 /** Throws `ServerStartFailed` if this process was started, possibly indirectly, by a session of the same project. */
@@ -81,6 +98,7 @@ export async function startSession(
     served: true,
     signal: closing.signal,
     onProblem: report,
+    onLog: printLog,
     onChange: (change) => gateway.announce(change),
   };
   const prepared = await prepareSession(opened, {
