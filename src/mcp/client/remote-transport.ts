@@ -262,11 +262,22 @@ export class RemoteTransport implements MessageTransport {
     if (initialize === undefined) throw new AnswerError("it no longer knows the session");
     const stop = new AbortController();
     const { clock, handshakeMs } = this.#options;
-    const cancel = clock.after(handshakeMs, () => stop.abort());
+    let isLate = false;
+    const cancel = clock.after(handshakeMs, () => {
+      isLate = true;
+      stop.abort();
+    });
     let reply: unknown;
-    await this.#request({ ...initialize, id: `session-${this.#sessions + 1}` }, stop, (message) => {
-      reply = message;
-    }).finally(cancel);
+    try {
+      await this.#request({ ...initialize, id: `session-${this.#sessions + 1}` }, stop, (message) => {
+        reply = message;
+      });
+    } catch (error) {
+      if (!isLate) throw error;
+      throw new AnswerError(`it lost the session and did not answer \`initialize\` within ${handshakeMs} ms`);
+    } finally {
+      cancel();
+    }
     const result = isRecord(reply) ? own(reply, "result") : undefined;
     const protocolVersion = isRecord(result) ? own(result, "protocolVersion") : undefined;
     if (typeof protocolVersion !== "string") {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
+import { createManualClock } from "../../session/support/manual-clock.ts";
 import {
   type Answer,
   answerStart,
@@ -329,6 +330,28 @@ describe("a session that the server has lost", () => {
       message: expect.stringContaining("no longer knows the session"),
     });
     expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(2);
+  });
+
+  test("a call whose new session is not opened in time fails with the step that was not answered", async () => {
+    let isLost = false;
+    const remote = await serveHttp((received, _request, response) => {
+      if (received.http !== "POST") return response.writeHead(405).end();
+      if (received.message.id === undefined) return response.writeHead(202).end();
+      if (received.message.method === "initialize" && isLost) return undefined;
+      if (isLost) return sendJson(response, 404, {});
+      response.setHeader("mcp-session-id", "one");
+      return sendJson(response, 200, answerStart(received));
+    });
+    const clock = createManualClock();
+    const server = await startRemote(remote.url, { clock, handshakeMs: 30_000 }).ready;
+    isLost = true;
+    const called = server.callTool(call("echo"), limit).catch((error: unknown) => error);
+    await waitUntil(() => remote.methods().at(-1) === "initialize");
+    clock.advance(30_000);
+    expect(await called).toMatchObject({
+      reason: "protocol",
+      message: expect.stringContaining("did not answer `initialize` within 30000 ms"),
+    });
   });
 
   test("a server without sessions that answers 404 fails the call at once", async () => {
