@@ -51,15 +51,15 @@ const createError = (id: RequestId | null, code: number, message: string) => ({
 });
 
 /**
- * The revision that a request asks for in vain. The SDK compares only that of the first request of a connection, and knows
- * no `initialize` that claims a modern revision.
+ * The revision that a request asks for in vain, if any. The SDK compares only that of the first request of a connection, and
+ * knows no `initialize` that claims a modern revision.
  */
-function findRefusedRevision(message: unknown): string | undefined {
+function findRefusedRevision(message: unknown): { requested: unknown } | undefined {
   const claimed = claimedRevision(message);
   if (typeof claimed !== "string") return undefined;
-  if (claimed !== modernRevision) return claimed;
+  if (claimed !== modernRevision) return { requested: claimed };
   if (methodOf(message) !== "initialize") return undefined;
-  return String((message as { params: Record<string, unknown> }).params.protocolVersion);
+  return { requested: (message as { params: Record<string, unknown> }).params.protocolVersion };
 }
 
 /** Nothing of a client is checked against a schema by the SDK. */
@@ -313,7 +313,7 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
         const id = requestIdOf(message);
         const refused = findRefusedRevision(message);
         if (id !== undefined && refused !== undefined) {
-          void transport.send(refuseRevision(id, refused)).catch(() => {});
+          void transport.send(refuseRevision(id, refused.requested)).catch(() => {});
           return;
         }
         if (id !== undefined && claimedRevision(message) === modernRevision) {

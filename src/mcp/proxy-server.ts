@@ -47,13 +47,6 @@ class ProgressRoutes {
   }
 }
 
-/** The revision that `initialize` asks for; `undefined` for other messages. */
-function initializedRevision(message: JSONRPCMessage): string | undefined {
-  if (methodOf(message) !== "initialize") return undefined;
-  const { params } = message as { params?: Record<string, unknown> };
-  return String(params?.protocolVersion);
-}
-
 /** Whether an answer is an error because the method is unknown. */
 function isUnknownMethod(message: Record<string, unknown>): boolean {
   const error = own(message, "error");
@@ -90,7 +83,7 @@ export function createProxyServer(
       const routes = new ProgressRoutes();
       /** Requests that are neither answered nor canceled. */
       const open = new Set<RequestId>();
-      let initialize: { id: RequestId; revision: string } | undefined;
+      let initialize: { id: RequestId; requested: unknown } | undefined;
       const running = processes.start(launch);
       child = running;
       await running.started.catch((error: Error) => {
@@ -128,9 +121,9 @@ export function createProxyServer(
         if (!isRecord(message) || own(message, "jsonrpc") !== "2.0") return;
         routes.onAnswer(message);
         if (initialize !== undefined && own(message, "id") === initialize.id && isUnknownMethod(message)) {
-          const { id, revision } = initialize;
+          const { id, requested } = initialize;
           open.delete(id);
-          transport.send(refuseRevision(id, revision)).catch(() => {});
+          transport.send(refuseRevision(id, requested)).catch(() => {});
           return;
         }
         if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
@@ -158,8 +151,10 @@ export function createProxyServer(
           return;
         }
         if (id !== undefined) open.add(id);
-        const revision = initializedRevision(message);
-        if (id !== undefined && revision !== undefined) initialize = { id, revision };
+        if (id !== undefined && methodOf(message) === "initialize") {
+          const { params } = message as { params?: Record<string, unknown> };
+          initialize = { id, requested: params?.protocolVersion };
+        }
         const cancelled = cancelledIdOf(message);
         if (cancelled !== undefined) open.delete(cancelled);
         routes.onRequest(message);

@@ -130,6 +130,9 @@ describe("the first request over stdio selects the era", () => {
     await ask(modernCall("echo", {}, { id: 1 }));
     const { params } = initializing();
     expect(await ask(modern("initialize", params, { id: 2 }))).toMatchObject(versionError("2025-11-25"));
+    const nameless = await ask(modern("initialize", {}, { id: 3 }));
+    expect(nameless?.error).toMatchObject({ code: -32022, data: { supported: [revision] } });
+    expect(nameless?.error?.data).not.toHaveProperty("requested");
   });
 
   test("a notification does not select the era", async () => {
