@@ -54,7 +54,9 @@ function findReason(error: unknown): { text: string; isBefore: boolean } {
   if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
   const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
   const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
-  return { text: reason.message, isBefore };
+  // OpenSSL's messages have addresses and source lines.
+  const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
+  return { text: isTls ? `TLS error ${code}` : reason.message, isBefore };
 }
 
 /** The scheme of `WWW-Authenticate`, such as Bearer. */
@@ -163,7 +165,7 @@ export class RemoteFetch {
 
   #noteFailure(reason: string, mayBeSent: boolean): ConnectionError {
     const error = new ConnectionError(
-      mayBeSent ? `the connection was lost: ${reason}` : `no connection: ${reason}`,
+      mayBeSent ? `the connection failed: ${reason}` : `no connection: ${reason}`,
       mayBeSent,
     );
     this.#options.onConnectionError(error);

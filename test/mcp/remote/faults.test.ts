@@ -195,6 +195,15 @@ describe("answers of a remote server that are not MCP", () => {
     });
   });
 
+  test("an https URL of a server that speaks http fails the start with the code of the TLS error", async () => {
+    const remote = await serveHttp(() => {});
+    const problem = await problemOf(remote.url.replace("http:", "https:"));
+    expect(problem).toMatchObject({
+      code: "ServerStartFailed",
+      args: { reason: "the connection failed: TLS error ERR_SSL_WRONG_VERSION_NUMBER" },
+    });
+  });
+
   test("values of headers are in no message, also if the server repeats them", async () => {
     const headers = { Authorization: "Bearer hunter2hunter2" };
     const problem = await failStart(
@@ -273,7 +282,7 @@ describe("a connection that is lost", () => {
     const server = await startRemote(remote.url).ready;
     await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({
       reason: "protocol",
-      message: expect.stringContaining("connection was lost"),
+      message: expect.stringContaining("connection failed"),
     });
     expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
   });
