@@ -1,0 +1,46 @@
+// Real servers from npm, served as one by the built command. They end with their client.
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { expect, onTestFinished, test } from "vitest";
+import { makeProject } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import { command } from "../support/run-cli.ts";
+
+const entry = (name: string, more: object = {}) => ({
+  name,
+  package: `@modelcontextprotocol/server-${name}`,
+  ...more,
+});
+
+test("real servers from npm are served as one, with their prefixes and names, and each answers a call", async () => {
+  const cwd = makeProject({});
+  symlinkSync(inRepository("node_modules"), join(cwd, "node_modules"));
+  const trailblazeSubprocessToolsets = [
+    entry("everything", { tools: { deny: ["get-env"] } }),
+    entry("filesystem", { args: ["."], prefix: "fs" }),
+    entry("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
+  ];
+  writeFileSync(
+    join(cwd, "trailblaze.config.json"),
+    JSON.stringify({ logDir: "logs", trailblazeSubprocessToolsets }),
+  );
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  const args = [command, "start", "--no-watch"];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, stderr: "ignore" }));
+  onTestFinished(() => client.close());
+
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["echo", "get-sum", "fs_read_text_file", "read_graph"]));
+  for (const absent of ["get-env", "read_text_file"]) expect(names).not.toContain(absent);
+  expect(new Set(names).size).toBe(names.length);
+
+  const textOf = async (name: string, given: Record<string, unknown> = {}) => {
+    const { content } = await client.callTool({ name, arguments: given });
+    return (content as { text: string }[])[0]?.text;
+  };
+  expect(await textOf("echo", { message: "hi" })).toBe("Echo: hi");
+  expect(await textOf("fs_read_text_file", { path: join(cwd, "package.json") })).toContain('"app"');
+  expect(JSON.parse((await textOf("read_graph")) ?? "")).toEqual({ entities: [], relations: [] });
+});
