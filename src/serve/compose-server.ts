@@ -1,7 +1,7 @@
 import { isItemAllowed } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { findProject } from "../discovery/project.ts";
+import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
@@ -153,6 +153,7 @@ class ServerFinder {
     } catch (error) {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
+      this.#refuseMissingPack(reference);
       const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
       const [first] = reference.split("/");
       const nearest =
@@ -162,6 +163,17 @@ class ServerFinder {
       if (nearest.length === 0) throw error;
       throw failure("ServerNotFound", { ...notFound(reference), nearest });
     }
+  }
+
+  /** Throws `PackNotInstalled` if the reference names a scoped pack that the project declares. */
+  #refuseMissingPack(reference: string): void {
+    if (reference.split("/").length !== 2) return;
+    const name = reference.startsWith("@") ? reference : `@${reference}`;
+    const { resolvePackage, project, manager } = this.#found;
+    const { manifest } = findProject(this.#sources.ports.port, project);
+    if (!declaredDependencies(manifest).has(name) || resolvePackage(name) !== undefined) return;
+    const args = { name, isDeclared: true, manager };
+    throw failure("PackNotInstalled", args, { pack: name }, { missingPack: name });
   }
 
   async #composeOwn(own: UserComposedServer): Promise<ComposedServer> {

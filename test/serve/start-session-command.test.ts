@@ -1,5 +1,5 @@
 // What the built command serves without a server, and for the name of a pack. Every process ends with its client.
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -211,6 +211,21 @@ describe("`start` with the name of a pack", () => {
     const { exitCode, stdout } = await runCli(["start", ...args, "--json"], { cwd: cwd });
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout).error).toMatchObject({ code });
+  });
+
+  test.each(["acme/absent", "@acme/absent"])("%s is a declared pack that is not installed", async (name) => {
+    const cwd = makeDesk();
+    const path = join(cwd, "package.json");
+    const project = JSON.parse(readFileSync(path, "utf8"));
+    const dependencies = { ...project.dependencies, "@acme/absent": "^1" };
+    writeFileSync(path, JSON.stringify({ ...project, dependencies }));
+    const { exitCode, stdout } = await runCli(["start", name, "--json"], { cwd });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: "PackNotInstalled",
+      message: expect.stringContaining("@acme/absent"),
+      hint: "It is declared in package.json. Run `npm install`.",
+    });
   });
 
   test("the servers of an ambiguous pack are listed", async () => {
