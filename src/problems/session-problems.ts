@@ -93,9 +93,11 @@ export const sessionProblems = {
       const end = exit.isUnreachable ? "was lost" : "exited unexpectedly";
       return `${subject} ${quote(label, 200)} ${end}${restart}: ${nameExit(exit)}.${fault}${tail}`;
     },
-    hint: ({ isServed }) =>
+    hint: ({ isServed, exit }) =>
       isServed
-        ? "Check the server's stderr output."
+        ? exit.isUnreachable
+          ? "Check the network and the URL of the server."
+          : "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
   AuthorizationRequired: entry<{

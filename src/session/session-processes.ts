@@ -138,6 +138,7 @@ export class SessionProcesses {
       // A remote server cannot reach the endpoint, which listens on this machine only.
       callback: "url" in plan ? undefined : this.callback,
       mayRestart: this.#createRestarts(config),
+      isServed: rules.keepsRunning,
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);
         const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
@@ -238,7 +239,7 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeDiedError): void {
-    const { memory, resources, report } = this.#options;
+    const { memory, resources, report, rules } = this.#options;
     if (resources.closing.aborted) return;
     this.runners.noteExit(owner, error);
     const isRelaunched = this.runners.renew(owner);
@@ -247,7 +248,8 @@ export class SessionProcesses {
     const { exitCode, signal, reason } = error;
     const exit = { exitCode, signal, ...(reason && { reason }), stderrTail };
     const ended = { label, of: "code" as const, exit };
-    report(createProblem("ServerDied", { ...ended, isRelaunched }, place));
+    const served = rules.keepsRunning ? { isServed: true } : {};
+    report(createProblem("ServerDied", { ...ended, isRelaunched, ...served }, place));
     if (!isRelaunched) this.#onExit(ended);
   }
 }

@@ -21,6 +21,8 @@ export interface SessionServerOptions {
   onExit(exit: ProcessDeath): void;
   /** Whether the server is restarted after an exit, or after a restart that failed. */
   mayRestart(): boolean;
+  /** Whether the session is served, so that no exit ends it. */
+  isServed: boolean;
   /** Called when the first start has succeeded or failed. */
   onSettled(): void;
   /** Called when a restarted server lists other tools than before. */
@@ -140,7 +142,8 @@ export class SessionServer {
 
   #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {
     const { label } = this.#plan;
-    this.#options.report(createProblem("ServerDied", { label, exit, ...restart }, this.#place()));
+    const served = this.#options.isServed ? { isServed: true } : {};
+    this.#options.report(createProblem("ServerDied", { label, exit, ...restart, ...served }, this.#place()));
   }
 
   #lose(exit: ProcessDeath, restartReason?: string): void {

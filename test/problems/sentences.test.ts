@@ -234,6 +234,11 @@ const samples: Samples = {
     {
       label: "docs",
       exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+      isServed: true,
+    },
+    {
+      label: "docs",
+      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
     },
   ],
   AuthorizationRequired: [

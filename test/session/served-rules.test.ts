@@ -83,6 +83,8 @@ test("a served session restarts a server that exits three times in a minute, and
   expect(serversOf(session)).toEqual(["fragile", "sound"]);
   const exits = reported.filter(({ code }) => code === "ServerDied");
   expect(exits.map(({ severity }) => severity)).toEqual(["warning", "warning", "warning", "error"]);
+  // The config's `crash`, which a hint for hosts names, is not applied.
+  for (const { args } of exits) expect(args).toMatchObject({ isServed: true });
   expect(changes).toEqual([]);
 });
 
