@@ -24,10 +24,13 @@ export const who = () => process.pid;`,
 );
 
 /** A session with a server and a pack, which run in processes of their own; their IDs are in the file `pids`. */
-function startSession(...args: string[]) {
+function startSession(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const cwd = makeProject({ own: pack });
   const pids = join(cwd, "pids");
-  const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids })] };
+  const config = {
+    logDir: "logs",
+    trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids, ...env })],
+  };
   writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
   const child = spawn(process.execPath, [command, "start", ...args], { cwd });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -71,7 +74,7 @@ test.each(ends)(
 test.each(ends)(
   "over HTTP, %s ends a served session with exit code 0 and all its processes",
   async (_, end) => {
-    const started = startSession("--http", "0");
+    const started = startSession(["--http", "0"]);
     await waitUntil(() => /http:\S+\n/.test(started.stderr()));
     await waitUntil(() => readPids(started.pids).length === 2);
     const pids = readPids(started.pids);
@@ -83,7 +86,7 @@ test.each(ends)(
 );
 
 test.each(ends)("%s ends a served session while its server is starting", async (_, end) => {
-  const started = startSession();
+  const started = startSession([], { PROBE_GATE: "/nonexistent/gate" });
   await waitUntil(() => readPids(started.pids).length > 0);
   end(started);
   expect(await started.ended).toEqual([0, null]);
