@@ -1,4 +1,4 @@
-import type { Answer, TransportFault } from "../mcp/http/http-answers.ts";
+import type { Answer, Refusal } from "../mcp/http/http-answers.ts";
 
 const formatResult = (result: object): string => JSON.stringify({ result });
 
@@ -25,10 +25,10 @@ export function createCallResult(outcome: CallbackOutcome): Answer {
 
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function createTransportRefusal(
-  fault: Exclude<TransportFault, "busy">,
+  reason: Exclude<Refusal, "busy">,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
-  switch (fault) {
+  switch (reason) {
     case 400:
       return createError("The request is not valid HTTP.", 400);
     case 405:

@@ -10,7 +10,7 @@ export interface ProcessExit {
   isUnreachable?: boolean;
 }
 
-export interface ProcessDeath extends ProcessExit {
+export interface UnexpectedExit extends ProcessExit {
   /** The end of its stderr output, without secrets. */
   stderrTail: string;
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../problems/index.ts";
 import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
-import { CodeDiedError } from "./code-died-error.ts";
+import { CodeExitError } from "./code-exit-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
 import { LineDecoder } from "./line-decoder.mjs";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
@@ -17,7 +17,7 @@ export interface CodeChildOptions {
   onMessage(message: ChildMessage): void;
   /** Output of the pack's code on stdout and stderr. */
   onOutput(chunk: Buffer): void;
-  onExit(error: CodeDiedError): void;
+  onExit(error: CodeExitError): void;
 }
 
 /** The child process that runs a pack's code. */
@@ -40,7 +40,7 @@ export function startCodeChild(options: CodeChildOptions): CodeChild {
     hasExited = true;
     const reason = endReason ?? fault;
     const stderrTail = tail.toString();
-    options.onExit(new CodeDiedError({ ...end, ...(reason && { reason }), stderrTail }));
+    options.onExit(new CodeExitError({ ...end, ...(reason && { reason }), stderrTail }));
   };
   const end = (reason: string, durations: EndDurations) => {
     endReason ??= reason;

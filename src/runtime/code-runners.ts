@@ -1,4 +1,4 @@
-import type { CodeDiedError } from "./code-died-error.ts";
+import type { CodeExitError } from "./code-exit-error.ts";
 import { cutTail, shownTailBytes } from "./process-output.ts";
 import type { OutcomeRunner } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
@@ -8,7 +8,7 @@ const keyOf = ({ pack, content = "" }: CodeOwner) =>
 
 /** The exit as a message, and the tail of the code's output, both redacted. */
 export function describeCodeExit(
-  { message, stderrTail }: CodeDiedError,
+  { message, stderrTail }: CodeExitError,
   redact: (text: string) => string,
 ): { message: string; stderr: string } {
   // Redact before cutting: half a secret would not be recognized.
@@ -20,7 +20,7 @@ export function describeCodeExit(
 /** The runners of a session's code, one for each pack and one for the host's own tools, created on first use. */
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
-  readonly #exits = new Map<string, CodeDiedError>();
+  readonly #exits = new Map<string, CodeExitError>();
   /** By owner: whether its process may be restarted. */
   readonly #restarts = new Map<string, () => boolean>();
   readonly #holders = new Map<string, number>();
@@ -67,11 +67,11 @@ export class CodeRunners {
   }
 
   /** How an owner's process exited; `undefined` after `renew`. */
-  exitOf(owner: CodeOwner): CodeDiedError | undefined {
+  exitOf(owner: CodeOwner): CodeExitError | undefined {
     return this.#exits.get(keyOf(owner));
   }
 
-  noteExit(owner: CodeOwner, exit: CodeDiedError): void {
+  noteExit(owner: CodeOwner, exit: CodeExitError): void {
     this.#exits.set(keyOf(owner), exit);
   }
 

@@ -1,5 +1,5 @@
 import type { ProcessPort } from "../processes/process-port.ts";
-import type { CodeDiedError } from "./code-died-error.ts";
+import type { CodeExitError } from "./code-exit-error.ts";
 import type { OutcomeRunner } from "./tool-code.ts";
 
 /** How to run the code of a pack, or of the host itself. */
@@ -21,7 +21,7 @@ export async function createRunner({
   trusted,
   child,
   onLateError,
-}: RunnerOptions): Promise<OutcomeRunner & { readonly exit?: Promise<CodeDiedError> }> {
+}: RunnerOptions): Promise<OutcomeRunner & { readonly exit?: Promise<CodeExitError> }> {
   if (child === undefined) {
     const { createInProcessRunner } = await import("./in-process-runner.ts");
     return createInProcessRunner({ root, trusted, onLateError });

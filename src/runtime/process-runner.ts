@@ -2,7 +2,7 @@ import type { EndDurations, ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
-import { CodeDiedError } from "./code-died-error.ts";
+import { CodeExitError } from "./code-exit-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
 import { convertOutcome } from "./convert-result.ts";
 import { type HandlerContext, type HandlerMemory, legacyContextKey } from "./handler-context.ts";
@@ -32,7 +32,7 @@ export interface ProcessRunnerOptions {
 
 export interface ProcessRunner extends OutcomeRunner {
   /** Resolves when the child exits unexpectedly; never rejects. */
-  readonly exit: Promise<CodeDiedError>;
+  readonly exit: Promise<CodeExitError>;
   /** Whether the child was started, which the first use does. */
   readonly hasStarted: boolean;
 }
@@ -74,7 +74,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
 
 /**
  * Runs a pack's code in a child process with an environment of its own, started by the first call. Calls settle with a
- * result or a `CodeDiedError`; after the exit, every further call rejects with it, and the owner creates a new runner.
+ * result or a `CodeExitError`; after the exit, every further call rejects with it, and the owner creates a new runner.
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
@@ -85,15 +85,15 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const unheard = new Map<number, NodeJS.Timeout>();
   const initialized = new Map<unknown, Promise<void>>();
   let child: CodeChild | undefined;
-  let ended: CodeDiedError | undefined;
+  let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
-  let notifyExit: (error: CodeDiedError) => void = () => {};
-  const exit = new Promise<CodeDiedError>((resolve) => {
+  let notifyExit: (error: CodeExitError) => void = () => {};
+  const exit = new Promise<CodeExitError>((resolve) => {
     notifyExit = resolve;
   });
 
-  const onExit = (error: CodeDiedError) => {
+  const onExit = (error: CodeExitError) => {
     ended = error;
     for (const timer of unheard.values()) clearTimeout(timer);
     unheard.clear();
@@ -234,7 +234,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       const reason = "the session is closed";
       await child?.end(reason, durations);
       if (ended === undefined) {
-        onExit(new CodeDiedError({ exitCode: null, signal: null, reason, stderrTail: "" }));
+        onExit(new CodeExitError({ exitCode: null, signal: null, reason, stderrTail: "" }));
       }
     },
   };

@@ -25,7 +25,7 @@ export interface CodeRunner {
   initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
   /**
    * Runs a handler and converts what it returns (CONTRACT 4). If it throws, resolves with `isError` and the message.
-   * Rejects only with the reason of `context.signal`, or with a `CodeDiedError` when the child process exits. The result
+   * Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process exits. The result
    * of a handler that ignores the signal is dropped.
    */
   call(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<CallToolResult>;

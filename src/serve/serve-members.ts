@@ -12,7 +12,7 @@ import type {
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
 import { type BundleTool, createBundleTools } from "../runtime/bundle-tools.ts";
-import { CodeDiedError } from "../runtime/code-died-error.ts";
+import { CodeExitError } from "../runtime/code-exit-error.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
@@ -254,4 +254,4 @@ export class MemberServer {
 
 /** Whether the process of the code exited, or its new runner failed to initialize. */
 const isOfCode = (error: unknown): error is Error =>
-  error instanceof CodeDiedError || (error instanceof TrailblazeError && error.code === "InitializeFailed");
+  error instanceof CodeExitError || (error instanceof TrailblazeError && error.code === "InitializeFailed");

@@ -17,7 +17,7 @@ import {
 import type { ProcessPort } from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type { CodeDiedError } from "../runtime/code-died-error.ts";
+import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
@@ -238,7 +238,7 @@ export class SessionProcesses {
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
-  #onCodeExit(owner: CodeOwner, label: string, error: CodeDiedError): void {
+  #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
     const { memory, resources, report, rules } = this.#options;
     if (resources.closing.aborted) return;
     this.runners.noteExit(owner, error);

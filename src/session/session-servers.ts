@@ -6,8 +6,8 @@ import {
   createProblem,
   describeExit,
   type Problem,
-  type ProcessDeath,
   TrailblazeError,
+  type UnexpectedExit,
 } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 
@@ -18,7 +18,7 @@ export interface SessionServerOptions {
   start(token: string | undefined, events: ServerReports): StartingServer;
   report(problem: Problem): void;
   /** Called when the server exits and is not restarted. */
-  onExit(exit: ProcessDeath): void;
+  onExit(exit: UnexpectedExit): void;
   /** Whether the server is restarted after an exit, or after a restart that failed. */
   mayRestart(): boolean;
   /** Whether the session is served, so that no exit ends it. */
@@ -44,7 +44,7 @@ export interface ServerReports {
 }
 
 /** The error of calls after a server has exited, with the end of its stderr. */
-export function describeServerExit(label: string, exit: ProcessDeath): string {
+export function describeServerExit(label: string, exit: UnexpectedExit): string {
   const tail = exit.stderrTail.trim();
   return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
 }
@@ -64,7 +64,7 @@ export class SessionServer {
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
   /** How it exited, if it is not restarted. */
-  exit: ProcessDeath | undefined;
+  exit: UnexpectedExit | undefined;
   /** Tools in its `tools/list` that are invalid. */
   invalidTools: readonly { name: string; reason: string }[] = [];
 
@@ -114,7 +114,7 @@ export class SessionServer {
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
-  #onExit(exit: ProcessDeath): void {
+  #onExit(exit: UnexpectedExit): void {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
@@ -127,7 +127,7 @@ export class SessionServer {
   }
 
   /** Starts it again if it may be; `reason` says why the last restart failed. */
-  #restart(exit: ProcessDeath, onRestarted: () => void, reason?: string): void {
+  #restart(exit: UnexpectedExit, onRestarted: () => void, reason?: string): void {
     if (this.#closing) return;
     if (!this.#options.mayRestart()) {
       this.#lose(exit, reason);
@@ -140,13 +140,13 @@ export class SessionServer {
     );
   }
 
-  #reportExit(exit: ProcessDeath, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {
+  #reportExit(exit: UnexpectedExit, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {
     const { label } = this.#plan;
     const served = this.#options.isServed ? { isServed: true } : {};
     this.#options.report(createProblem("ServerDied", { label, exit, ...restart, ...served }, this.#place()));
   }
 
-  #lose(exit: ProcessDeath, restartReason?: string): void {
+  #lose(exit: UnexpectedExit, restartReason?: string): void {
     if (this.#closing) return;
     this.exit = exit;
     this.#reportExit(exit, restartReason === undefined ? {} : { restartReason });

@@ -10,7 +10,7 @@ import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
-import { CodeDiedError } from "../runtime/code-died-error.ts";
+import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { describeRefusal } from "../runtime/describe-refusal.ts";
@@ -239,7 +239,7 @@ export class ToolCalls {
       }
     } else {
       const known = isByCaller ? undefined : runners.exitOf(route.code.owner);
-      const exit = error instanceof CodeDiedError ? error : known;
+      const exit = error instanceof CodeExitError ? error : known;
       if (exit !== undefined) {
         const { exitCode, signal: by } = exit;
         const { message, stderr } = describeCodeExit(exit, (text) => memory.redact(text));

@@ -306,10 +306,10 @@ describe("a child process that fails", { timeout: 30_000 }, () => {
     );
     const failed = await Promise.allSettled([call("waits"), call("a")]);
     for (const result of failed) {
-      expect(result).toMatchObject({ status: "rejected", reason: { name: "CodeDiedError", ...ending } });
+      expect(result).toMatchObject({ status: "rejected", reason: { name: "CodeExitError", ...ending } });
       expect((result as PromiseRejectedResult).reason.stderrTail).toMatch(/before the end|heap/);
     }
-    await expect(call("waits")).rejects.toMatchObject({ name: "CodeDiedError", ...ending });
+    await expect(call("waits")).rejects.toMatchObject({ name: "CodeExitError", ...ending });
     await expect(runner.initialize(inModule("/", "./x.mjs"), { options: {} })).rejects.toMatchObject(ending);
     expect(await runner.exit).toMatchObject(ending);
   });
@@ -332,7 +332,7 @@ describe("a child process that fails", { timeout: 30_000 }, () => {
     const closing = createRunner(
       "import { closeSync } from 'node:fs'; export const a = () => { closeSync(4); return 1 };",
     );
-    await expect(closing.call("a")).rejects.toMatchObject({ name: "CodeDiedError" });
+    await expect(closing.call("a")).rejects.toMatchObject({ name: "CodeExitError" });
     const flooding = createRunner(
       "import { writeSync } from 'node:fs'; export const a = () => { for (;;) try { writeSync(4, 'x'.repeat(1e5)) } catch {} };",
       { messageBytes: 1_000_000 },

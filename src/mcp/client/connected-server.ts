@@ -1,4 +1,4 @@
-import type { ProcessDeath } from "../../problems/index.ts";
+import type { UnexpectedExit } from "../../problems/index.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 import type { Era, ServerProtocol } from "./handshake.ts";
 
@@ -49,9 +49,9 @@ export class ServerCallError extends Error {
   override readonly name = "ServerCallError";
   /** `exited`: the process ended; `timeout`; `protocol`: an error answer or an invalid one; `closed`: by us. */
   readonly reason: "exited" | "timeout" | "protocol" | "closed";
-  readonly exit: ProcessDeath | undefined;
+  readonly exit: UnexpectedExit | undefined;
 
-  constructor(reason: ServerCallError["reason"], message: string, exit?: ProcessDeath) {
+  constructor(reason: ServerCallError["reason"], message: string, exit?: UnexpectedExit) {
     super(message);
     this.reason = reason;
     this.exit = exit;
@@ -69,7 +69,7 @@ export interface ConnectedServer {
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
   /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
-  readonly exit: Promise<ProcessDeath>;
+  readonly exit: Promise<UnexpectedExit>;
   /**
    * Ends its process group: closes stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more. Ends the session of a remote
    * server, within 1 s. Idempotent.

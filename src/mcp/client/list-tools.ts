@@ -11,8 +11,8 @@ export interface ListLimits {
 }
 
 /** The list of tools is invalid. The message continues the server's name. */
-export class ListFault extends Error {
-  override readonly name = "ListFault";
+export class ListError extends Error {
+  override readonly name = "ListError";
 }
 
 const optionalObjects = ["outputSchema", "annotations", "execution", "_meta"] as const;
@@ -31,7 +31,7 @@ function readTool(value: unknown): AdvertisedTool | { name: string; reason: stri
   return tool as unknown as AdvertisedTool;
 }
 
-/** Fetches every page of `tools/list`. Rejects with `ListFault`, or as `request` does. */
+/** Fetches every page of `tools/list`. Rejects with `ListError`, or as `request` does. */
 export async function listTools(
   request: (params: JsonObject) => Promise<JsonObject>,
   {
@@ -49,11 +49,11 @@ export async function listTools(
     const result = await request(cursor === undefined ? {} : { cursor });
     const members = own(result, "tools");
     if (!Array.isArray(members))
-      throw new ListFault("it answered `tools/list` with an invalid result: `tools` must be an array");
+      throw new ListError("it answered `tools/list` with an invalid result: `tools` must be an array");
     listed += members.length;
-    if (listed > limits.tools) throw new ListFault(`it lists more than ${limits.tools} tools`);
+    if (listed > limits.tools) throw new ListError(`it lists more than ${limits.tools} tools`);
     if (bytesRead() - bytesBefore > limits.bytes) {
-      throw new ListFault(`its list of tools has more than ${formatSize(limits.bytes)}`);
+      throw new ListError(`its list of tools has more than ${formatSize(limits.bytes)}`);
     }
     for (const member of members) {
       const tool = readTool(member);
@@ -62,8 +62,8 @@ export async function listTools(
     }
     const next = own(result, "nextCursor");
     if (typeof next !== "string") return tools;
-    if (cursors.has(next)) throw new ListFault("its list of tools never ends: a cursor is repeated");
-    if (page >= limits.pages) throw new ListFault(`its list of tools has more than ${limits.pages} pages`);
+    if (cursors.has(next)) throw new ListError("its list of tools never ends: a cursor is repeated");
+    if (page >= limits.pages) throw new ListError(`its list of tools has more than ${limits.pages} pages`);
     cursors.add(next);
     cursor = next;
   }

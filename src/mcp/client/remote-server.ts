@@ -1,4 +1,4 @@
-import { describeExit, failure, type ProcessDeath, TrailblazeError } from "../../problems/index.ts";
+import { describeExit, failure, TrailblazeError, type UnexpectedExit } from "../../problems/index.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { AnswerError } from "./answer-error.ts";
 import {
@@ -47,8 +47,8 @@ class RemoteServer implements StartingServer {
   readonly #transport: RemoteTransport;
   readonly #connection: ServerConnection;
   #end: ServerCallError | undefined;
-  #resolveExit: (exit: ProcessDeath) => void = () => {};
-  readonly #exit = new Promise<ProcessDeath>((resolve) => {
+  #resolveExit: (exit: UnexpectedExit) => void = () => {};
+  readonly #exit = new Promise<UnexpectedExit>((resolve) => {
     this.#resolveExit = resolve;
   });
 

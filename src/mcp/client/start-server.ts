@@ -1,4 +1,4 @@
-import { describeExit, failure, type ProcessDeath } from "../../problems/index.ts";
+import { describeExit, failure, type UnexpectedExit } from "../../problems/index.ts";
 import type {
   EndDurations,
   ProcessEnd,
@@ -84,7 +84,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
   readonly #channel: StdioChannel;
   readonly #connection: ServerConnection;
   /** Resolves when the process has exited and its output is read; with the exit if it was unexpected. */
-  readonly #exited: Promise<ProcessDeath | undefined>;
+  readonly #exited: Promise<UnexpectedExit | undefined>;
   #state: State = { at: "open" };
 
   constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
@@ -134,13 +134,13 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     this.#connection.close();
   }
 
-  async #onExit(end: ProcessEnd): Promise<ProcessDeath | undefined> {
+  async #onExit(end: ProcessEnd): Promise<UnexpectedExit | undefined> {
     await readToEnd([this.#child.stdout, this.#child.stderr]);
     void this.#errorOutput.finish();
     const state = this.#state;
     if (state.at === "ended") return undefined;
     const fault = state.at === "failing" ? state : undefined;
-    const exit: ProcessDeath = {
+    const exit: UnexpectedExit = {
       ...end,
       ...(fault && { reason: fault.reason }),
       stderrTail: fault?.stderrTail ?? this.#errorOutput.tail(),
@@ -169,7 +169,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     this.#throwIfEnded();
     const open = await this.#connection.open();
     this.#throwIfEnded();
-    const exit = new Promise<ProcessDeath>((resolve) => {
+    const exit = new Promise<UnexpectedExit>((resolve) => {
       void this.#exited.then((reached) => reached && resolve(reached));
     });
     const pid = this.#child.pid ?? 0;

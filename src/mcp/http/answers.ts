@@ -1,5 +1,5 @@
 import { type RequestId, rpcCode } from "../client-message.ts";
-import type { Answer, TransportFault } from "./http-answers.ts";
+import type { Answer, Refusal } from "./http-answers.ts";
 
 /** An error answer to an HTTP request, with the `id` of its JSON-RPC request if that is known. */
 export const refusal = (
@@ -23,10 +23,10 @@ export const noSession = (): Answer =>
 
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function transportRefusal(
-  fault: TransportFault,
+  reason: Refusal,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
-  switch (fault) {
+  switch (reason) {
     case 400:
       return refusal(400, "The request is not valid HTTP/1.1.");
     case 405:

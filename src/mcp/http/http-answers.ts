@@ -26,10 +26,10 @@ export interface Answer {
 /**
  * Why a request fails as HTTP, as a status. 503: the server is closing. `busy`: too many requests are in progress.
  */
-export type TransportFault = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
+export type Refusal = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
 
 /** The error for a request that Node cannot parse. */
-export function faultOf(error: Error): TransportFault {
+export function refusalOf(error: Error): Refusal {
   const { code } = error as NodeJS.ErrnoException;
   if (code === "HPE_HEADER_OVERFLOW") return 431;
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;

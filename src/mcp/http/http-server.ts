@@ -7,14 +7,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { timerMs } from "../../runtime/abort-listeners.ts";
 import {
   type Answer,
-  faultOf,
   formatRaw,
+  type Refusal,
   type RequestHead,
   readBody,
+  refusalOf,
   type StreamedAnswer,
   sendStream,
   sendWhole,
-  type TransportFault,
   writeRefusal,
 } from "./http-answers.ts";
 
@@ -29,7 +29,7 @@ export interface HttpServerOptions {
   /** Checks a request before its body is read. Returning an answer refuses it and ends the connection. Must not throw. */
   admit(head: RequestHead, port: number): Answer | StreamingHandler;
   /** The answer to a request that is invalid HTTP, exceeds a limit, or arrives while the server closes. */
-  refuse(fault: TransportFault): Answer;
+  refuse(reason: Refusal): Answer;
   /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
   /** From the end of the headers to the end of the body. */
@@ -123,7 +123,7 @@ class NodeHttpServer implements HttpServer {
       .on("checkContinue", (request, response) => this.#take(request, response, true))
       .on("checkExpectation", (request, response) => this.#take(request, response, false))
       .on("connect", (_request, socket) => this.#breakOff(socket, 405))
-      .on("clientError", (error, socket) => this.#breakOff(socket, faultOf(error)));
+      .on("clientError", (error, socket) => this.#breakOff(socket, refusalOf(error)));
   }
 
   listen(): Promise<void> {
@@ -302,7 +302,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   /** Answers input that is not a request, unless the client would take the answer for one to an earlier request. */
-  #breakOff(socket: Duplex, fault: TransportFault): void {
+  #breakOff(socket: Duplex, reason: Refusal): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || !socket.writable) {
       socket.destroy();
@@ -315,7 +315,7 @@ class NodeHttpServer implements HttpServer {
     // The outstanding answer is sent first, and ends the connection.
     if (isOwed || wasEnding) return;
     for (const exchange of exchanges) this.#end(connection, exchange);
-    socket.end(formatRaw(this.#options.refuse(fault)));
+    socket.end(formatRaw(this.#options.refuse(reason)));
     setTimeout(() => socket.destroy(), lingerMs).unref();
   }
 }

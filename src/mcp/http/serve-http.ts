@@ -103,7 +103,7 @@ export async function serveHttp(
   try {
     server = await listenForHttp({
       ...settings,
-      refuse: (fault) => transportRefusal(fault, settings),
+      refuse: (reason) => transportRefusal(reason, settings),
       admit: (head, port) =>
         check(head, port) ??
         router.admit(head) ??
