@@ -191,7 +191,7 @@ export const sessionProblems = {
   }),
   IsolationOverridden: entry<Record<string, never>>({
     title: "Tools of packs run in child processes",
-    severity: "info",
+    severity: "warning",
     message: () =>
       "Tools of packs run in child processes although the config has `isolation: in-process`, because updated packs must run their new code.",
     hint: () => "Turn following off with `--no-watch` to run them in one process.",

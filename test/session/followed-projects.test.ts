@@ -416,7 +416,7 @@ test("a changed module of a built-in is reported once, and the loaded code stays
 test("a session that follows its project reports once that it does not run packs in its process", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({ isolation: "in-process" }));
   const { session } = await openFollowed(cwd);
-  expect(session.problems).toMatchObject([{ code: "IsolationOverridden", severity: "info" }]);
+  expect(session.problems).toMatchObject([{ code: "IsolationOverridden", severity: "warning" }]);
   const other = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
   expect(other.problems).toEqual([]);
 });

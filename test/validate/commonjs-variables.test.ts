@@ -25,7 +25,6 @@ const inFunctions: [text: string, name: string][] = [
   ["export const greet = () => __filename;", "__filename"],
   ["export const greet = (folder = __dirname) => folder;", "__dirname"],
   ["const list = [];\nexport const greet = () => list.map(() => ({ folder: __dirname }));", "__dirname"],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is in the module.
   ["export const greet = () => `${__dirname}/data`;", "__dirname"],
 ];
 
