@@ -68,6 +68,8 @@ export interface ProcessRules {
 
 /** How often a process is restarted while a session is served. */
 const servedRestarts = { most: 3, withinMs: 60_000 };
+/** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
+const remoteRestartMs = 25_000;
 
 /** A server that fails before there is a process. */
 function createFailedStart(label: string, fault: TrailblazeError): StartingServer {
@@ -138,6 +140,10 @@ export class SessionProcesses {
       // A remote server cannot reach the endpoint, which listens on this machine only.
       callback: "url" in plan ? undefined : this.callback,
       mayRestart: this.#createRestarts(config),
+      afterFailedRestart: (run) => {
+        if ("url" in plan && rules.keepsRunning) clock.after(remoteRestartMs, run);
+        else run();
+      },
       isServed: rules.keepsRunning,
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);

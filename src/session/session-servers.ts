@@ -21,6 +21,8 @@ export interface SessionServerOptions {
   onExit(exit: UnexpectedExit): void;
   /** Whether the server is restarted after an exit, or after a restart that failed. */
   mayRestart(): boolean;
+  /** Calls `run` when a restart that failed may be followed by another one. */
+  afterFailedRestart(run: () => void): void;
   /** Whether the session is served, so that no exit ends it. */
   isServed: boolean;
   /** Called when the first start has succeeded or failed. */
@@ -135,9 +137,10 @@ export class SessionServer {
     }
     if (reason === undefined) this.#reportExit(exit, { isRelaunched: true });
     [this.#starting, this.#connected] = this.#start();
-    this.#connected.then(onRestarted, ({ cause, message }: Error) =>
-      this.#restart(exit, onRestarted, cause instanceof Error ? cause.message : message),
-    );
+    this.#connected.then(onRestarted, ({ cause, message }: Error) => {
+      const failed = cause instanceof Error ? cause.message : message;
+      this.#options.afterFailedRestart(() => this.#restart(exit, onRestarted, failed));
+    });
   }
 
   #reportExit(exit: UnexpectedExit, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {

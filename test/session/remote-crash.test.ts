@@ -9,11 +9,15 @@ import { makeProject, probe } from "./support/session.ts";
 async function serveDroppable() {
   let isDropping = false;
   let isGone = false;
+  let refused = 0;
   const server = await serveHttp((received: Received, request, response) => {
     const { http, message } = received;
     response.setHeader("connection", "close");
     if (message?.method === "initialize") isDropping = false;
-    if (isGone || isDropping) return request.socket.destroy();
+    if (isGone || isDropping) {
+      if (message?.method === "initialize") refused += 1;
+      return request.socket.destroy();
+    }
     if (http === "GET" || http === "HEAD") return response.writeHead(405).end();
     if (message?.id === undefined) return response.writeHead(202).end();
     const result = { content: [{ type: "text", text: "called" }] };
@@ -27,10 +31,15 @@ async function serveDroppable() {
     dropForGood: () => {
       isGone = true;
     },
+    restore: () => {
+      isGone = false;
+    },
+    /** How often it did not answer `initialize`. */
+    refused: () => refused,
   };
 }
 
-async function open(crash: string) {
+async function open(crash: string, { served = false } = {}) {
   const remote = await serveDroppable();
   const clock = createManualClock();
   const config = {
@@ -41,7 +50,7 @@ async function open(crash: string) {
   };
   const session = await openSessionByRules(
     { cwd: makeProject({}), config },
-    { userServers: "needed", clock },
+    { userServers: "needed", served, clock },
   );
   onTestFinished(() => session.close());
   /** Lets the time pass after which the server counts as lost. */
@@ -55,7 +64,7 @@ async function open(crash: string) {
     });
     return call;
   };
-  return { remote, session, lose };
+  return { remote, session, clock, lose };
 }
 
 test("with `crash: isolate`, the tools of a lost remote server fail, and those of other servers work", async () => {
@@ -95,4 +104,22 @@ test("with `crash: relaunch`, a remote server that cannot be initialized again e
     { code: "ServerDied", severity: "error", args: { restartReason: expect.any(String) } },
   ]);
   await expect(session.callTool("local_tell")).rejects.toMatchObject({ code: "SessionClosed" });
+});
+
+test("a served session reaches a remote server again that was away for minutes, however long", async () => {
+  const { remote, session, clock, lose } = await open("fail", { served: true });
+  remote.dropForGood();
+  await lose();
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    await waitUntil(() => remote.refused() === attempt && clock.delays.includes(25_000));
+    expect(await session.callTool("echo")).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("docs"),
+    });
+    if (attempt === 6) remote.restore();
+    clock.advance(25_000);
+  }
+  await waitUntil(() => remote.methods().at(-1) === "tools/list");
+  expect(await session.callTool("echo")).toMatchObject({ message: "called" });
+  expect(session.problems).toMatchObject([{ code: "ServerDied", severity: "warning" }]);
 });
