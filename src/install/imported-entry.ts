@@ -182,7 +182,7 @@ export function readImportedEntry(
       if (isSelf(words)) return "self";
       const [program = "", ...args] = words;
       reader.ownVariables = new Map(env);
-      entry.command = reader.convert(program);
+      entry.command = reader.secrets.commandLine(program);
       if (args.length > 0) entry.args = reader.secrets.args(args);
       if (isText(value.cwd)) entry.cwd = reader.convert(value.cwd);
       reader.ownVariables = new Map();

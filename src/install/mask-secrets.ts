@@ -35,7 +35,8 @@ const arrayOf = ({ path }: ConfigLeaf) =>
 function showLeaf(leaf: ConfigLeaf): string {
   const { path, value } = leaf;
   if (path.slice(0, -1).some((key) => hiddenKeys.has(key))) return maskValue(String(path.at(-1)), value);
-  return hider.value(keyOf(leaf), value);
+  const key = keyOf(leaf);
+  return commandKeys.has(key) ? hider.commandLine(value) : hider.value(key, value);
 }
 
 /** The text to show for each value of a config. */

@@ -33,6 +33,11 @@ export const hasReference = (text: string): boolean => /\$\{[A-Za-z_]\w*(?::-[^{
 /** Matches options such as `--no-auth`, which have no value. */
 const switchedOff = /^-*(?:no|disable|without)-/i;
 
+/** Matches options before a command line: those of shells. */
+const shellOption = /^(?:-[a-z]*c|\/c|-command)$/i;
+/** Matches the words of a command line; quotes hold spaces. */
+const shellWords = /(?:[^\s"']|"(?:\\.|[^"\\])*"|'[^']*'|["'])+/g;
+
 /** How to treat the strings of a server's entry. */
 export interface SecretHiding {
   /** The start of the name of a secret that has no name itself. */
@@ -115,11 +120,34 @@ export class SecretHider {
     return this.value(name, text);
   }
 
+  /** Converts a command line in one text, such as a shell's. Only the secrets in it change, not what it runs. */
+  commandLine(text: string): string {
+    const { convert } = this.#hiding;
+    const words = [...text.matchAll(shellWords)].map(({ 0: word, index }) => {
+      const [, start = word, quote = "", content = ""] = /^([^"']*)(["'])(.*)\2$/s.exec(word) ?? [];
+      return { start, quote, plain: start + content, begin: index, end: index + word.length };
+    });
+    const converted = this.args(words.map(({ plain }) => plain));
+    let result = "";
+    let position = 0;
+    for (const [index, { start, quote, plain, begin, end }] of words.entries()) {
+      const shown = converted[index] ?? plain;
+      // The shell's own variables are no secrets.
+      if (shown === plain || shown === convert(plain) || /\$[\w({]/.test(plain)) continue;
+      const isQuoted = quote !== "" && shown.startsWith(start);
+      result += convert(text.slice(position, begin));
+      result += isQuoted ? `${start}${quote}${shown.slice(start.length)}${quote}` : shown;
+      position = end;
+    }
+    return result + convert(text.slice(position));
+  }
+
   args(words: readonly string[]): string[] {
     const options = /^-{1,2}[\w-]+$/;
     return words.map((word, index) => {
       const before = words[index - 1] ?? "";
       const isOption = /^(?:--|-\w$)/.test(word);
+      if (shellOption.test(before) && /\s/.test(word)) return this.commandLine(word);
       const isValue = options.test(before) && !isOption && !switchedOff.test(before);
       return this.#argument(isValue ? before : "", word);
     });

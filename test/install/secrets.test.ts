@@ -45,6 +45,22 @@ describe("the arguments of a server", () => {
       ["--keyboard", "qwerty", "{not json"],
     ],
     [
+      ["-c", "API_TOKEN=s3cret node server.js --port 3 --api-key 's3 c' && echo \"${X}\""],
+      ["-c", "API_TOKEN=<API_TOKEN> node server.js --port 3 --api-key '<--api-key>' && echo \"${X}\""],
+    ],
+    [
+      ["-lc", "npx x --header 'Authorization: Bearer s3cret' TOKEN=\"s3 c\" it's"],
+      ["-lc", "npx x --header 'Authorization: <Authorization: >' TOKEN=\"<TOKEN>\" it's"],
+    ],
+    [
+      ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
+      ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
+    ],
+    [
+      ["/c", "node server.js"],
+      ["/c", "node server.js"],
+    ],
+    [
       ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=s3cret", "image"],
       ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=<TOKEN>", "image"],
     ],
