@@ -19,6 +19,10 @@ const lastWords = (text: string): string =>
     .trim()
     .slice(-300);
 
+/** Names for a sentence: the first ten, and how many others there are. */
+const listSome = (names: readonly string[]): string =>
+  listOf(names.length > 11 ? [...names.slice(0, 10), `${names.length - 10} others`] : names, "and");
+
 /** Problems of sessions and of the servers that they start or serve. */
 export const sessionProblems = {
   NameCollision: entry<{
@@ -29,15 +33,18 @@ export const sessionProblems = {
     title: "Several tools have the same name",
     severity: "error",
     message: ({ collisions }) => {
-      const claims = collisions.map(
-        ({ name, sources }) => `${quote(name)} (from ${listOf(sources.map(printable), "and")})`,
-      );
+      const namesBySources = new Map<string, string[]>();
+      for (const { name, sources } of collisions) {
+        const from = listOf(sources.map(printable), "and");
+        namesBySources.set(from, [...(namesBySources.get(from) ?? []), quote(name)]);
+      }
+      const claims = [...namesBySources].map(([from, names]) => `${listSome(names)} (from ${from})`);
       return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
     hint: ({ isCalled }) =>
       isCalled
         ? "Call the tool by its advertised name or its qualified name, or as LABEL/TOOL."
-        : "Exclude a pack with `packs.deny` in trailblaze.config.yaml, or set `nameCollisions` to prefix or suffix.",
+        : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix or suffix.",
   }),
   UnmatchedPattern: entry<{
     /** The key of the config, with dots between its parts. */

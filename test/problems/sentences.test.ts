@@ -213,6 +213,9 @@ const samples: Samples = {
   NameCollision: [
     { collisions: [{ name: "getIssue", sources: ["@acme/jira", "@other/jira"] }] },
     {
+      collisions: Array.from({ length: 13 }, (_, index) => ({ name: `tool${index}`, sources: ["a", "b"] })),
+    },
+    {
       collisions: [{ name: "a.b", sources: ["the config, server x", "the config, server y"] }],
       isCalled: true,
     },
