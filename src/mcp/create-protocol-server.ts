@@ -149,7 +149,7 @@ export function createProtocolServer(
     stopFollowing();
     stopFollowing =
       changing?.onChange(({ tools, prompts }) => {
-        // Without a connection, or without an open stream over HTTP, nobody is told.
+        // Without a connection, or without an open stream over HTTP, no client is told.
         if (tools) void server.sendToolListChanged().catch(ignore);
         if (prompts) void server.sendPromptListChanged().catch(ignore);
       }) ?? ignore;

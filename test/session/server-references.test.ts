@@ -218,7 +218,7 @@ test.each([
   [{ bin: "cli.js" }, true],
   [{}, false],
 ])(
-  "a tool of an installed package that is no pack says so, with the fields %j",
+  "a tool of an installed package that is not a pack says so, with the fields %j",
   async (fields, mayBeServer) => {
     const cwd = makeProject({ "@acme/plain": { "package.json": { trailblaze: undefined, ...fields } } });
     const session = await openForTest(cwd, { config: {} });
