@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { jsonOf, makeProject, openForTest } from "../session/support/session.ts";
+import { hearProgress } from "../support/heard-progress.ts";
 import { makeTree } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
@@ -219,10 +220,8 @@ describe("a server run by another MCP client", () => {
 
   test("progress and log messages reach the client", async () => {
     const { client, logged } = await connect(makeServerProject());
-    const steps: unknown[] = [];
-    const result = await client.callTool({ name: "probe_steps" }, undefined, {
-      onprogress: (step) => void steps.push(step),
-    });
+    const steps = hearProgress(client);
+    const result = await client.callTool({ name: "probe_steps" }, undefined, { onprogress: () => {} });
     expect(result.content).toEqual([
       {
         type: "text",

@@ -12,6 +12,7 @@ import { startServer } from "../../src/serve.ts";
 import { initializing, post } from "../mcp/http/served.ts";
 import { headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
+import { hearProgress } from "../support/heard-progress.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
@@ -339,13 +340,13 @@ describe("a subprocess server over HTTP", { timeout: 30_000 }, () => {
     const clients = await Promise.all([connect(serving), connect(serving)]);
     const heard = await Promise.all(
       clients.map(async (client, index) => {
-        const steps: number[] = [];
+        const steps = hearProgress(client);
         const call = { name: "steps", arguments: { steps: index + 1 } };
-        await client.callTool(call, { onprogress: ({ progress }) => steps.push(progress) });
+        await client.callTool(call, { onprogress: () => {} });
         return steps;
       }),
     );
-    expect(heard).toEqual([[1], [1, 2]]);
+    expect(heard).toMatchObject([[{ progress: 1 }], [{ progress: 1 }, { progress: 2 }]]);
   });
 
   test("a client that cancels its call cancels it in the shared process, and other calls continue", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { hearProgress } from "../../support/heard-progress.ts";
 import { connectClient, serve, textOf } from "./served.ts";
 
 describe("the SDK's HTTP client", () => {
@@ -9,11 +10,9 @@ describe("the SDK's HTTP client", () => {
     expect(tools.map(({ name }) => name)).toContain("echo");
     expect(textOf(await client.callTool({ name: "echo", arguments: { a: [1] } }))).toBe('{"a":[1]}');
     expect(textOf(await client.callTool({ name: "session" }))).toBe(JSON.stringify(transport.sessionId));
-    const heard: number[] = [];
-    await client.callTool({ name: "progress" }, undefined, {
-      onprogress: ({ progress }) => heard.push(progress),
-    });
-    expect(heard).toEqual([1, 2, 3]);
+    const heard = hearProgress(client);
+    await client.callTool({ name: "progress" }, undefined, { onprogress: () => {} });
+    expect(heard).toMatchObject([{ progress: 1 }, { progress: 2 }, { progress: 3 }]);
   });
 
   test("each client has its own session, and calls of several clients run in parallel", async () => {
