@@ -1,4 +1,5 @@
 import { failure } from "../../problems/index.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
 import { isLoopback } from "./allowed-hosts.ts";
 
@@ -39,6 +40,8 @@ export interface ServeHttpOptions {
     /** How long an idle session is protected from being replaced. */
     replaceableAfterMs?: number;
   };
+  /** The time that sessions go by; tests pass their own. */
+  clock?: Clock;
 }
 
 /** The options with all defaults. */
@@ -60,6 +63,7 @@ export interface HttpSettings {
   maxConnections: number;
   maxRequests: number;
   replaceableAfterMs: number;
+  clock: Clock;
 }
 
 /** Completes the options. Throws `InvalidArguments` if the token is missing or cannot be sent in a header. */
@@ -95,5 +99,6 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     maxConnections: connections.max ?? 5120,
     maxRequests: connections.maxRequests ?? 4096,
     replaceableAfterMs: connections.replaceableAfterMs ?? 60_000,
+    clock: options.clock ?? systemClock,
   };
 }

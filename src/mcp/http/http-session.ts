@@ -1,4 +1,5 @@
 import { timerMs } from "../../runtime/abort-listeners.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { methodOf } from "../client-message.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
@@ -12,26 +13,29 @@ export class HttpSession {
   readonly id: string;
   /** Whether the client sent anything besides the opening messages. */
   isUsed = false;
-  /** When the last request ended, by `performance.now`; `undefined` while a request or stream is open. */
+  /** When the last request ended, by its clock; `undefined` while a request or stream is open. */
   idleSince: number | undefined;
   readonly #server: ProtocolServer;
   readonly #transport: HttpTransport;
   readonly #ttlMs: number;
+  readonly #clock: Clock;
   readonly #onEnd: () => void;
   #underWay = 0;
-  #expiry: NodeJS.Timeout | undefined;
+  #cancelExpiry: (() => void) | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(parts: {
     server: ProtocolServer;
     transport: HttpTransport;
     ttlMs: number;
+    clock: Clock;
     onEnd: () => void;
   }) {
     this.id = parts.transport.sessionId;
     this.#server = parts.server;
     this.#transport = parts.transport;
     this.#ttlMs = parts.ttlMs;
+    this.#clock = parts.clock;
     this.#onEnd = parts.onEnd;
   }
 
@@ -54,19 +58,19 @@ export class HttpSession {
     this.idleSince = undefined;
     const method = methodOf(message);
     if (method === undefined || !opening.includes(method)) this.isUsed = true;
-    clearTimeout(this.#expiry);
+    this.#cancelExpiry?.();
     return this.#transport.handle(head, message, signal, () => {
       this.#underWay--;
       if (this.#underWay > 0 || this.#ending !== undefined) return;
-      this.idleSince = performance.now();
-      this.#expiry = setTimeout(() => void this.end(), timerMs(this.#ttlMs)).unref();
+      this.idleSince = this.#clock.now();
+      this.#cancelExpiry = this.#clock.after(timerMs(this.#ttlMs), () => void this.end());
     });
   }
 
   /** Closes the session's server, which aborts its calls. Never rejects. Idempotent. */
   end(): Promise<void> {
     if (this.#ending === undefined) {
-      clearTimeout(this.#expiry);
+      this.#cancelExpiry?.();
       // Set first: what is called next may call this again.
       const { promise, resolve } = createDeferred();
       this.#ending = promise;

@@ -29,7 +29,7 @@ const idIn = (head: RequestHead): string | undefined =>
 const asksToInitialize = (message: unknown): boolean =>
   methodOf(message) === "initialize" && requestIdOf(message) !== undefined;
 
-type SessionLimits = Pick<HttpSettings, "maxSessions" | "replaceableAfterMs" | "token">;
+type SessionLimits = Pick<HttpSettings, "maxSessions" | "replaceableAfterMs" | "token" | "clock">;
 
 /** The share of all sessions that one client address may keep. */
 const safeShare = 0.1;
@@ -78,7 +78,7 @@ export class HttpSessions implements RequestRouter {
 
   /** Makes room for a session of that client if possible, by ending another session if necessary. */
   #makeRoom(client: string): boolean {
-    const { maxSessions, replaceableAfterMs, token } = this.#limits;
+    const { maxSessions, replaceableAfterMs, token, clock } = this.#limits;
     if (this.#isClosed) return false;
     if (this.#all.size < maxSessions) return true;
     if (token !== undefined) return false;
@@ -86,7 +86,7 @@ export class HttpSessions implements RequestRouter {
     for (const owner of this.#all.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     const countOf = (owner: string) => counts.get(owner) ?? 0;
     const most = Math.max(maxSessions * safeShare, countOf(client) + 1);
-    const latest = performance.now() - replaceableAfterMs;
+    const latest = clock.now() - replaceableAfterMs;
     const replaceable = [...this.#all].flatMap(([session, owner]) => {
       const { idleSince = Number.POSITIVE_INFINITY, isUsed } = session;
       const mayEnd = idleSince <= latest && (!isUsed || countOf(owner) > most);

@@ -43,7 +43,7 @@ type SdkTransport = typeof import("@modelcontextprotocol/sdk/server/webStandardS
 
 /** Serves legacy clients. The SDK is loaded when the first of them speaks. */
 function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings): RequestRouter {
-  const { sessionTtlMs, stateless } = settings;
+  const { sessionTtlMs, stateless, clock } = settings;
   let sdk: SdkTransport | undefined;
   const open = (onEnd: (session: HttpSession) => void): HttpSession => {
     if (sdk === undefined) throw new Error("The SDK is loaded before a session is opened.");
@@ -55,7 +55,13 @@ function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings
     const inner = new sdk.WebStandardStreamableHTTPServerTransport(stateless ? {} : stateful);
     const transport: HttpTransport = new HttpTransport(inner, id);
     const server = create({ sessionId: id });
-    const session = new HttpSession({ server, transport, ttlMs: sessionTtlMs, onEnd: () => onEnd(session) });
+    const session = new HttpSession({
+      server,
+      transport,
+      ttlMs: sessionTtlMs,
+      clock,
+      onEnd: () => onEnd(session),
+    });
     return session;
   };
   const router = stateless ? new SingleRequests(open) : new HttpSessions(settings, open);

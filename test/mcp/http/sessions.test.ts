@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { clientOf } from "../../../src/mcp/http/http-sessions.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
+import { createManualClock, type ManualClock } from "../../session/support/manual-clock.ts";
 import {
   beginSession,
   calling,
@@ -20,6 +21,9 @@ const listening = (served: { url: string }, session: object, signal?: AbortSigna
     headers: { ...session, accept: "text/event-stream" },
     ...(signal === undefined ? {} : { signal }),
   });
+
+/** Waits until that many sessions are idle: each has a timer that will end it. */
+const settled = (clock: ManualClock, idle: number) => expect.poll(() => clock.delays.length).toBe(idle);
 
 describe("the ID of a session", () => {
   test("each session ID is a new UUID, is passed to handlers, and is required to find the session", async () => {
@@ -87,21 +91,24 @@ describe("the end of a session", () => {
   });
 
   test("a session ends after its time to live, which each request restarts", async () => {
-    const served = await serve({ sessionTtlMs: 1000 });
+    const clock = createManualClock();
+    const served = await serve({ sessionTtlMs: 1000, clock });
     const idle = await beginSession(served);
     const used = await beginSession(served);
-    const begun = Date.now();
-    while (Date.now() - begun < 2500) {
-      expect((await post(served, calling("echo"), used)).status).toBe(200);
-      await delay(50);
-    }
+    await settled(clock, 2);
+    clock.advance(999);
+    expect(await messagesOf(await post(served, calling("echo"), used))).toHaveLength(1);
+    await expect.poll(() => clock.delays).toEqual([1, 1000]);
+    clock.advance(999);
     expect(served.closed).toEqual([idle["mcp-session-id"]]);
     expect((await post(served, calling("echo"), idle)).status).toBe(404);
-    await expect.poll(() => served.closed.length, { timeout: 10_000 }).toBe(2);
+    clock.advance(1);
+    expect(served.closed).toEqual([idle["mcp-session-id"], used["mcp-session-id"]]);
   });
 
   test("a session does not end during a call or an open stream", async () => {
-    const served = await serve({ sessionTtlMs: 100 });
+    const clock = createManualClock();
+    const served = await serve({ sessionTtlMs: 100, clock });
     const calls = await beginSession(served);
     const slow = post(served, calling("slow"), calls);
     const listens = await beginSession(served);
@@ -109,13 +116,15 @@ describe("the end of a session", () => {
     expect((await listening(served, listens, stop.signal)).status).toBe(200);
     // Something else that ends is no end of these.
     for (const session of [calls, listens]) await messagesOf(await post(served, calling("echo", 3), session));
-    // Proves that neither ends: several times their time to live.
-    await delay(500);
+    await expect.poll(() => served.slowCalls.length).toBe(1);
+    clock.advance(1000);
     expect(served.closed).toEqual([]);
     served.slowCalls[0]?.finish();
     expect(await messagesOf(await slow)).toHaveLength(1);
     stop.abort();
-    await expect.poll(() => served.closed.length, { timeout: 10_000 }).toBe(2);
+    await settled(clock, 2);
+    clock.advance(100);
+    expect(served.closed).toHaveLength(2);
   });
 });
 
@@ -223,21 +232,22 @@ describe("the stream of an answer", () => {
 });
 
 describe("the limit of sessions without a token", () => {
-  const soon = { connections: { replaceableAfterMs: 150 } };
-  /** Longer than a session that was never used is safe. */
-  const settle = () => delay(250);
+  const connections = { replaceableAfterMs: 150 };
   const statusOfNext = async (served: { url: string }) => (await post(served, initializing())).status;
 
   test("without a token, a new session replaces the oldest idle session that was never used", async () => {
-    const served = await serve({ maxSessions: 3, ...soon });
+    const clock = createManualClock();
+    const served = await serve({ maxSessions: 3, connections, clock });
     const used = await beginSession(served);
     await messagesOf(await post(served, calling("echo"), used));
     const first = await beginSession(served);
     const opened = { jsonrpc: "2.0", method: "notifications/initialized" };
     expect((await post(served, opened, first)).status).toBe(202);
     const second = await beginSession(served);
+    await settled(clock, 3);
+    clock.advance(149);
     expect(await statusOfNext(served)).toBe(503);
-    await settle();
+    clock.advance(1);
     expect(await statusOfNext(served)).toBe(200);
     expect(served.closed).toEqual([first["mcp-session-id"]]);
     expect((await post(served, calling("echo"), first)).status).toBe(404);
@@ -248,25 +258,30 @@ describe("the limit of sessions without a token", () => {
   });
 
   test("without a token, a session in use or with an open stream is not replaced", async () => {
-    const served = await serve({ maxSessions: 2, ...soon });
+    const clock = createManualClock();
+    const served = await serve({ maxSessions: 2, connections, clock });
     const listens = await beginSession(served);
     const stop = new AbortController();
     expect((await listening(served, listens, stop.signal)).status).toBe(200);
     const used = await beginSession(served);
     await messagesOf(await post(served, calling("echo"), used));
-    await settle();
+    await settled(clock, 1);
+    clock.advance(250);
     expect(await statusOfNext(served)).toBe(503);
     stop.abort();
-    await settle();
+    await settled(clock, 2);
+    clock.advance(250);
     expect(await statusOfNext(served)).toBe(503);
     expect(served.closed).toEqual([]);
   });
 
   test("with a token, no session is replaced", async () => {
-    const served = await serve({ maxSessions: 1, token: "t", ...soon });
+    const clock = createManualClock();
+    const served = await serve({ maxSessions: 1, token: "t", connections, clock });
     const headers = { authorization: "Bearer t" };
     await beginSession(served, headers);
-    await settle();
+    await settled(clock, 1);
+    clock.advance(250);
     expect((await post(served, initializing(), headers)).status).toBe(503);
   });
 
@@ -276,7 +291,8 @@ describe("the limit of sessions without a token", () => {
   test.skipIf(own === undefined)(
     "without a token, an address with most sessions loses one to another address",
     async () => {
-      const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, ...soon });
+      const clock = createManualClock();
+      const served = await serve({ host: "0.0.0.0", noAuth: true, maxSessions: 4, connections, clock });
       const [greedy, other] = [`http://127.0.0.1:${served.port}/mcp`, `http://${own}:${served.port}/mcp`].map(
         (url) => ({ url }),
       );
@@ -287,7 +303,8 @@ describe("the limit of sessions without a token", () => {
         await messagesOf(await post(greedy, calling("echo"), session));
         theirs.push(session["mcp-session-id"]);
       }
-      await settle();
+      await settled(clock, 4);
+      clock.advance(250);
       expect(await statusOfNext(greedy)).toBe(503);
       const honest = await beginSession(other);
       await messagesOf(await post(other, calling("echo"), honest));
