@@ -5,7 +5,7 @@ import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import { findPackBySubject, type InspectionPorts } from "../inspection/inspect.ts";
+import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -17,7 +17,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
-import { splitSpec } from "../qualified-names/item-name.ts";
+import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
@@ -131,7 +131,7 @@ class ServerFinder {
 
   async #findItem(reference: string): Promise<ServeTarget> {
     const { port } = this.#sources.ports;
-    const { qualifiedName } = this.#resolve(reference);
+    const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
       ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
@@ -145,34 +145,43 @@ class ServerFinder {
     return { type: "composed", server };
   }
 
-  #resolve(reference: string) {
+  async #resolve(reference: string) {
     const { config } = this.#sources;
+    const { port } = this.#sources.ports;
     try {
       const { manager } = this.#found;
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
-      this.#refuseMissingPack(reference);
+      await this.#refuseMissingPack(reference);
       const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
       const [first] = reference.split("/");
       const nearest =
         error.code === "ServerNotFound"
           ? findNearestNames(reference, names)
           : names.filter((name) => error.code === "PackNotInstalled" && name === first);
-      if (nearest.length === 0) throw error;
-      throw failure("ServerNotFound", { ...notFound(reference), nearest });
+      if (nearest.length > 0) throw failure("ServerNotFound", { ...notFound(reference), nearest });
+      // Two segments may name a server of an unscoped pack, or a scoped pack: neither is installed by guess.
+      const isTwofold = error.code === "PackNotInstalled" && reference.split("/").length === 2;
+      throw isTwofold ? await missingPack(port, this.#found, reference) : error;
     }
   }
 
-  /** Throws `PackNotInstalled` if the reference names a scoped pack that the project declares. */
-  #refuseMissingPack(reference: string): void {
+  /** Throws `PackNotInstalled` if the reference names a scoped pack that is written so or that the project declares. */
+  async #refuseMissingPack(reference: string): Promise<void> {
     if (reference.split("/").length !== 2) return;
-    const name = reference.startsWith("@") ? reference : `@${reference}`;
+    const isWritten = reference.startsWith("@") && isPackageName(reference);
+    const name = isWritten ? reference : `@${reference}`;
     const { resolvePackage, project, manager } = this.#found;
     const { manifest } = findProject(this.#sources.ports.port, project);
-    if (!declaredDependencies(manifest).has(name) || resolvePackage(name) !== undefined) return;
-    const args = { name, isDeclared: true, manager };
+    const isDeclared = declaredDependencies(manifest).has(name);
+    if (!isDeclared && !isWritten) return;
+    if (resolvePackage(name) !== undefined) {
+      if (!isWritten) return;
+      throw await missingPack(this.#sources.ports.port, this.#found, name);
+    }
+    const args = { name, isDeclared, manager };
     throw failure("PackNotInstalled", args, { pack: name }, { missingPack: name });
   }
 
@@ -252,8 +261,7 @@ class ServerFinder {
       referrer.references.map(({ reference }) => reference),
     );
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
-    const [missingPack] = reader.missingPacks;
-    if (broken?.code === "PackNotInstalled") throw this.#missing(broken, missingPack);
+    if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
     const [repeated] = members.repeatedBundles;
     if (repeated !== undefined) {
@@ -312,9 +320,14 @@ class ServerFinder {
   }
 
   /** The error for a reference. For a missing pack, it requests a version that satisfies every reference. */
-  #missing(problem: Problem, missingPack: string | undefined): TrailblazeError {
-    if (missingPack === undefined) return new TrailblazeError(problem);
-    const { name } = splitSpec(missingPack);
+  #missing(problem: Problem, spec: string | undefined): TrailblazeError {
+    if (spec === undefined) return new TrailblazeError(problem);
+    const { name } = splitSpec(spec);
+    const { servers, subprocessServers } = this.#sources.config;
+    if ([...servers, ...subprocessServers].some((one) => one.name === name)) {
+      const meant = failure("PackNotInstalled", { name, inConfig: "server" });
+      return new TrailblazeError({ ...problem, ...meant.problem });
+    }
     const ranges = this.#references.filter((one) => one.packageName === name).map(({ range }) => range);
     try {
       return new TrailblazeError(problem, { missingPack: joinRanges(name, ranges) });

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject as makePackProject, toolPack } from "../session/support/session.ts";
@@ -9,7 +10,7 @@ import type { Tree } from "../support/tree.ts";
 const server = join(import.meta.dirname, "../session/support/probe-server.mjs");
 const config = {
   trailblazeSubprocessToolsets: [{ name: "everything", command: process.execPath, args: [server] }],
-  servers: { mine: { tools: [] } },
+  servers: { mine: { tools: [] }, mixed: { tools: ["everything/probe_params"] } },
   toolsets: { some: ["everything/probe_parms", "everything/probe_params"] },
   builtIns: [{ name: "host_tap", description: "Tap.", parameters: {}, handler: "./tap.js" }],
 };
@@ -55,6 +56,7 @@ describe("hints for names from the config", () => {
     [["inspect", "mine"], "PackNotInstalled", { name: "mine", inConfig: "server" }],
     [["inspect", "host_tap"], "PackNotInstalled", { name: "host_tap", inConfig: "tool" }],
     [["start", "everything/echo"], "ServerNotFound", { nearest: ["everything"] }],
+    [["start", "mixed", "--install"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
     [
       ["remove", "everything"],
       "PackNotInstalled",
@@ -83,7 +85,7 @@ describe("hints for names from the config", () => {
 
 describe("hints for mistyped words", () => {
   test.each([
-    [["inspect", "echo"], { name: "echo", isWord: true, servers: ["mine", "everything"] }],
+    [["inspect", "echo"], { name: "echo", isWord: true, servers: ["mine", "mixed", "everything"] }],
     [["validate", "nope"], { name: "nope", isWord: true }],
     [["remove", "nope"], { name: "nope", isRemoval: true }],
     [["remove", "@acme/jria"], { name: "@acme/jria", nearest: ["@acme/jira"], isRemoval: true }],
@@ -92,6 +94,20 @@ describe("hints for mistyped words", () => {
     const error = await fail(given);
     expect(error).toMatchObject({ code: "PackNotInstalled", args });
     expect(error.hint).not.toMatch(/install |\badd\b/);
+  });
+
+  test.each([
+    [["start", "globex/nothere", "--install"], { name: "globex", alternative: "@globex/nothere" }],
+    [
+      ["install", "cursor", "globex/nothere", "--install"],
+      { name: "globex", alternative: "@globex/nothere" },
+    ],
+    [["start", "@globex/nothere"], { name: "@globex/nothere" }],
+  ])("`trailblaze` with %j names the packs that could be meant, and installs none", async (given, args) => {
+    const cwd = makeProject();
+    expect(await fail(given, cwd)).toMatchObject({ code: "PackNotInstalled", args });
+    const manifest = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+    expect(Object.keys(manifest.dependencies)).toEqual(["@acme/jira", "@acme/absent"]);
   });
 
   test("a hint never suggests installing a package that a module imports", async () => {
