@@ -56,6 +56,7 @@ describe.each(templateNames)("the template %s", (template) => {
       link(directory, ".bin", "node_modules/.bin");
       link(directory, "@trailblaze/scripting", "packages/scripting");
     }
+    if (template === "bundle") link(directory, "trailblaze", ".");
     await runNpm(["test"], directory);
     const report = await validateExtension(directory, { strict: true });
     expect(report.problems).toEqual([]);

@@ -111,6 +111,37 @@ describe("types of arguments in defineTool", () => {
     expectTypeOf<typeof tool>().toExtend<ServerTools[number]>();
   });
 
+  test("defineTool infers the type of a handler's result from outputSchema", () => {
+    const outputSchema = {
+      type: "object",
+      properties: { celsius: { type: "number" }, sky: { enum: ["sun", "rain"] }, rest: { type: "object" } },
+      required: ["celsius"],
+    } as const;
+    const tool = { name: "a_b", inputSchema: { type: "object" }, outputSchema } as const;
+    defineTool({ ...tool, handler: () => ({ celsius: 21 }) });
+    defineTool({ ...tool, handler: async () => ({ celsius: 21, sky: "rain", more: [1] }) });
+    defineTool({ ...tool, handler: () => ({ content: [], isError: true }) });
+    // @ts-expect-error: celsius is required
+    defineTool({ ...tool, handler: () => ({ sky: "sun" }) });
+    // @ts-expect-error: celsius is a number
+    defineTool({ ...tool, handler: async () => ({ celsius: "21" }) });
+    // @ts-expect-error: a text is no structured content
+    defineTool({ ...tool, handler: () => "21" });
+    defineTool({ ...tool, handler: async ({ sky }) => ({ celsius: 21, sky: sky ? "sun" : "rain" }) });
+    const output = z.object({ celsius: z.string() });
+    defineTool({ ...tool, outputSchema: output, handler: () => ({ celsius: "21" }) });
+    const named = z.object({ sky: z.enum(["sun", "rain"]), days: z.array(z.literal(7)) });
+    defineTool({ ...tool, outputSchema: named, handler: () => ({ sky: "sun", days: [7] }) });
+    // @ts-expect-error: the schema's output is a text
+    defineTool({ ...tool, outputSchema: output, handler: () => ({ celsius: 21 }) });
+    interface Weather {
+      celsius: number;
+    }
+    defineTool({ ...tool, handler: (): Weather => ({ celsius: 21 }) });
+    const known: { type: "object" } = outputSchema;
+    defineTool({ ...tool, outputSchema: known, handler: (): Weather => ({ celsius: 21 }) });
+  });
+
   test("defineTool infers no argument types from a schema known only at run time", () => {
     const inputSchema = JSON.parse("{}") as { type: "object" };
     const tool = defineTool({

@@ -16,8 +16,9 @@ import type {
   ToolContext,
   ToolHandlerResult,
 } from "./handlers.ts";
-import type { CallerArguments, HandlerArguments } from "./infer-arguments.ts";
-import type { ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
+import type { CallerArguments, HandlerArguments, StructuredResult } from "./infer-arguments.ts";
+import type { PromptMessage, ToolAnnotations } from "./mcp.ts";
+import type { CallToolResult } from "./results.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
 
@@ -30,6 +31,7 @@ export type InputSchema = {
 };
 
 type InputSchemaOption = InputSchema | StandardSchema | undefined;
+type OutputOption = InputSchema | StandardSchema | undefined;
 type ParametersOption = { readonly [name: string]: ParameterDefinition } | undefined;
 
 /** A tool declares its arguments in one way: `inputSchema` or `parameters`. */
@@ -39,8 +41,13 @@ type OneOf<Input, Parameters> = [Input, Parameters] extends [undefined, undefine
     ? { inputSchema?: never }
     : { parameters?: never };
 
-/** The argument of `defineTool`. `Input` and `Parameters` are inferred. */
-export interface ToolSource<Input, Parameters> {
+/** What a handler returns; of a tool with an `outputSchema`, what matches it. */
+type ResultFor<Output> = [Output] extends [undefined]
+  ? ToolHandlerResult
+  : CallToolResult | StructuredResult<Output>;
+
+/** The argument of `defineTool`. `Input`, `Parameters` and `Output` are inferred. */
+export interface ToolSource<Input, Parameters, Output = undefined> {
   /** The advertised name, which clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
   name: string;
   title?: string;
@@ -51,7 +58,7 @@ export interface ToolSource<Input, Parameters> {
   /** The short form of `inputSchema`: parameters by name. */
   parameters?: Parameters;
   /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
-  outputSchema?: ObjectSchema | StandardSchema;
+  outputSchema?: Output;
   annotations?: ToolAnnotations;
   _meta?: TrailblazeToolMeta;
   /** The function or a reference to it. Its arguments are validated, with defaults filled in. */
@@ -60,7 +67,7 @@ export interface ToolSource<Input, Parameters> {
     | ((
         args: ToolArguments<HandlerArguments<Input, Parameters>>,
         context: ToolContext,
-      ) => ToolHandlerResult | Promise<ToolHandlerResult>);
+      ) => ResultFor<Output> | Promise<ResultFor<Output>>);
   /** Runs once per process before the first call, and never during inspection. */
   initialize?: ModuleReference | (() => unknown);
   options?: { [name: string]: OptionDefinition };
@@ -100,18 +107,23 @@ async function parseArguments(schema: StandardSchema, args: Record<string, unkno
 }
 
 /**
- * Defines a tool, for a definition file's export or for `run`. The types of the handler's arguments are inferred from
- * the schema. At run time, it returns the definition itself, except that schemas of libraries become JSON Schema and
+ * Defines a tool, for a definition file's export or for `run`. The types of the handler's arguments and, with an
+ * `outputSchema`, of its result are inferred from the schemas. At run time, it returns the definition itself, except that schemas of libraries become JSON Schema and
  * that a handler function also gets a `client`. Throws a `TypeError` for a schema that has no JSON Schema; the host
  * validates the rest.
  */
 export function defineTool<
   const Input extends InputSchemaOption = undefined,
   const Parameters extends ParametersOption = undefined,
+  const Output extends OutputOption = undefined,
 >(
-  source: ToolSource<Input, Parameters> & OneOf<Input, Parameters>,
+  source: ToolSource<Input, Parameters, Output> & OneOf<Input, Parameters>,
 ): DefinedTool<CallerArguments<Input, Parameters>, HandlerArguments<Input, Parameters>> {
-  const { handler, inputSchema, outputSchema } = source as ToolSource<InputSchemaOption, ParametersOption>;
+  const { handler, inputSchema, outputSchema } = source as ToolSource<
+    InputSchemaOption,
+    ParametersOption,
+    OutputOption
+  >;
   const checking = isStandardSchema(inputSchema) ? inputSchema : undefined;
   const definition: Record<string, unknown> = { ...source };
   if (checking !== undefined) definition.inputSchema = toJsonSchema(checking, "input", "inputSchema");

@@ -4,7 +4,7 @@ import type { StandardSchema } from "./standard-schema.ts";
 
 type Simplify<T> = { [Key in keyof T]: T[Key] };
 
-type OfType<Type, Schema> = Type extends "string"
+type OfType<Type, Schema, Mode> = Type extends "string"
   ? string
   : Type extends "number" | "integer"
     ? number
@@ -14,23 +14,23 @@ type OfType<Type, Schema> = Type extends "string"
         ? null
         : Type extends "array"
           ? Schema extends { items: infer Items extends object }
-            ? FromSchema<Items>[]
+            ? FromSchema<Items, Mode>[]
             : unknown[]
           : Type extends "object"
-            ? FromProperties<Schema, FilledIn>
+            ? FromProperties<Schema, Mode>
             : unknown;
 
-/** The type of a schema's values, with defaults filled in. */
-export type FromSchema<Schema> = Schema extends { const: infer Value }
+/** The type of a schema's values. */
+type FromSchema<Schema, Mode> = Schema extends { const: infer Value }
   ? Value
   : Schema extends { enum: readonly (infer Value)[] }
     ? Value
     : Schema extends { anyOf: readonly (infer Choice)[] } | { oneOf: readonly (infer Choice)[] }
-      ? FromSchema<Choice>
+      ? FromSchema<Choice, Mode>
       : Schema extends { type: readonly (infer Type)[] }
-        ? OfType<Type, Schema>
+        ? OfType<Type, Schema, Mode>
         : Schema extends { type: infer Type }
-          ? OfType<Type, Schema>
+          ? OfType<Type, Schema, Mode>
           : unknown;
 
 /** Whether a property with a default counts as present: for the handler it does, for the caller it does not. */
@@ -53,11 +53,11 @@ type FromProperties<Schema, Mode> = Schema extends { properties: infer Propertie
         {
           -readonly [Key in keyof Properties as Key extends PresentKeys<Schema, Properties, Mode>
             ? Key
-            : never]: FromSchema<Properties[Key]>;
+            : never]: FromSchema<Properties[Key], Mode>;
         } & {
           -readonly [Key in keyof Properties as Key extends PresentKeys<Schema, Properties, Mode>
             ? never
-            : Key]?: FromSchema<Properties[Key]>;
+            : Key]?: FromSchema<Properties[Key], Mode>;
         }
       >
   : Record<string, unknown>;
@@ -85,3 +85,23 @@ export type HandlerArguments<Input, Parameters> = Infer<Input, Parameters, Fille
 
 /** The caller's arguments. */
 export type CallerArguments<Input, Parameters> = Infer<Input, Parameters, AsGiven, "input">;
+
+/** TypeScript takes the literals that a function without parameters returns as `string`, `number` or `boolean`. */
+type Widen<Type> = Type extends string
+  ? string
+  : Type extends number
+    ? number
+    : Type extends boolean
+      ? boolean
+      : Type extends object
+        ? { [Key in keyof Type]: Widen<Type[Key]> }
+        : Type;
+
+/** What a handler may return besides a `CallToolResult`, inferred from `outputSchema`; never narrower than the schema. */
+export type StructuredResult<Output> = Output extends StandardSchema
+  ? Widen<NonNullable<Output["~standard"]["types"]>["output"]>
+  : Output extends { properties: infer Properties }
+    ? string extends keyof Properties
+      ? object
+      : Widen<FromProperties<Output, AsGiven>>
+    : object;

@@ -53,16 +53,28 @@ export function currentWeather({ place }) {
 }
 `;
 
-const test = `import assert from "node:assert/strict";
-import { test } from "node:test";
-import { currentWeather } from "../lib/weather.js";
+const formatTest = (prefix: string): string => `import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openSession } from "trailblaze/session";
 
-test("returns the weather of a city", () => {
-  assert.deepEqual(currentWeather({ place: "Bergen" }), { place: "Bergen", celsius: 9, sky: "rain" });
+// A session runs the expressions of the bundle too.
+let session;
+before(async () => {
+  session = await openSession({ cwd: join(import.meta.dirname, "..") });
+});
+after(() => session?.close());
+
+test("the weather of a city is told as text and as data", async () => {
+  const result = await session.callTool("${prefix}_currentWeather", { city: "Bergen" });
+  assert.equal(result.message, "Bergen: 9 degrees, rain");
+  assert.deepEqual(result.structuredContent, { place: "Bergen", celsius: 9, sky: "rain" });
 });
 
-test("throws an error with a code for an unknown city", () => {
-  assert.throws(() => currentWeather({ place: "Atlantis" }), { code: "UNKNOWN_CITY" });
+test("an unknown city is an error with a code", async () => {
+  const result = await session.callTool("${prefix}_currentWeather", { city: "Atlantis" });
+  assert.equal(result.message, 'Unknown city "Atlantis".');
+  assert.equal(result.details.code, -32001);
 });
 `;
 
@@ -83,7 +95,7 @@ export const bundleTemplate: Template = {
     "trailblaze/servers/weatherDesk.yaml": server,
     "trailblaze/toolsets/weather.yaml": formatBundle(values.prefix),
     "lib/weather.js": code,
-    "test/weather.test.js": test,
+    "test/weather.test.js": formatTest(values.prefix),
     ...commonFiles(about, values, {
       about: `A Trailblaze pack with a bundle of tools, \`trailblaze/toolsets/weather.yaml\`. Its entries translate calls into
 arguments of \`lib/weather.js\`, and results and errors into answers.`,
