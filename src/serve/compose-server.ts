@@ -162,8 +162,8 @@ class ServerFinder {
           ? findNearestNames(reference, names)
           : names.filter((name) => error.code === "PackNotInstalled" && name === first);
       if (nearest.length > 0) throw failure("ServerNotFound", { ...notFound(reference), nearest });
-      // Two segments may name a server of an unscoped pack, or a scoped pack: neither is installed by guess.
-      const isTwofold = error.code === "PackNotInstalled" && reference.split("/").length === 2;
+      // Two segments without a range may name a server of an unscoped pack, or a scoped pack: neither is installed by guess.
+      const isTwofold = error.code === "PackNotInstalled" && /^[^@/]+\/[^@/]+$/.test(reference);
       throw isTwofold ? await missingPack(port, this.#found, reference) : error;
     }
   }
