@@ -23,8 +23,8 @@ const shared = [
   "validate",
 ].map((room) => `test/${room}/**/*.test.ts`);
 
-// Many tests start processes; a limit is for hangs.
-const testTimeout = 30_000;
+// Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
+const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
 
 export default defineConfig({
   test: {
@@ -39,7 +39,7 @@ export default defineConfig({
           include: shared,
           exclude: [...quarantine],
           isolate: false,
-          testTimeout,
+          ...limits,
         },
       },
       {
@@ -48,18 +48,18 @@ export default defineConfig({
           name: "unit",
           include: ["test/**/*.test.ts"],
           exclude: [...quarantine, ...shared, "test/integration/**"],
-          testTimeout,
+          ...limits,
         },
       },
       {
-        // Real package managers against a registry on loopback: slow, so the limits are for hangs only.
+        // Real package managers against a registry on loopback.
         test: {
           server,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           exclude: [...quarantine],
           globalSetup: ["test/support/registry-setup.ts"],
-          testTimeout: 120_000,
+          ...limits,
           hookTimeout: 240_000,
         },
       },
