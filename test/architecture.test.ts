@@ -87,6 +87,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "inspection",
   ],
   mcp: ["version.ts", "problems", "data", "processes", "config", "runtime"],
+  // Consent: what a lock approves, and how the installation differs.
+  lock: [
+    "kinds.ts",
+    "problems",
+    "data",
+    "qualified-names",
+    "extension-schema",
+    "json-schema",
+    "files",
+    "config",
+    "discovery",
+    "inspection",
+    "validate",
+    "runtime",
+    "mcp",
+  ],
   "as-installed": [
     "problems",
     "data",
@@ -117,6 +133,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "npm",
     "runtime",
     "mcp",
+    "lock",
     "callback",
   ],
   serve: [
@@ -133,6 +150,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "validate",
     "runtime",
     "mcp",
+    "lock",
     "session",
   ],
   install: [
@@ -147,6 +165,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "npm",
     "runtime",
     "mcp",
+    "lock",
     "session",
     "serve",
   ],
@@ -155,6 +174,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "session.ts": ["problems", "config", "runtime", "session"],
   "serve.ts": ["problems", "config", "session", "serve"],
   "install.ts": ["problems", "install"],
+  "lock.ts": ["problems", "config", "lock", "session"],
   "remote.ts": ["problems", "files", "discovery", "npm"],
   // For authors of packs, and the command.
   author: [
@@ -185,6 +205,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "npm",
     "runtime",
     "mcp",
+    "lock",
     "as-installed",
     "session",
     "serve",
@@ -193,6 +214,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "author",
     "serve.ts",
     "install.ts",
+    "lock.ts",
     "remote.ts",
   ],
 };

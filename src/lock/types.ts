@@ -1,0 +1,86 @@
+/** A JSON value of a lock, as `JSON.parse` creates it. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** The definition of an item, or the launch of a server, as the lock records it. */
+export type LockedItem = { [key: string]: Json };
+
+/** An entry of the lock for a pack. Names are the pack's; absent keys mean none. */
+export interface LockedPack {
+  version?: string;
+  /** `null` if the package manager's lockfile has none. */
+  integrity?: string | null;
+  /** `sha256-` and the base64 of the hash of the entry's canonical form, without what is not seen by models. */
+  surface: string;
+  needs?: LockedItem;
+  tools?: Record<string, LockedItem>;
+  servers?: Record<string, LockedServer>;
+  prompts?: Record<string, LockedItem>;
+  toolsets?: Record<string, LockedItem>;
+  resources?: Record<string, LockedItem>;
+  /** Items that were refused, as `kind:name`. */
+  denied?: string[];
+}
+
+/** A server: its launch, and for a subprocess server what it said when it was approved. */
+export type LockedServer = LockedItem & {
+  /** By the server's own names; `null` if it has never been listed. Absent for a composed server. */
+  lists?: Record<string, LockedItem> | null;
+};
+
+/** A parsed `trailblaze.lock`. */
+export interface LockFile {
+  lockfileVersion: 1;
+  /** By npm name. */
+  packs: Record<string, LockedPack>;
+  /** The servers of the config, by label. */
+  servers: Record<string, LockedServer>;
+}
+
+export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "needs";
+
+/** A value that differs. An absent value has no key. */
+export interface FieldChange {
+  path: (string | number)[];
+  from?: Json;
+  to?: Json;
+}
+
+/** A fact about a change, for reviewers; no verdict. */
+export type Signal =
+  | "newUrl"
+  | "namesOtherTool"
+  | "hiddenText"
+  | "instruction"
+  | "annotationLoosened"
+  | "inputWidened"
+  | "launchChanged"
+  | "environmentWidened"
+  | "needsWidened"
+  | "renamed";
+
+/** An item that differs between the lock and the installation. */
+export interface ItemChange {
+  kind: LockedKind;
+  /** Of a tool that a server lists, the server's own name for it. */
+  name: string;
+  /** The server that lists the tool: the item's name, or the label. */
+  server?: string;
+  /** The name that models see; absent for other kinds than tools. */
+  advertisedName?: string;
+  change: "added" | "removed" | "changed" | "same";
+  fields: FieldChange[];
+  signals: Signal[];
+}
+
+/** A pack, or a server of the config, in a comparison. */
+export interface EntryChange {
+  /** npm name, or the label of a server. */
+  name: string;
+  /** `same` if at most the version differs. */
+  change: "added" | "removed" | "changed" | "same";
+  version: { from: string | null; to: string | null };
+  /** `unknown` unless the lock and the package manager's lockfile both have one of the same algorithm. */
+  integrity: "same" | "changed" | "unknown";
+  /** Without those that are the same. */
+  items: ItemChange[];
+}
