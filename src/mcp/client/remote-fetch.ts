@@ -81,6 +81,24 @@ const isJson = (type: string) => type === "application/json";
 const readType = ({ headers }: Response): string =>
   (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
+/** Replaces line ends of any kind by LF: the SDK reads a line that ends with CR only when the next byte has arrived. */
+function createLineEnds(): (chunk: Uint8Array) => Uint8Array {
+  let isAfterReturn = false;
+  return (chunk) => {
+    const from = isAfterReturn && chunk[0] === 0x0a ? 1 : 0;
+    if (chunk.length > 0) isAfterReturn = chunk.at(-1) === 0x0d;
+    if (from === 0 && !chunk.includes(0x0d)) return chunk;
+    const changed = new Uint8Array(chunk.length - from);
+    let size = 0;
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      if (byte === 0x0a && at > 0 && chunk[at - 1] === 0x0d) continue;
+      changed[size++] = byte === 0x0d ? 0x0a : byte;
+    }
+    return changed.subarray(0, size);
+  };
+}
+
 /** Measures the events of a stream: their bytes, and how deep their JSON is nested. Events end with an empty line. */
 function createEventMeter(): (chunk: Uint8Array) => { bytes: number; depth: number } {
   let size = 0;
@@ -96,7 +114,7 @@ function createEventMeter(): (chunk: Uint8Array) => { bytes: number; depth: numb
         if (isLineEmpty) size = depth = 0;
         isLineEmpty = true;
         isText = false;
-      } else if (byte !== 0x0d) {
+      } else {
         isLineEmpty = false;
         if (isEscaped) isEscaped = false;
         else if (byte === 0x22) isText = !isText;
@@ -254,10 +272,11 @@ export class RemoteFetch {
     return Buffer.concat(chunks);
   }
 
-  /** The same stream, which fails at an event that is too large. */
+  /** The same events, in a stream that fails at one that is too large. */
   #limitStream(response: Response, exchange: Exchange | undefined): Response {
     const { status, headers } = response;
     const { frameBytes, depth } = this.#options.limits;
+    const unify = createLineEnds();
     const measure = createEventMeter();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const body = new ReadableStream<Uint8Array>({
@@ -266,8 +285,9 @@ export class RemoteFetch {
           const { done, value } = await reader.read();
           if (done) return controller.close();
           this.#options.onBytes(value.length);
-          const most = measure(value);
-          if (most.bytes <= frameBytes && most.depth <= depth) return controller.enqueue(value);
+          const lines = unify(value);
+          const most = measure(lines);
+          if (most.bytes <= frameBytes && most.depth <= depth) return controller.enqueue(lines);
           const error = most.bytes > frameBytes ? tooLarge(frameBytes) : tooDeep(depth);
           exchange?.fail(error);
           controller.error(error);

@@ -266,6 +266,39 @@ describe("the size of messages of a remote server", () => {
   });
 });
 
+test.each([
+  ["CR", "\r"],
+  ["LF", "\n"],
+  ["CR and LF", "\r\n"],
+])("events whose lines end with %s are read as they arrive, each with its own limit", async (_, end) => {
+  const log = (data: string) => ({
+    jsonrpc: "2.0",
+    method: "notifications/message",
+    params: { level: "info", data: data.repeat(4000) },
+  });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const remote = await serveRaw(async (received, _request, response) => {
+    const send = (message: object) => {
+      // A line end in two chunks is one line end.
+      response.write(`event: message${end}data: ${JSON.stringify(message)}${end}`);
+      return new Promise((resolve) => response.write(end, resolve));
+    };
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (const data of ["a", "b", "c"]) await send(log(data));
+    await released;
+    await send(resultOf(received, { content: [] }));
+    response.end();
+  });
+  const starting = startRemote(remote.url, { limits: { frameBytes: 10_000 } });
+  const called = (await starting.ready).callTool(call("echo"), limit);
+  await waitUntil(() => starting.logs.length === 3);
+  release();
+  expect(await called).toEqual({ content: [] });
+});
+
 describe("a connection that is lost", () => {
   test.each([
     ["in the middle of JSON", { "content-type": "application/json", "content-length": "100" }, '{"jsonrpc"'],
