@@ -28,6 +28,8 @@ export interface RemoteServer {
   readonly received: Received[];
   /** The methods of JSON-RPC requests and notifications, in their order. */
   methods(): string[];
+  /** Closes every connection. */
+  drop(): void;
   /** Closes the port and every connection. */
   stop(): Promise<void>;
 }
@@ -64,6 +66,7 @@ export async function serveHttp(answer: Answer, port = 0): Promise<RemoteServer>
     port: address.port,
     received,
     methods: () => received.flatMap(({ message }) => (message?.method === undefined ? [] : [message.method])),
+    drop: () => server.closeAllConnections(),
     stop,
   };
 }
@@ -96,13 +99,25 @@ function addTools(server: Registrar, slow: SlowCalls): void {
   });
 }
 
+/** Gives a server one more tool. */
+function addTool(server: Registrar): void {
+  server.registerTool("added", { description: "Was added." }, async () => ({ content: [] }));
+}
+
 /** A stateful legacy server of the first SDK. `forget` loses its sessions, as a restart does. */
 export async function serveLegacy(port = 0) {
   const slow: SlowCalls = { canceled: 0 };
   const sessions = new Map<string, StreamableHTTPServerTransport>();
-  const server = await serveHttp(async ({ headers, message }, request, response) => {
+  let isExtended = false;
+  let refusals = 0;
+  let latest: McpServer | undefined;
+  const server = await serveHttp(async ({ http, headers, message }, request, response) => {
     const id = headers["mcp-session-id"];
     const known = typeof id === "string" ? sessions.get(id) : undefined;
+    if (http === "GET" && refusals > 0) {
+      refusals -= 1;
+      return response.writeHead(503).end();
+    }
     if (known !== undefined) return known.handleRequest(request, response, message);
     if (id !== undefined) return sendJson(response, 404, error(-32001, "Session not found"));
     if (message?.method !== "initialize") return sendJson(response, 400, error(-32000, "No session"));
@@ -113,19 +128,38 @@ export async function serveLegacy(port = 0) {
     });
     const mcp = new McpServer({ name: "legacy", version: "1.0.0" });
     addTools(mcp, slow);
+    if (isExtended) addTool(mcp);
     await mcp.connect(transport as never);
+    latest = mcp;
     return transport.handleRequest(request, response, message);
   }, port);
-  return { ...server, slow, sessions, forget: () => sessions.clear() };
+  return {
+    ...server,
+    slow,
+    sessions,
+    forget: () => sessions.clear(),
+    /** Gives later sessions one more tool, and tells nobody. */
+    extend: () => {
+      isExtended = true;
+    },
+    /** Refuses to open so many streams of notifications. */
+    refuseStreams: (count: number) => {
+      refusals = count;
+    },
+    refusals: () => refusals,
+    changeTools: () => latest?.sendToolListChanged(),
+  };
 }
 
 /** A server of the second SDK. By default, it serves both eras. */
 export async function serveModern({ legacy }: { legacy?: "reject" } = {}) {
   const slow: SlowCalls = { canceled: 0 };
+  let isExtended = false;
   const handler = createMcpHandler(
     () => {
       const mcp = new ModernMcpServer({ name: "modern", version: "2.0.0" });
       addTools(mcp as unknown as Registrar, slow);
+      if (isExtended) addTool(mcp as unknown as Registrar);
       return mcp;
     },
     legacy === undefined ? {} : { legacy },
@@ -148,7 +182,15 @@ export async function serveModern({ legacy }: { legacy?: "reject" } = {}) {
       .on("error", () => response.destroy())
       .pipe(response);
   });
-  return { ...server, slow, changeTools: () => handler.notify.toolsChanged() };
+  return {
+    ...server,
+    slow,
+    /** Adds a tool, and tells nobody. */
+    extend: () => {
+      isExtended = true;
+    },
+    changeTools: () => handler.notify.toolsChanged(),
+  };
 }
 
 const error = (code: number, message: string) => ({ jsonrpc: "2.0", id: null, error: { code, message } });

@@ -26,6 +26,8 @@ export interface MessageTransport {
   send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;
   /** Set by the client. Returns whether the value is a message of MCP. */
   onmessage?(message: unknown): unknown;
+  /** Set by the owner of the client. Called when notifications arrive again, after which some may have been lost. */
+  onresume?(): void;
   /** Whether each request has its own response stream. */
   hasPerRequestStream?: boolean | undefined;
   /** Called after the handshake with a legacy server. */

@@ -40,6 +40,9 @@ export interface RemoteFetchOptions {
   /** Bytes of an answer. */
   onBytes(count: number): void;
   onAnswer(): void;
+  /** A stream of notifications, or one that resumes the answer to a request. */
+  onStream(): void;
+  onSessionLost(session: string): void;
   onConnectionError(error: ConnectionError): void;
 }
 
@@ -151,13 +154,18 @@ export class RemoteFetch {
       const { label } = this.#options;
       throw failure("AuthorizationRequired", { label, status, ...(scheme === undefined ? {} : { scheme }) });
     }
-    if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
+    const session = new Headers(init.headers).get("mcp-session-id");
+    if (status === 404 && session !== null) {
       await response.body?.cancel();
+      this.#options.onSessionLost(session);
       throw new SessionLostError("it no longer knows the session");
     }
     const exchange = this.#options.exchange();
     if (init.method !== "POST") {
-      if (response.ok && response.body !== null) return this.#limitStream(response, undefined);
+      if (response.ok && response.body !== null) {
+        this.#options.onStream();
+        return this.#limitStream(response, undefined);
+      }
       await response.body?.cancel();
       return new Response(null, { status, headers });
     }

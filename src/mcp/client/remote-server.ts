@@ -70,7 +70,7 @@ class RemoteServer implements StartingServer {
       onLost: (reason) => this.#lose(reason),
     });
     this.#connection = new ServerConnection(this.#transport, {
-      ...{ label, events, timeouts, protocol, redactor: this.#redactor, limits: limits.list },
+      ...{ label, events, timeouts, protocol, clock, redactor: this.#redactor, limits: limits.list },
       bytesRead: this.#transport.bytesRead,
       findEnd: () => this.#end,
     });

@@ -41,8 +41,21 @@ interface OpenExchange extends Exchange {
 
 /** A stream that goes on after its answer is closed after this time. Milliseconds. */
 const lingerMs = 1000;
-/** A server may ask to be asked again at once, forever. Milliseconds. */
+/** A server may ask to be asked again at once, forever; the time doubles with each attempt that fails. Milliseconds. */
 const shortestReconnectMs = 250;
+const longestReconnectMs = 30_000;
+/** How often the stream of a request is resumed. */
+const mostResumptions = 2;
+
+/** The SDK's delays, but without its limit of attempts. */
+const reconnectionOptions = {
+  initialReconnectionDelay: 1000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxReconnectionDelay: longestReconnectMs,
+  maxRetries: Number.POSITIVE_INFINITY,
+};
+
+const unanswered = () => new AnswerError("it did not answer the request");
 
 /** Loads the SDK's transport, which takes about 100 ms. */
 async function loadTransport() {
@@ -58,6 +71,7 @@ async function loadTransport() {
 export class RemoteTransport implements MessageTransport {
   readonly hasPerRequestStream = true;
   onmessage?: (message: unknown) => unknown;
+  onresume?: () => void;
   readonly #options: RemoteTransportOptions;
   readonly #fetch: RemoteFetch;
   readonly #reachability: Reachability;
@@ -71,6 +85,10 @@ export class RemoteTransport implements MessageTransport {
   /** The handshake of a legacy session, to repeat it. */
   #initialize: OutgoingMessage | undefined;
   #sessions = 0;
+  /** The last session that the server did not know. */
+  #lostSession: string | undefined;
+  /** Whether there was a stream of notifications. */
+  #hasHadStream = false;
   #renewal: Promise<void> | undefined;
   #initialized: Promise<void> = Promise.resolve();
 
@@ -93,6 +111,10 @@ export class RemoteTransport implements MessageTransport {
         this.#bytesRead += count;
       },
       onAnswer: () => this.#reachability.noteAnswer(),
+      onStream: () => this.#onStream(),
+      onSessionLost: (session) => {
+        this.#lostSession = session;
+      },
       onConnectionError: ({ message }) => {
         if (this.#keepsTrying) this.#reachability.noteFailure(message);
       },
@@ -103,19 +125,51 @@ export class RemoteTransport implements MessageTransport {
 
   async #open(url: URL, headers: Readonly<Record<string, string>>): Promise<StreamableHTTPClientTransport> {
     const Transport = await loadTransport();
-    const { clock } = this.#options;
-    const transport = new Transport(url, {
+    const transport: StreamableHTTPClientTransport = new Transport(url, {
       fetch: this.#fetch.fetch,
       requestInit: { headers: { ...headers } },
-      reconnectionScheduler: (reconnect, delayMs) =>
-        clock.after(Math.max(delayMs, shortestReconnectMs), () => {
-          // Attempts are limited, so none is spent on a server that is unreachable.
-          void this.#reachability.wait().then(reconnect);
-        }),
+      reconnectionOptions,
+      reconnectionScheduler: (reconnect, delayMs, attempt) =>
+        this.#scheduleReconnection(transport, reconnect, delayMs, attempt),
     });
     transport.onmessage = (message) => this.#receive(message);
     await transport.start();
     return transport;
+  }
+
+  /**
+   * Opens a stream again that has ended. The SDK's `attempt` counts those that failed since. The stream of a request fails
+   * after a few. The stream of notifications is opened again until it is, if necessary in a new session.
+   */
+  #scheduleReconnection(
+    { sessionId }: StreamableHTTPClientTransport,
+    reconnect: () => void,
+    delayMs: number,
+    attempt: number,
+  ): (() => void) | undefined {
+    const exchange = this.#current.getStore();
+    if (exchange !== undefined && attempt >= mostResumptions) {
+      exchange.fail(exchange.streamFault ?? unanswered());
+      return undefined;
+    }
+    const session = this.#sessions;
+    if (exchange === undefined && attempt > 0 && sessionId !== undefined && sessionId === this.#lostSession) {
+      void this.#renew(session).catch(() => {});
+    }
+    const shortestMs = Math.min(shortestReconnectMs * 2 ** attempt, longestReconnectMs);
+    return this.#options.clock.after(Math.max(delayMs, shortestMs), async () => {
+      // No attempt is spent on a server that is unreachable.
+      await this.#reachability.wait();
+      if (exchange !== undefined) this.#current.run(exchange, reconnect);
+      // A new session has its own stream.
+      else if (session === this.#sessions) this.#current.exit(reconnect);
+    });
+  }
+
+  #onStream(): void {
+    if (this.#current.getStore() !== undefined) return;
+    if (this.#hasHadStream) this.onresume?.();
+    this.#hasHadStream = true;
   }
 
   bytesRead = (): number => this.#bytesRead;
@@ -196,7 +250,7 @@ export class RemoteTransport implements MessageTransport {
     try {
       await this.#deliver(message, exchange);
       if (this.#exchanges.has(id)) {
-        throw exchange.streamFault ?? new AnswerError("it did not answer the request");
+        throw exchange.streamFault ?? unanswered();
       }
     } finally {
       release();

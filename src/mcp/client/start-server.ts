@@ -5,6 +5,7 @@ import type {
   ProcessPort,
   SupervisedProcess,
 } from "../../processes/process-port.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import { readToEnd } from "../../runtime/process-output.ts";
 import { AnswerError } from "./answer-error.ts";
@@ -108,6 +109,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     });
     this.#connection = new ServerConnection(this.#channel, {
       ...{ label, timeouts, protocol, events, redactor: this.#redactor, limits: this.#limits.list },
+      clock: systemClock,
       bytesRead: this.#channel.bytesRead,
       findEnd: () => (this.#state.at === "ended" ? this.#state.why : undefined),
     });

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "vitest";
+import { createManualClock } from "../../session/support/manual-clock.ts";
+import { answerStart, sendJson, serveHttp, serveLegacy, serveModern } from "../../support/remote-servers.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+import { advanceToNext, call, limit, startRemote } from "./start-remote.ts";
+
+const count = (methods: string[], wanted: string) => methods.filter((method) => method === wanted).length;
+
+async function openModern() {
+  const remote = await serveModern({ legacy: "reject" });
+  const clock = createManualClock();
+  const starting = startRemote(remote.url, { clock });
+  const server = await starting.ready;
+  const subscriptions = () => count(remote.methods(), "subscriptions/listen");
+  await waitUntil(() => subscriptions() === 1);
+  /** Loses the connections, and lets time pass until there is another subscription. */
+  const resubscribe = async () => {
+    const before = subscriptions();
+    remote.drop();
+    await waitUntil(() => {
+      advanceToNext(clock);
+      return subscriptions() > before;
+    });
+  };
+  return { remote, clock, starting, server, resubscribe };
+}
+
+describe("a lost subscription to a modern server", () => {
+  test("a lost subscription is opened again, and later changes of the list are told", async () => {
+    const { remote, starting, resubscribe } = await openModern();
+    await resubscribe();
+    await resubscribe();
+    expect(starting.listChanges()).toBe(0);
+    await waitUntil(() => {
+      remote.changeTools();
+      return starting.listChanges() === 1;
+    });
+  });
+
+  test("a change of the list during the loss is told, and no change is not", async () => {
+    const { remote, starting, resubscribe } = await openModern();
+    await resubscribe();
+    await waitUntil(() => count(remote.methods(), "tools/list") === 2);
+    remote.extend();
+    await resubscribe();
+    await waitUntil(() => starting.listChanges() === 1);
+    expect(count(remote.methods(), "tools/list")).toBe(3);
+  });
+
+  test("a closed connection opens no subscription again", async () => {
+    const { remote, clock, starting } = await openModern();
+    remote.drop();
+    await waitUntil(() => clock.delays.includes(1000));
+    await starting.close();
+    expect(clock.delays).toEqual([]);
+  });
+
+  test("a subscription that ends at once is opened again after times that grow to 30 s", async () => {
+    const subscriptions: number[] = [];
+    const clock = createManualClock();
+    const remote = await serveHttp(({ http, message }, _request, response) => {
+      if (http !== "POST") return response.writeHead(405).end();
+      const { id, method } = message;
+      const result = (value: object) =>
+        sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", ...value } });
+      if (method === "subscriptions/listen") {
+        subscriptions.push(clock.now());
+        return result({});
+      }
+      if (method === "server/discover") {
+        const capabilities = { tools: { listChanged: true } };
+        return result({ supportedVersions: ["2026-07-28"], capabilities });
+      }
+      return result({ tools: [] });
+    });
+    await startRemote(remote.url, { clock, protocol: "modern" }).ready;
+    for (let taken = 1; taken < 9; taken++) {
+      await waitUntil(() => subscriptions.length === taken && clock.delays.some((ms) => ms >= 1000));
+      // Streams that linger are closed after 1 s.
+      clock.advance(Math.max(...clock.delays));
+    }
+    await waitUntil(() => subscriptions.length === 9);
+    const seconds = subscriptions.map((ms) => ms / 1000);
+    expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 61, 91, 121]);
+  });
+
+  test("a subscription that the server refuses is not repeated", async () => {
+    const clock = createManualClock();
+    let isAsked = false;
+    const remote = await serveHttp(({ http, message }, _request, response) => {
+      if (http !== "POST") return response.writeHead(405).end();
+      const { id, method } = message;
+      if (method === "subscriptions/listen") {
+        isAsked = true;
+        const error = { code: -32601, message: "Method not found" };
+        return sendJson(response, 404, { jsonrpc: "2.0", id, error });
+      }
+      const result =
+        method === "server/discover"
+          ? { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } }
+          : { tools: [], content: [] };
+      return sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
+    });
+    const server = await startRemote(remote.url, { clock, protocol: "modern" }).ready;
+    await waitUntil(() => isAsked);
+    await server.callTool(call("echo"), limit);
+    clock.advance(60_000);
+    await server.callTool(call("echo"), limit);
+    expect(count(remote.methods(), "subscriptions/listen")).toBe(1);
+  });
+});
+
+describe("a lost stream of notifications of a legacy server", () => {
+  async function openLegacy() {
+    const remote = await serveLegacy();
+    const clock = createManualClock();
+    const starting = startRemote(remote.url, { clock });
+    const server = await starting.ready;
+    const streams = () => remote.received.filter(({ http }) => http === "GET").length;
+    await waitUntil(() => streams() === 1);
+    /** Loses the connections, and lets time pass until the condition holds. */
+    const loseUntil = async (condition: () => boolean) => {
+      remote.drop();
+      await waitUntil(() => {
+        advanceToNext(clock);
+        return condition();
+      });
+    };
+    return { remote, starting, server, loseUntil };
+  }
+
+  test("a lost stream is opened again although the server refuses it several times", async () => {
+    const { remote, starting, loseUntil } = await openLegacy();
+    // The SDK by itself gives up after two.
+    remote.refuseStreams(3);
+    await loseUntil(() => count(remote.methods(), "tools/list") === 2);
+    expect(starting.listChanges()).toBe(0);
+    expect(count(remote.methods(), "initialize")).toBe(1);
+    await waitUntil(() => {
+      remote.changeTools();
+      return starting.listChanges() === 1;
+    });
+    expect(remote.refusals()).toBe(0);
+  });
+
+  test("a session that is lost with its stream is replaced, and its changed list is told", async () => {
+    const { remote, starting, server, loseUntil } = await openLegacy();
+    remote.forget();
+    remote.extend();
+    await loseUntil(() => starting.listChanges() === 1);
+    expect(count(remote.methods(), "initialize")).toBe(2);
+    expect(remote.sessions.size).toBe(1);
+    expect(await server.callTool(call("echo"), limit)).toMatchObject({ content: [{ type: "text" }] });
+    expect(count(remote.methods(), "initialize")).toBe(2);
+  });
+
+  test("a server that answers 404 for its stream, and has none, keeps its session", async () => {
+    const remote = await serveHttp((received, _request, response) => {
+      response.setHeader("mcp-session-id", "one");
+      if (received.http === "GET") return response.writeHead(404).end();
+      if (received.http !== "POST") return response.writeHead(405).end();
+      if (received.message.id === undefined) return response.writeHead(202).end();
+      const result = { content: [] };
+      const answer = answerStart(received) ?? { jsonrpc: "2.0", id: received.message.id, result };
+      return sendJson(response, 200, answer);
+    });
+    const clock = createManualClock();
+    const server = await startRemote(remote.url, { clock }).ready;
+    await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
+    await server.callTool(call("echo"), limit);
+    // Neither an attempt nor anything else is left.
+    await waitUntil(() => clock.delays.length === 0);
+    expect(count(remote.methods(), "initialize")).toBe(1);
+  });
+});
