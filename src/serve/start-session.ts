@@ -27,11 +27,15 @@ import {
 
 const label = "trailblaze";
 
+/** Problems that tell of an event, which can happen again. */
+const eventCodes = ["ServerDied", "ChangeNotApplied"];
+
 /** Prints each problem once, except for hints about what works. */
 function createReporter(): (problem: Problem) => void {
-  const reported = new Set<string>();
+  const reported = new Set<unknown>();
   return (problem) => {
-    const key = JSON.stringify([problem.code, problem.message, problem.pack, problem.item]);
+    const { code, message, pack, item } = problem;
+    const key = eventCodes.includes(code) ? problem : JSON.stringify([code, message, pack, item]);
     if (problem.severity === "info" || reported.has(key)) return;
     reported.add(key);
     logToStderr(printableLines(formatProblem(problem)));
