@@ -10,6 +10,8 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "ProjectNotFound",
   "InvalidQualifiedName",
   "AmbiguousName",
+  "LockMissing",
+  "LockMalformed",
 ] satisfies ProblemCode[]);
 
 interface Failure {

@@ -17,6 +17,7 @@ interface WrittenConfig {
   preferHostAgent?: boolean;
   memory?: Record<string, string>;
   sensitiveMemory?: string[];
+  lock?: Partial<SessionConfig["lock"]>;
   options?: Record<string, Record<string, unknown>>;
   toolsets?: Record<string, string[]>;
   servers?: Record<string, Partial<UserComposedServer>>;
@@ -102,6 +103,11 @@ export function buildConfig(
     memory: new Map(Object.entries(config.memory ?? {})),
     sensitiveMemory: [...(config.sensitiveMemory ?? [])],
     packs: readPacksConfig(checked, { reportMisspelled: false }).packs,
+    lock: {
+      mode: config.lock?.mode,
+      workspace: config.lock?.workspace ?? false,
+      unlocked: [...(config.lock?.unlocked ?? [])],
+    },
     options: new Map(
       Object.entries(config.options ?? {}).map(([name, values]) => [`${readToolName(name)}`, { ...values }]),
     ),

@@ -58,6 +58,20 @@ const packs = z.object({
     .meta({ description: "Packs that may be installed automatically if they are missing." }),
 });
 
+const lock = z.object({
+  mode: z.enum(["surface", "code", "frozen"]).optional().meta({
+    description:
+      "What is compared with trailblaze.lock: surface (the default where there is a lock) compares what models see and what is launched, code also versions and integrities. frozen makes any difference an error.",
+  }),
+  workspace: z
+    .boolean()
+    .default(false)
+    .meta({ description: "Whether packs of the project and its workspace are locked too." }),
+  unlocked: patterns.default([]).meta({
+    description: "Packs, items and servers of this config that are used without approval.",
+  }),
+});
+
 const composedServer = z.object({
   tools: references.optional().meta({ description: "The tools to serve." }),
   toolsets: references.optional().meta({ description: "Toolsets whose tools to serve." }),
@@ -212,6 +226,7 @@ export const config = z
       description: "Keys of the memory to keep out of tools, envelopes, recordings and logs.",
     }),
     packs: packs.optional().meta({ description: "Which packs a session uses, and what they may access." }),
+    lock: lock.optional().meta({ description: "How sessions use trailblaze.lock." }),
     options: z
       .record(z.string().regex(/^[^\s]+$/), z.record(z.string(), z.unknown()))
       .default({})

@@ -81,6 +81,19 @@ export interface SessionPacksPolicy extends PacksPolicy {
   autoInstall: readonly string[];
 }
 
+/** What a lock's modes compare, and what a difference does. */
+export type LockMode = "surface" | "code" | "frozen";
+
+/** How a session uses trailblaze.lock. */
+export interface LockConfig {
+  /** `undefined` if the config does not say: `surface` where there is a lock. */
+  mode: LockMode | undefined;
+  /** Whether packs of the project and its workspace are locked too. */
+  workspace: boolean;
+  /** Patterns of packs, items and servers of the config that are used as they are. */
+  unlocked: readonly string[];
+}
+
 /** A checked `trailblaze.config.yaml` or `.json` with defaults. */
 export interface SessionConfig {
   /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
@@ -96,6 +109,7 @@ export interface SessionConfig {
   memory: ReadonlyMap<string, string>;
   sensitiveMemory: readonly string[];
   packs: SessionPacksPolicy;
+  lock: LockConfig;
   /** Values of tools' options, by qualified name (without `@`) or a built-in's name. */
   options: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   /** The user's toolsets: references by name, in file order. */

@@ -4,12 +4,48 @@ import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import type { Excluded } from "./select-packs.ts";
-import type { SessionToolset, SkippedTool } from "./session-tool.ts";
+import type { SessionToolset, Skipped, SkippedTool, SkipReason } from "./session-tool.ts";
 import type { Contribution } from "./tool-candidates.ts";
 
 /** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: Excluded) =>
   declaration.kind === "tool" || declaration.kind === "server";
+
+/** The reason for an item with a problem. */
+export function reasonOf(problem: Problem | undefined): SkipReason {
+  switch (problem?.code) {
+    case "NotApproved":
+      return problem.args.state === "denied" ? "Denied" : "NotApproved";
+    case "IntegrityMismatch":
+    case "LockOutdated":
+      return problem.code;
+    default:
+      return "Invalid";
+  }
+}
+
+/** An item that is left out because of its problem. */
+export function describeUnusable(name: string, source: ToolSource, problem: Problem | undefined): Skipped {
+  const reason = reasonOf(problem);
+  const message = problem?.message ?? "Its definition is invalid.";
+  return {
+    name,
+    source,
+    reason,
+    message,
+    ...(reason === "Invalid" || problem === undefined ? {} : { problem }),
+  };
+}
+
+/** The approved tools and servers of packs that are no longer there, from their problems. */
+export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
+  problems.flatMap((problem) => {
+    const { code, pack, kind, item } = problem;
+    if (code !== "LockOutdated" || pack === undefined || item === undefined) return [];
+    if (kind !== "tool" && kind !== "server") return [];
+    const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
+    return [describeUnusable(item, source, problem)];
+  });
 
 export function describeExcluded({ found: { pack }, declaration, reason, message }: Excluded): SkippedTool {
   const { name, kind } = declaration;
@@ -39,11 +75,9 @@ export function collectFailedServer(
 export function collectUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
   const skipped = inspected.items
     .filter((item) => item.declaration.kind === "server" && unusable.has(item))
-    .map((item): SkippedTool => {
-      const message = unusable.get(item)?.message ?? "Its definition is invalid.";
-      const source = describeSource(inspected, item);
-      return { name: item.declaration.name, source, reason: "Invalid", message };
-    });
+    .map((item) =>
+      describeUnusable(item.declaration.name, describeSource(inspected, item), unusable.get(item)),
+    );
   return { candidates: [], skipped, problems: [] };
 }
 

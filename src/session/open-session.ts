@@ -4,6 +4,8 @@ import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { Gate } from "../lock/gate.ts";
+import { openLockGate } from "../lock/open-gate.ts";
 import type { Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
@@ -36,6 +38,8 @@ export interface OpeningRules {
   served?: boolean;
   /** Default: the system's. */
   clock?: Clock;
+  /** Decides what is approved instead of the lock: for showing what differs from it. */
+  openGate?(config: SessionConfig): Promise<Gate | undefined>;
   /** Installs packs that the session would miss; resolves with problems. */
   installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
 }
@@ -225,11 +229,13 @@ class Opening {
       needsUserServers: isFirst && !served && userServers === "needed",
       needsPacks: isFirst && !served && config.packs.onError === "fail",
       follows: this.#options.watch === true,
+      openGate: () => (this.#rules.openGate ?? openLockGate)(config, this.#options.lock),
       ...(sources === undefined
         ? {}
         : {
             accept: (found) => refuseIncompleteProject(found, sources.used),
-            acceptPacks: (packs) => refuseIncompletePacks(packs, sources),
+            acceptPacks: (packs) =>
+              refuseIncompletePacks(packs, { used: sources.used, packs: sources.installed }),
           }),
       reportLater: (problem) => this.#reportLater(problem),
     };

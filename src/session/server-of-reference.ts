@@ -61,6 +61,8 @@ interface ServerReferenceContext {
   /** The tools of the session. */
   candidates: Iterable<ToolCandidate>;
   skipped: readonly SkippedTool[];
+  /** The error for a call of an excluded tool, if it has one of its own. */
+  refusalOf?(skipped: SkippedTool): TrailblazeError | undefined;
 }
 
 /**
@@ -69,7 +71,7 @@ interface ServerReferenceContext {
  */
 export function explainServerReference(
   reference: string,
-  { config, candidates, skipped }: ServerReferenceContext,
+  { config, candidates, skipped, refusalOf }: ServerReferenceContext,
 ): TrailblazeError | undefined {
   const { subprocessServers, unusedServers } = config;
   const { label = "", tool = "" } = splitServerReference(reference) ?? {};
@@ -83,7 +85,9 @@ export function explainServerReference(
         source.type === "config" && source.server === label && [offered, label].includes(name),
     );
     if (lost !== undefined)
-      return failure("ToolNotFound", { ...notFound, name: reference, reason: lost.message });
+      return (
+        refusalOf?.(lost) ?? failure("ToolNotFound", { ...notFound, name: reference, reason: lost.message })
+      );
     const own = [...indexByLabel([...candidates]).keys()]
       .filter((name) => name.startsWith(`${label}/`))
       .map((name) => name.slice(label.length + 1));

@@ -4,6 +4,7 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import { reasonOf } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
 
@@ -52,7 +53,8 @@ export class ServerStates {
       const isUnknown = item.shape === undefined && item.declaration.kind === "server";
       if (item.shape !== "subprocessServer" && !isUnknown) continue;
       const { qualifiedName: label } = item;
-      const excluded = unusable.has(item) ? { excluded: "Invalid" as const } : {};
+      const problem = unusable.get(item);
+      const excluded = problem === undefined ? {} : { excluded: reasonOf(problem) };
       this.#entries.set(`pack ${label}`, { label, source: describeSource(inspected, item), ...excluded });
     }
   }

@@ -1,4 +1,4 @@
-import type { BuiltInDefinition, Device, SessionConfig } from "../config/session-config.ts";
+import type { BuiltInDefinition, Device, LockMode, SessionConfig } from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
@@ -45,6 +45,11 @@ export interface SessionOptions {
   config?: string | Readonly<Record<string, unknown>>;
   /** Definitions of the host's own tools, in addition to the config's; handlers may be functions. */
   builtIns?: readonly BuiltInDefinition[];
+  /**
+   * How trailblaze.lock is used: `surface` compares what models see and what is launched, `code` also versions and
+   * integrities, `frozen` makes any difference an error, `off` ignores it. Default: as the config's `lock.mode` says.
+   */
+  lock?: LockMode | "off";
   /** Limits `toolsForLlm` to these toolsets. */
   toolsets?: readonly string[];
   /** Installs missing packs that the session refers to. Default: as `packs.autoInstall` says. */

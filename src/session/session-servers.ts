@@ -161,6 +161,11 @@ export class SessionServer {
     return this.#tools;
   }
 
+  /** Its instructions for models when it was last ready. */
+  get instructions(): string | undefined {
+    return this.lastConnected?.instructions;
+  }
+
   /** Why it has not started; `undefined` while it starts. Throws any other error. */
   get fault(): Problem | undefined {
     const fault = this.#startFault;

@@ -12,6 +12,7 @@ import {
   indexCandidates,
   type SessionTool,
   type SessionToolset,
+  type Skipped,
   type SkippedTool,
   type ToolCandidate,
 } from "./session-tool.ts";
@@ -30,7 +31,7 @@ export interface StateParts {
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
-  skipped: readonly SkippedTool[];
+  skipped: readonly Skipped[];
   problems: readonly Problem[];
   servers: ServerStates;
   registry: Registry;
@@ -39,7 +40,7 @@ export interface StateParts {
   /** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
   explainPackage(name: string): TrailblazeError | undefined;
   /** Starts the servers that the session's calls did not need, once. `undefined` if all have started. */
-  startOthers: (() => Promise<{ candidates: ToolCandidate[]; skipped: SkippedTool[] }>) | undefined;
+  startOthers: (() => Promise<{ candidates: ToolCandidate[]; skipped: Skipped[] }>) | undefined;
 }
 
 /** What a session offers, taken from the project at one moment. A call uses one state from its start to its end. */
@@ -48,12 +49,14 @@ export class SessionState {
   readonly tools: readonly SessionTool[];
   readonly toolsets: readonly SessionToolset[];
   readonly skipped: readonly SkippedTool[];
+  /** The problem of each excluded tool that calls of it fail with. */
+  readonly #refusals = new Map<SkippedTool, Problem>();
   readonly problems: readonly Problem[];
   readonly packs: readonly StatePack[];
   readonly #parts: StateParts;
   readonly #candidates: ToolCandidate[] = [];
   readonly #tools: SessionTool[] = [];
-  readonly #skipped: SkippedTool[];
+  readonly #skipped: SkippedTool[] = [];
   readonly #byName = new Map<string, ToolCandidate>();
   /** By `LABEL/TOOL`. */
   readonly #byLabel = new Map<string, ToolCandidate>();
@@ -68,7 +71,7 @@ export class SessionState {
     this.config = parts.config;
     this.tools = this.#tools;
     this.toolsets = parts.toolsets;
-    this.#skipped = [...parts.skipped];
+    this.#skip(parts.skipped);
     this.skipped = this.#skipped;
     this.problems = parts.problems;
     this.packs = parts.packs;
@@ -103,6 +106,19 @@ export class SessionState {
   retire(release: () => void): void {
     if (this.#calls === 0) release();
     else this.#release = release;
+  }
+
+  #skip(skipped: readonly Skipped[]): void {
+    for (const { problem, ...tool } of skipped) {
+      this.#skipped.push(tool);
+      if (problem !== undefined) this.#refusals.set(tool, problem);
+    }
+  }
+
+  /** The error for a call of a tool that is excluded; `undefined` for one with an error by name. */
+  #refusalOf(skipped: SkippedTool | undefined): TrailblazeError | undefined {
+    const problem = skipped && this.#refusals.get(skipped);
+    return problem && new TrailblazeError(problem);
   }
 
   /** Adds tools. Names that are taken stay with their tools. */
@@ -143,7 +159,7 @@ export class SessionState {
       if (caller === undefined && !mayBeOwnName) throw error;
     }
     this.#others ??= this.#parts.startOthers().then(({ candidates, skipped }) => {
-      this.#skipped.push(...skipped);
+      this.#skip(skipped);
       this.#add(candidates);
     });
     await this.#others;
@@ -183,6 +199,8 @@ export class SessionState {
         if (found !== undefined) return found;
         // The tool is installed but excluded; the error says why.
         const skipped = this.#findSkipped(qualifiedName);
+        const refusal = this.#refusalOf(skipped);
+        if (refusal !== undefined) throw refusal;
         throw failure("ToolNotFound", {
           name,
           otherKind: undefined,
@@ -192,6 +210,8 @@ export class SessionState {
       }
     }
     const skipped = this.skipped.find((tool) => tool.name === name);
+    const refusal = this.#refusalOf(skipped);
+    if (refusal !== undefined) throw refusal;
     const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
     const nearest = endingInIt.length > 0 ? endingInIt : findNearestNames(String(name), known);
     throw failure("ToolNotFound", {
@@ -224,7 +244,8 @@ export class SessionState {
       return this.#parts.registry.resolve(reference, { kind: "tool" }).qualifiedName;
     } catch (error) {
       const { config } = this.#parts;
-      const context = { config, candidates: this.#candidates, skipped: this.skipped };
+      const refusalOf = (skipped: SkippedTool) => this.#refusalOf(skipped);
+      const context = { config, candidates: this.#candidates, skipped: this.skipped, refusalOf };
       const mayBeLabel =
         error instanceof TrailblazeError && ["PackNotInstalled", "InvalidQualifiedName"].includes(error.code);
       const ofServer = mayBeLabel ? explainServerReference(reference, context) : undefined;

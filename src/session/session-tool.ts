@@ -1,3 +1,4 @@
+import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
@@ -41,7 +42,13 @@ export type SkipReason =
   /** Its server failed to start. */
   | "ServerFailed"
   /** It can be called only as a task, which sessions do not support. */
-  | "TaskRequired";
+  | "TaskRequired"
+  /** trailblaze.lock does not approve it. */
+  | "NotApproved"
+  /** trailblaze.lock approves it, but it is no longer there. */
+  | "LockOutdated"
+  /** Its package differs from the approved one of the same version. */
+  | "IntegrityMismatch";
 
 /** A tool, or a server with its tools, that the session excludes. */
 export interface SkippedTool {
@@ -50,6 +57,11 @@ export interface SkippedTool {
   source: ToolSource;
   reason: SkipReason;
   message: string;
+}
+
+/** What is excluded, with the problem that is its reason if calls fail with it. */
+export interface Skipped extends SkippedTool {
+  problem?: Problem;
 }
 
 /** A named group of a session's tools. */

@@ -3,6 +3,7 @@ import { isToolAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
+import type { Gate } from "../lock/gate.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import {
   planPackServer,
@@ -10,8 +11,9 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { collectFailedServer } from "./excluded.ts";
+import { collectFailedServer, describeUnusable } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
 import { ServerStates } from "./server-states.ts";
@@ -19,7 +21,7 @@ import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { PlannedServer } from "./session-servers.ts";
-import { type Contribution, collectServerTools } from "./tool-candidates.ts";
+import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
 export interface StateContext {
@@ -38,9 +40,13 @@ export interface StateContext {
   accept?(found: FoundPacks): void;
   /** The same, for the packs' definitions. */
   acceptPacks?(packs: readonly CheckedPack[]): void;
+  /** Creates what decides which items are approved; `undefined` if everything is. */
+  openGate(): Promise<Gate | undefined>;
   /** Called for each problem of servers that start after the state is taken. */
   reportLater(problem: Problem): void;
 }
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
 export const noTools = { candidates: [], skipped: [], problems: [] } as const satisfies Contribution;
 
@@ -50,6 +56,10 @@ export class StateServers {
   readonly #port: InspectionPort;
   readonly #releases: (() => void)[] = [];
   readonly states = new ServerStates();
+  /** Decides which servers and tools are approved. */
+  gate: Gate | undefined;
+  /** The servers of the config that may not start. */
+  readonly #refused: Contribution = { candidates: [], skipped: [], problems: [] };
 
   constructor(context: StateContext, port: InspectionPort) {
     this.#context = context;
@@ -72,7 +82,7 @@ export class StateServers {
   async startOwn(isWanted: (server: UserServer) => boolean): Promise<PlannedServer[]> {
     const { config, follows } = this.#context;
     const port = this.#port;
-    const wanted = config.subprocessServers.filter(isWanted);
+    const wanted = config.subprocessServers.filter((server) => isWanted(server) && this.#mayStart(server));
     const plans = await Promise.all(
       wanted.map(async (server) => {
         if (server.url !== undefined) return { plan: planRemoteServer(server, config), content: undefined };
@@ -81,6 +91,28 @@ export class StateServers {
       }),
     );
     return plans.map(({ plan, content }) => this.#start(plan, content));
+  }
+
+  /** What is left out before it starts. */
+  get refused(): Contribution {
+    return this.#refused;
+  }
+
+  /** Checks a server of the config before its start. */
+  #mayStart(server: UserServer): boolean {
+    const { refusal, problems = [] } = this.gate?.checkServer(server) ?? {};
+    this.#refused.problems.push(...problems);
+    if (refusal === undefined) return true;
+    const { file } = this.#context.config;
+    const source: ToolSource = {
+      type: "config",
+      server: server.name,
+      ...(file === undefined ? {} : { file }),
+    };
+    const skipped = describeUnusable(server.name, source, refusal);
+    this.#refused.skipped.push(skipped);
+    this.states.exclude([skipped]);
+    return false;
   }
 
   startPack({ inspected, unusable }: CheckedPack): PlannedServer[] {
@@ -123,8 +155,28 @@ export class StateServers {
 
   /** The tools of a server that has started; none while it starts. */
   collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
-    const { tools, fault } = one.server;
-    if (tools !== undefined) return collectServerTools(one, tools, isToolAllowed);
-    return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
+    const { tools, fault, instructions } = one.server;
+    if (tools === undefined) return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
+    const { gate } = this;
+    if (gate === undefined) return collectServerTools(one, tools, isToolAllowed);
+    const isDenied = (tool: string) =>
+      explainDenied(one.plan, tool, isToolAllowed ?? (() => true)) !== undefined;
+    const verdict = gate.checkList(one.plan, { tools, instructions }, isDenied);
+    const { refused, refusal, problems, vanished } = verdict;
+    const { label, source } = one.plan;
+    if (refusal !== undefined) {
+      void one.server.close();
+      const skipped = describeUnusable(source.item ?? label, source, refusal);
+      this.states.exclude([skipped]);
+      return { candidates: [], skipped: [skipped], problems: [refusal] };
+    }
+    const ordered = gate.sortsTools ? tools.toSorted(byName) : tools;
+    const collected = collectServerTools(one, ordered, isToolAllowed, refused);
+    const lost = vanished.map(({ name, problem }) => describeUnusable(name, source, problem));
+    return {
+      ...collected,
+      skipped: [...collected.skipped, ...lost],
+      problems: [...collected.problems, ...problems],
+    };
   }
 }

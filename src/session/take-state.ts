@@ -11,7 +11,13 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
-import { collectUnusableServers, describeExcluded, findShownToolsets, isCallable } from "./excluded.ts";
+import {
+  collectUnusableServers,
+  collectVanished,
+  describeExcluded,
+  findShownToolsets,
+  isCallable,
+} from "./excluded.ts";
 import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
 import { hashPackCode } from "./program-content.ts";
 import { findFormerNames, registerMoreTools, registerTools } from "./register-tools.ts";
@@ -40,6 +46,8 @@ export class StateSources {
   readonly #releases: (() => void)[] = [];
   #own: PlannedServer[] = [];
   #found: FoundPacks | undefined;
+  /** Before approval. */
+  #installed: readonly CheckedPack[] = [];
   #packs: readonly CheckedPack[] = [];
   #used: readonly UsedPackage[] = [];
   /** The owners of the packs' code. */
@@ -75,8 +83,9 @@ export class StateSources {
     return this.#used;
   }
 
-  get packs(): readonly CheckedPack[] {
-    return this.#packs;
+  /** The selected packs, approved or not. */
+  get installed(): readonly CheckedPack[] {
+    return this.#installed;
   }
 
   get servers(): PlannedServer[] {
@@ -90,14 +99,17 @@ export class StateSources {
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
     const { states } = this.#servers;
+    const gate = await resources.step(this.#context.openGate());
+    this.#servers.gate = gate;
     states.addOwn(config);
     const startOwn = async () => {
       this.#own = await resources.step(this.#servers.startOwn((server) => this.#isNeeded(server)));
     };
     // The servers of the config start while packs are found, unless the state may be refused.
-    if (accept === undefined) await startOwn();
+    const startsEarly = accept === undefined && gate?.isFrozen !== true;
+    if (startsEarly) await startOwn();
     const ownStarted = () => Promise.all(this.#own.map((one) => this.#servers.whenStarted(one)));
-    const early = accept === undefined ? ownStarted() : undefined;
+    const early = startsEarly ? ownStarted() : undefined;
     early?.catch(() => {});
 
     const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
@@ -119,23 +131,30 @@ export class StateSources {
         }),
       ),
     );
+    gate?.prepare(found);
     const packs: CheckedPack[] = [];
+    const installed: CheckedPack[] = [];
     for (const inspected of selection.selected) {
-      const checked = await resources.step(checkPack(port, inspected, found));
+      const valid = await resources.step(checkPack(port, inspected, found));
+      const checked = gate?.checkPack(valid) ?? valid;
+      installed.push(valid);
       this.#problems.push(...checked.problems);
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
       states.addPack(checked);
     }
-    acceptPacks?.(packs);
+    acceptPacks?.(installed);
+    this.#installed = installed;
     this.#packs = packs;
-    this.#excluded = {
-      candidates: [],
-      skipped: selection.excluded.filter(isCallable).map(describeExcluded),
-      problems: [],
-    };
+    if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
+    this.#problems.push(...(gate?.finish(found) ?? []));
+    const skipped = [
+      ...selection.excluded.filter(isCallable).map(describeExcluded),
+      ...collectVanished(packs.flatMap(({ problems }) => problems)),
+    ];
+    this.#excluded = { candidates: [], skipped, problems: [] };
     states.exclude(this.#excluded.skipped);
-    if (accept !== undefined) await startOwn();
+    if (!startsEarly) await startOwn();
     this.#ofPacks = packs.map((pack) => (this.#needed === undefined ? this.#servers.startPack(pack) : []));
     const started = Promise.all([
       early ?? ownStarted(),
@@ -250,6 +269,7 @@ export class StateSources {
     const all = [
       this.#hostTools,
       ...this.#own.map((one) => this.#servers.collect(one)),
+      this.#servers.refused,
       ...ofPacks,
       this.#excluded,
     ];

@@ -21,13 +21,14 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import { describeUnusable } from "./excluded.ts";
 import type { PlannedServer } from "./session-servers.ts";
-import type { SessionTool, SkippedTool, ToolCandidate } from "./session-tool.ts";
+import type { SessionTool, Skipped, ToolCandidate } from "./session-tool.ts";
 
 /** What one source contributes to a session. */
 export interface Contribution {
   candidates: ToolCandidate[];
-  skipped: SkippedTool[];
+  skipped: Skipped[];
   problems: Problem[];
   /** The tools of a server that has started. */
   listed?: ListedTools;
@@ -179,8 +180,7 @@ export function collectPackTools({ inspected, unusable }: CheckedPack, config: S
     const problem = unusable.get(item);
     const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
     if (definition === null || problem !== undefined || handler === undefined) {
-      const message = problem?.message ?? "Its definition is invalid.";
-      contribution.skipped.push({ name, source, reason: "Invalid", message });
+      contribution.skipped.push(describeUnusable(name, source, problem));
       continue;
     }
     const given = config.options.get(qualifiedName);
@@ -222,7 +222,8 @@ export async function collectBundles(
       }
     };
     if (broken !== undefined) {
-      skip(broken.message);
+      const lost = entryNamesOf(item).map((name) => describeUnusable(name, source, broken));
+      contribution.skipped.push(...lost);
       continue;
     }
     const { tools, problems } = await createBundleTools(item, inspected, (reference) => {
@@ -262,7 +263,7 @@ function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | un
 }
 
 /** The message for a tool that the config excludes; `undefined` for one that it allows. */
-function explainDenied(
+export function explainDenied(
   { choices }: ServerPlan,
   name: string,
   isAllowed: (name: string) => boolean,
@@ -282,6 +283,7 @@ export function collectServerTools(
   { server, plan }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
+  refused: ReadonlyMap<AdvertisedTool, Problem> = new Map(),
 ): Contribution {
   const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);
@@ -315,6 +317,11 @@ export function collectServerTools(
     if (advertised.execution?.taskSupport === "required") {
       const message = "It can be called only as a task, and sessions do not support tasks.";
       contribution.skipped.push({ name, source, reason: "TaskRequired", message });
+      continue;
+    }
+    const refusal = refused.get(advertised);
+    if (refusal !== undefined) {
+      contribution.skipped.push(describeUnusable(name, source, refusal));
       continue;
     }
     const fault = refuseReserved(inputSchema);

@@ -20,6 +20,7 @@ const projectFiles: ReadonlySet<string> = new Set([
   "trailblaze.config.yaml",
   "trailblaze.config.yml",
   "trailblaze.config.json",
+  "trailblaze.lock",
 ]);
 
 /** What npm, pnpm and Yarn write last. */

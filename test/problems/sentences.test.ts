@@ -381,6 +381,31 @@ const samples: Samples = {
   ],
   ClientConfigModified: [{ file: "~/.cursor/mcp.json", key: "jira" }],
   ClientConfigUnwritable: [{ file: "~/.cursor/mcp.json", reason: "EACCES" }],
+  NotApproved: [
+    { name: "acme/jira", state: "new", differences: ["createIssue", "getIssue"], entry: "acme/jira" },
+    { name: "acme/jira/createIssue", state: "new", differences: [], entry: "acme/jira" },
+    { name: "acme/jira/createIssue", state: "changed", differences: ["description"], entry: "acme/jira" },
+    { name: "my-tools", state: "unlisted", differences: ["query"], entry: "my-tools" },
+    { name: "my-tools/query", state: "unrecordable", differences: [], entry: "my-tools" },
+    { name: "acme/jira/deleteIssue", state: "denied", differences: [], entry: "acme/jira" },
+  ],
+  LockOutdated: [
+    { name: "acme/jira/triage", reason: "is approved, but the pack no longer declares it" },
+    { name: "acme/jira", reason: "was approved as version 1.0.0; 1.0.1 is installed" },
+  ],
+  NotLocked: [{ name: "acme/jira" }],
+  IntegrityMismatch: [
+    { name: "acme/jira", version: "1.0.0", locked: "sha512-AAAA", installed: "sha512-BBBB" },
+  ],
+  LockMismatch: [{ names: ["acme/jira/createIssue", "my-tools"] }],
+  LockMissing: [
+    { file: "/app/trailblaze.lock", requiredBy: "frozen" },
+    { file: "/app/trailblaze.lock", requiredBy: "policy" },
+  ],
+  LockMalformed: [
+    { file: "/app/trailblaze.lock", reason: "it has conflict markers of a merge" },
+    { file: "/app/trailblaze.lock", reason: "it is a folder", hint: "Update Trailblaze." },
+  ],
 };
 
 const indent = (text: string) => text.replaceAll("\n", "\n    ");

@@ -7,6 +7,7 @@ export const knownKeys = {
     "memory",
     "sensitiveMemory",
     "packs",
+    "lock",
     "options",
     "toolsets",
     "servers",
@@ -25,6 +26,11 @@ export const knownKeys = {
     "widthPixels",
     "heightPixels",
     "driverType"
+  ],
+  "#/properties/lock/additionalProperties": [
+    "mode",
+    "workspace",
+    "unlocked"
   ],
   "#/properties/servers/additionalProperties/additionalProperties": [
     "tools",
@@ -93,13 +99,14 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
 const pattern7 = new RegExp("\\S", "u");
-const pattern26 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
-const pattern30 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
+const pattern10 = new RegExp("^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$", "u");
+const pattern28 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
+const pattern32 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="validateConfig" */;
@@ -364,15 +371,12 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.options !== undefined){
-let data11 = data.options;
+if(data.lock !== undefined){
+let data11 = data.lock;
 if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
 for(const key3 in data11){
-let data12 = data11[key3];
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-}
-else {
-const err20 = {instancePath:instancePath+"/options/" + key3.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((key3 === "mode") || (key3 === "workspace")) || (key3 === "unlocked")) || (pattern4.test(key3)))){
+const err20 = {instancePath:instancePath+"/lock",schemaPath:"#/properties/lock/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -382,9 +386,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-}
-else {
-const err21 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data11.mode !== undefined){
+let data12 = data11.mode;
+if(typeof data12 !== "string"){
+const err21 = {instancePath:instancePath+"/lock/mode",schemaPath:"#/properties/lock/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -393,19 +398,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.toolsets !== undefined){
-let data13 = data.toolsets;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-for(const key4 in data13){
-let data14 = data13[key4];
-if(Array.isArray(data14)){
-const len1 = data14.length;
-for(let i1=0; i1<len1; i1++){
-let data15 = data14[i1];
-if(typeof data15 === "string"){
-if(!pattern7.test(data15)){
-const err22 = {instancePath:instancePath+"/toolsets/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i1,schemaPath:"#/properties/toolsets/additionalProperties/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(!(((data12 === "surface") || (data12 === "code")) || (data12 === "frozen"))){
+const err22 = {instancePath:instancePath+"/lock/mode",schemaPath:"#/properties/lock/properties/mode/enum",keyword:"enum",params:{allowedValues: schema31.properties.lock.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -415,8 +409,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-else {
-const err23 = {instancePath:instancePath+"/toolsets/" + key4.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i1,schemaPath:"#/properties/toolsets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data11.workspace !== undefined){
+if(typeof data11.workspace !== "boolean"){
+const err23 = {instancePath:instancePath+"/lock/workspace",schemaPath:"#/properties/lock/properties/workspace/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -426,9 +421,15 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
-else {
-const err24 = {instancePath:instancePath+"/toolsets/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/toolsets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data11.unlocked !== undefined){
+let data14 = data11.unlocked;
+if(Array.isArray(data14)){
+const len1 = data14.length;
+for(let i1=0; i1<len1; i1++){
+let data15 = data14[i1];
+if(typeof data15 === "string"){
+if(!pattern10.test(data15)){
+const err24 = {instancePath:instancePath+"/lock/unlocked/" + i1,schemaPath:"#/properties/lock/properties/unlocked/items/pattern",keyword:"pattern",params:{pattern: "^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"},message:"must match pattern \""+"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -438,9 +439,8 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
 else {
-const err25 = {instancePath:instancePath+"/toolsets",schemaPath:"#/properties/toolsets/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err25 = {instancePath:instancePath+"/lock/unlocked/" + i1,schemaPath:"#/properties/lock/properties/unlocked/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -450,15 +450,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.servers !== undefined){
-let data16 = data.servers;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-for(const key5 in data16){
-let data17 = data16[key5];
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-for(const key6 in data17){
-if(!(((((((((key6 === "tools") || (key6 === "toolsets")) || (key6 === "prompts")) || (key6 === "transport")) || (key6 === "protocol")) || (key6 === "version")) || (key6 === "instructions")) || (key6 === "mcpServerName")) || (pattern4.test(key6)))){
-const err26 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+else {
+const err26 = {instancePath:instancePath+"/lock/unlocked",schemaPath:"#/properties/lock/properties/unlocked/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -468,15 +462,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data17.tools !== undefined){
-let data18 = data17.tools;
-if(Array.isArray(data18)){
-const len2 = data18.length;
-for(let i2=0; i2<len2; i2++){
-let data19 = data18[i2];
-if(typeof data19 === "string"){
-if(!pattern7.test(data19)){
-const err27 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/" + i2,schemaPath:"#/properties/servers/additionalProperties/properties/tools/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err27 = {instancePath:instancePath+"/lock",schemaPath:"#/properties/lock/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -486,8 +474,15 @@ vErrors.push(err27);
 errors++;
 }
 }
+if(data.options !== undefined){
+let data16 = data.options;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+for(const key4 in data16){
+let data17 = data16[key4];
+if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
+}
 else {
-const err28 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/" + i2,schemaPath:"#/properties/servers/additionalProperties/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err28 = {instancePath:instancePath+"/options/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/options/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -499,7 +494,7 @@ errors++;
 }
 }
 else {
-const err29 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/servers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err29 = {instancePath:instancePath+"/options",schemaPath:"#/properties/options/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -509,15 +504,18 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data17.toolsets !== undefined){
-let data20 = data17.toolsets;
-if(Array.isArray(data20)){
-const len3 = data20.length;
-for(let i3=0; i3<len3; i3++){
-let data21 = data20[i3];
-if(typeof data21 === "string"){
-if(!pattern7.test(data21)){
-const err30 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets/" + i3,schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.toolsets !== undefined){
+let data18 = data.toolsets;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key5 in data18){
+let data19 = data18[key5];
+if(Array.isArray(data19)){
+const len2 = data19.length;
+for(let i2=0; i2<len2; i2++){
+let data20 = data19[i2];
+if(typeof data20 === "string"){
+if(!pattern7.test(data20)){
+const err30 = {instancePath:instancePath+"/toolsets/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i2,schemaPath:"#/properties/toolsets/additionalProperties/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -528,7 +526,7 @@ errors++;
 }
 }
 else {
-const err31 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets/" + i3,schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err31 = {instancePath:instancePath+"/toolsets/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i2,schemaPath:"#/properties/toolsets/additionalProperties/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -540,7 +538,7 @@ errors++;
 }
 }
 else {
-const err32 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets",schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err32 = {instancePath:instancePath+"/toolsets/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/toolsets/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -550,15 +548,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data17.prompts !== undefined){
-let data22 = data17.prompts;
-if(Array.isArray(data22)){
-const len4 = data22.length;
-for(let i4=0; i4<len4; i4++){
-let data23 = data22[i4];
-if(typeof data23 === "string"){
-if(!pattern7.test(data23)){
-const err33 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts/" + i4,schemaPath:"#/properties/servers/additionalProperties/properties/prompts/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err33 = {instancePath:instancePath+"/toolsets",schemaPath:"#/properties/toolsets/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -568,8 +560,15 @@ vErrors.push(err33);
 errors++;
 }
 }
-else {
-const err34 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts/" + i4,schemaPath:"#/properties/servers/additionalProperties/properties/prompts/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.servers !== undefined){
+let data21 = data.servers;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key6 in data21){
+let data22 = data21[key6];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+for(const key7 in data22){
+if(!(((((((((key7 === "tools") || (key7 === "toolsets")) || (key7 === "prompts")) || (key7 === "transport")) || (key7 === "protocol")) || (key7 === "version")) || (key7 === "instructions")) || (key7 === "mcpServerName")) || (pattern4.test(key7)))){
+const err34 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -579,9 +578,15 @@ vErrors.push(err34);
 errors++;
 }
 }
-}
-else {
-const err35 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts",schemaPath:"#/properties/servers/additionalProperties/properties/prompts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data22.tools !== undefined){
+let data23 = data22.tools;
+if(Array.isArray(data23)){
+const len3 = data23.length;
+for(let i3=0; i3<len3; i3++){
+let data24 = data23[i3];
+if(typeof data24 === "string"){
+if(!pattern7.test(data24)){
+const err35 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/" + i3,schemaPath:"#/properties/servers/additionalProperties/properties/tools/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -591,10 +596,8 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data17.transport !== undefined){
-let data24 = data17.transport;
-if(typeof data24 !== "string"){
-const err36 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err36 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/" + i3,schemaPath:"#/properties/servers/additionalProperties/properties/tools/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -603,8 +606,10 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(!((data24 === "stdio") || (data24 === "http"))){
-const err37 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.transport.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/servers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -614,10 +619,15 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data17.protocol !== undefined){
-let data25 = data17.protocol;
-if(typeof data25 !== "string"){
-const err38 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.toolsets !== undefined){
+let data25 = data22.toolsets;
+if(Array.isArray(data25)){
+const len4 = data25.length;
+for(let i4=0; i4<len4; i4++){
+let data26 = data25[i4];
+if(typeof data26 === "string"){
+if(!pattern7.test(data26)){
+const err38 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets/" + i4,schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -626,8 +636,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-if(!(((data25 === "both") || (data25 === "modern")) || (data25 === "legacy"))){
-const err39 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err39 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets/" + i4,schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -637,11 +648,9 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data17.version !== undefined){
-let data26 = data17.version;
-if(typeof data26 === "string"){
-if(!pattern7.test(data26)){
-const err40 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err40 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolsets",schemaPath:"#/properties/servers/additionalProperties/properties/toolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -651,8 +660,15 @@ vErrors.push(err40);
 errors++;
 }
 }
-else {
-const err41 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.prompts !== undefined){
+let data27 = data22.prompts;
+if(Array.isArray(data27)){
+const len5 = data27.length;
+for(let i5=0; i5<len5; i5++){
+let data28 = data27[i5];
+if(typeof data28 === "string"){
+if(!pattern7.test(data28)){
+const err41 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts/" + i5,schemaPath:"#/properties/servers/additionalProperties/properties/prompts/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -662,9 +678,8 @@ vErrors.push(err41);
 errors++;
 }
 }
-if(data17.instructions !== undefined){
-if(typeof data17.instructions !== "string"){
-const err42 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err42 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts/" + i5,schemaPath:"#/properties/servers/additionalProperties/properties/prompts/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -674,11 +689,9 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data17.mcpServerName !== undefined){
-let data28 = data17.mcpServerName;
-if(typeof data28 === "string"){
-if(!pattern7.test(data28)){
-const err43 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err43 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/prompts",schemaPath:"#/properties/servers/additionalProperties/properties/prompts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -688,8 +701,10 @@ vErrors.push(err43);
 errors++;
 }
 }
-else {
-const err44 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.transport !== undefined){
+let data29 = data22.transport;
+if(typeof data29 !== "string"){
+const err44 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -698,10 +713,8 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/servers/" + key5.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((data29 === "stdio") || (data29 === "http"))){
+const err45 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.transport.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -711,9 +724,10 @@ vErrors.push(err45);
 errors++;
 }
 }
-}
-else {
-const err46 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.protocol !== undefined){
+let data30 = data22.protocol;
+if(typeof data30 !== "string"){
+const err46 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -722,10 +736,8 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-if(data.builtIns !== undefined){
-if(!(Array.isArray(data.builtIns))){
-const err47 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((data30 === "both") || (data30 === "modern")) || (data30 === "legacy"))){
+const err47 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -735,10 +747,11 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data.nameCollisions !== undefined){
-let data30 = data.nameCollisions;
-if(typeof data30 !== "string"){
-const err48 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.version !== undefined){
+let data31 = data22.version;
+if(typeof data31 === "string"){
+if(!pattern7.test(data31)){
+const err48 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -747,8 +760,9 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(!(((data30 === "error") || (data30 === "suffix")) || (data30 === "prefix"))){
-const err49 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err49 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -758,10 +772,9 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data.crash !== undefined){
-let data31 = data.crash;
-if(typeof data31 !== "string"){
-const err50 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.instructions !== undefined){
+if(typeof data22.instructions !== "string"){
+const err50 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -770,8 +783,12 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(!(((data31 === "fail") || (data31 === "isolate")) || (data31 === "relaunch"))){
-const err51 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
+}
+if(data22.mcpServerName !== undefined){
+let data33 = data22.mcpServerName;
+if(typeof data33 === "string"){
+if(!pattern7.test(data33)){
+const err51 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -781,10 +798,8 @@ vErrors.push(err51);
 errors++;
 }
 }
-if(data.isolation !== undefined){
-let data32 = data.isolation;
-if(typeof data32 !== "string"){
-const err52 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err52 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -793,8 +808,10 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(!((data32 === "in-process") || (data32 === "process"))){
-const err53 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err53 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -804,12 +821,9 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data.callback !== undefined){
-let data33 = data.callback;
-if(data33 && typeof data33 == "object" && !Array.isArray(data33)){
-for(const key7 in data33){
-if(!((((((key7 === "enabled") || (key7 === "timeoutMs")) || (key7 === "maxDepth")) || (key7 === "maxBodyBytes")) || (key7 === "bodyTimeoutMs")) || (pattern4.test(key7)))){
-const err54 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+else {
+const err54 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -819,9 +833,9 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data33.enabled !== undefined){
-if(typeof data33.enabled !== "boolean"){
-const err55 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.builtIns !== undefined){
+if(!(Array.isArray(data.builtIns))){
+const err55 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -831,10 +845,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data33.timeoutMs !== undefined){
-let data35 = data33.timeoutMs;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err56 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.nameCollisions !== undefined){
+let data35 = data.nameCollisions;
+if(typeof data35 !== "string"){
+const err56 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -843,9 +857,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 > 86400000 || isNaN(data35)){
-const err57 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(!(((data35 === "error") || (data35 === "suffix")) || (data35 === "prefix"))){
+const err57 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -854,8 +867,11 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data35 < 1 || isNaN(data35)){
-const err58 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.crash !== undefined){
+let data36 = data.crash;
+if(typeof data36 !== "string"){
+const err58 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -864,12 +880,8 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-}
-if(data33.maxDepth !== undefined){
-let data36 = data33.maxDepth;
-if(!(((typeof data36 == "number") && (!(data36 % 1) && !isNaN(data36))) && (isFinite(data36)))){
-const err59 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data36 === "fail") || (data36 === "isolate")) || (data36 === "relaunch"))){
+const err59 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -878,9 +890,11 @@ vErrors.push(err59);
 }
 errors++;
 }
-if((typeof data36 == "number") && (isFinite(data36))){
-if(data36 > 1000 || isNaN(data36)){
-const err60 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data.isolation !== undefined){
+let data37 = data.isolation;
+if(typeof data37 !== "string"){
+const err60 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -889,8 +903,8 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(data36 < 1 || isNaN(data36)){
-const err61 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(!((data37 === "in-process") || (data37 === "process"))){
+const err61 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -900,11 +914,12 @@ vErrors.push(err61);
 errors++;
 }
 }
-}
-if(data33.maxBodyBytes !== undefined){
-let data37 = data33.maxBodyBytes;
-if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
-const err62 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.callback !== undefined){
+let data38 = data.callback;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+for(const key8 in data38){
+if(!((((((key8 === "enabled") || (key8 === "timeoutMs")) || (key8 === "maxDepth")) || (key8 === "maxBodyBytes")) || (key8 === "bodyTimeoutMs")) || (pattern4.test(key8)))){
+const err62 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -913,9 +928,10 @@ vErrors.push(err62);
 }
 errors++;
 }
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 > 67108864 || isNaN(data37)){
-const err63 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
+}
+if(data38.enabled !== undefined){
+if(typeof data38.enabled !== "boolean"){
+const err63 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -924,8 +940,11 @@ vErrors.push(err63);
 }
 errors++;
 }
-if(data37 < 1 || isNaN(data37)){
-const err64 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data38.timeoutMs !== undefined){
+let data40 = data38.timeoutMs;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err64 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -934,12 +953,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-}
-if(data33.bodyTimeoutMs !== undefined){
-let data38 = data33.bodyTimeoutMs;
-if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
-const err65 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 > 86400000 || isNaN(data40)){
+const err65 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -948,9 +964,8 @@ vErrors.push(err65);
 }
 errors++;
 }
-if((typeof data38 == "number") && (isFinite(data38))){
-if(data38 > 86400000 || isNaN(data38)){
-const err66 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data40 < 1 || isNaN(data40)){
+const err66 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -959,8 +974,12 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data38 < 1 || isNaN(data38)){
-const err67 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data38.maxDepth !== undefined){
+let data41 = data38.maxDepth;
+if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
+const err67 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -969,11 +988,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err68 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data41 == "number") && (isFinite(data41))){
+if(data41 > 1000 || isNaN(data41)){
+const err68 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -982,13 +999,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data.timeouts !== undefined){
-let data39 = data.timeouts;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-for(const key8 in data39){
-if(!((((key8 === "handshakeMs") || (key8 === "listMs")) || (key8 === "callMs")) || (pattern4.test(key8)))){
-const err69 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(data41 < 1 || isNaN(data41)){
+const err69 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -998,10 +1010,11 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data39.handshakeMs !== undefined){
-let data40 = data39.handshakeMs;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err70 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data38.maxBodyBytes !== undefined){
+let data42 = data38.maxBodyBytes;
+if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
+const err70 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1010,9 +1023,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-if((typeof data40 == "number") && (isFinite(data40))){
-if(data40 > 86400000 || isNaN(data40)){
-const err71 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 67108864 || isNaN(data42)){
+const err71 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1021,8 +1034,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data40 < 1 || isNaN(data40)){
-const err72 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data42 < 1 || isNaN(data42)){
+const err72 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1033,10 +1046,10 @@ errors++;
 }
 }
 }
-if(data39.listMs !== undefined){
-let data41 = data39.listMs;
-if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
-const err73 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data38.bodyTimeoutMs !== undefined){
+let data43 = data38.bodyTimeoutMs;
+if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
+const err73 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1045,9 +1058,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-if((typeof data41 == "number") && (isFinite(data41))){
-if(data41 > 86400000 || isNaN(data41)){
-const err74 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 > 86400000 || isNaN(data43)){
+const err74 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1056,8 +1069,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data41 < 1 || isNaN(data41)){
-const err75 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data43 < 1 || isNaN(data43)){
+const err75 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1068,10 +1081,9 @@ errors++;
 }
 }
 }
-if(data39.callMs !== undefined){
-let data42 = data39.callMs;
-if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err76 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err76 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1080,9 +1092,13 @@ vErrors.push(err76);
 }
 errors++;
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 > 86400000 || isNaN(data42)){
-const err77 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.timeouts !== undefined){
+let data44 = data.timeouts;
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+for(const key9 in data44){
+if(!((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (pattern4.test(key9)))){
+const err77 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1091,8 +1107,11 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data42 < 1 || isNaN(data42)){
-const err78 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data44.handshakeMs !== undefined){
+let data45 = data44.handshakeMs;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err78 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1101,11 +1120,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err79 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 86400000 || isNaN(data45)){
+const err79 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1114,12 +1131,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data.logDir !== undefined){
-let data43 = data.logDir;
-if(typeof data43 === "string"){
-if(!pattern7.test(data43)){
-const err80 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data45 < 1 || isNaN(data45)){
+const err80 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1129,8 +1142,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-else {
-const err81 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data44.listMs !== undefined){
+let data46 = data44.listMs;
+if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
+const err81 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1139,16 +1155,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-}
-if(data.trailblazeSubprocessToolsets !== undefined){
-let data44 = data.trailblazeSubprocessToolsets;
-if(Array.isArray(data44)){
-const len5 = data44.length;
-for(let i5=0; i5<len5; i5++){
-let data45 = data44[i5];
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.name === undefined){
-const err82 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 > 86400000 || isNaN(data46)){
+const err82 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1157,9 +1166,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-for(const key9 in data45){
-if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key9)) || (pattern4.test(key9)))){
-const err83 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(data46 < 1 || isNaN(data46)){
+const err83 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1169,11 +1177,11 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data45.name !== undefined){
-let data46 = data45.name;
-if(typeof data46 === "string"){
-if(!pattern7.test(data46)){
-const err84 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+if(data44.callMs !== undefined){
+let data47 = data44.callMs;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err84 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1182,9 +1190,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-else {
-const err85 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 > 86400000 || isNaN(data47)){
+const err85 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1193,12 +1201,8 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-if(data45.command !== undefined){
-let data47 = data45.command;
-if(typeof data47 === "string"){
-if(!pattern7.test(data47)){
-const err86 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data47 < 1 || isNaN(data47)){
+const err86 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1208,8 +1212,10 @@ vErrors.push(err86);
 errors++;
 }
 }
+}
+}
 else {
-const err87 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err87 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1219,11 +1225,11 @@ vErrors.push(err87);
 errors++;
 }
 }
-if(data45.package !== undefined){
-let data48 = data45.package;
+if(data.logDir !== undefined){
+let data48 = data.logDir;
 if(typeof data48 === "string"){
 if(!pattern7.test(data48)){
-const err88 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err88 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1234,7 +1240,7 @@ errors++;
 }
 }
 else {
-const err89 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err89 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1244,11 +1250,15 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data45.bin !== undefined){
-let data49 = data45.bin;
-if(typeof data49 === "string"){
-if(!pattern7.test(data49)){
-const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data.trailblazeSubprocessToolsets !== undefined){
+let data49 = data.trailblazeSubprocessToolsets;
+if(Array.isArray(data49)){
+const len6 = data49.length;
+for(let i6=0; i6<len6; i6++){
+let data50 = data49[i6];
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.name === undefined){
+const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1257,9 +1267,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-else {
-const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key10 in data50){
+if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
+const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1269,13 +1279,11 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data45.args !== undefined){
-let data50 = data45.args;
-if(Array.isArray(data50)){
-const len6 = data50.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data50[i6] !== "string"){
-const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.name !== undefined){
+let data51 = data50.name;
+if(typeof data51 === "string"){
+if(!pattern7.test(data51)){
+const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1285,9 +1293,8 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
 else {
-const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1297,11 +1304,11 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data45.cwd !== undefined){
-let data52 = data45.cwd;
+if(data50.command !== undefined){
+let data52 = data50.command;
 if(typeof data52 === "string"){
 if(!pattern7.test(data52)){
-const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1312,7 +1319,7 @@ errors++;
 }
 }
 else {
-const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1322,12 +1329,11 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data45.env !== undefined){
-let data53 = data45.env;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-for(const key10 in data53){
-if(typeof data53[key10] !== "string"){
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env/" + key10.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.package !== undefined){
+let data53 = data50.package;
+if(typeof data53 === "string"){
+if(!pattern7.test(data53)){
+const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1337,9 +1343,8 @@ vErrors.push(err96);
 errors++;
 }
 }
-}
 else {
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1349,11 +1354,11 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data45.url !== undefined){
-let data55 = data45.url;
-if(typeof data55 === "string"){
-if(!pattern7.test(data55)){
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data50.bin !== undefined){
+let data54 = data50.bin;
+if(typeof data54 === "string"){
+if(!pattern7.test(data54)){
+const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1364,7 +1369,7 @@ errors++;
 }
 }
 else {
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1374,12 +1379,13 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data45.headers !== undefined){
-let data56 = data45.headers;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-for(const key11 in data56){
-if(typeof data56[key11] !== "string"){
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.args !== undefined){
+let data55 = data50.args;
+if(Array.isArray(data55)){
+const len7 = data55.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data55[i7] !== "string"){
+const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/args/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1391,7 +1397,7 @@ errors++;
 }
 }
 else {
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1401,10 +1407,11 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data45.protocol !== undefined){
-let data58 = data45.protocol;
-if(typeof data58 !== "string"){
-const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.cwd !== undefined){
+let data57 = data50.cwd;
+if(typeof data57 === "string"){
+if(!pattern7.test(data57)){
+const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1413,8 +1420,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(!(((data58 === "auto") || (data58 === "legacy")) || (data58 === "modern"))){
-const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1424,9 +1432,12 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data45.legacyContext !== undefined){
-if(typeof data45.legacyContext !== "boolean"){
-const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data50.env !== undefined){
+let data58 = data50.env;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key11 in data58){
+if(typeof data58[key11] !== "string"){
+const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1436,9 +1447,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data45.enabled !== undefined){
-if(typeof data45.enabled !== "boolean"){
-const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1448,11 +1459,11 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data45.prefix !== undefined){
-let data61 = data45.prefix;
-if(typeof data61 === "string"){
-if(!pattern26.test(data61)){
-const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data50.url !== undefined){
+let data60 = data50.url;
+if(typeof data60 === "string"){
+if(!pattern7.test(data60)){
+const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1463,7 +1474,7 @@ errors++;
 }
 }
 else {
-const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1473,12 +1484,12 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data45.tools !== undefined){
-let data62 = data45.tools;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-for(const key12 in data62){
-if(!(((key12 === "allow") || (key12 === "deny")) || (pattern4.test(key12)))){
-const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(data50.headers !== undefined){
+let data61 = data50.headers;
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+for(const key12 in data61){
+if(typeof data61[key12] !== "string"){
+const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1488,15 +1499,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data62.allow !== undefined){
-let data63 = data62.allow;
-if(Array.isArray(data63)){
-const len7 = data63.length;
-for(let i7=0; i7<len7; i7++){
-let data64 = data63[i7];
-if(typeof data64 === "string"){
-if(!pattern7.test(data64)){
-const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1506,8 +1511,10 @@ vErrors.push(err109);
 errors++;
 }
 }
-else {
-const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.protocol !== undefined){
+let data63 = data50.protocol;
+if(typeof data63 !== "string"){
+const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1516,10 +1523,8 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-}
-else {
-const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((data63 === "auto") || (data63 === "legacy")) || (data63 === "modern"))){
+const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1529,15 +1534,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data62.deny !== undefined){
-let data65 = data62.deny;
-if(Array.isArray(data65)){
-const len8 = data65.length;
-for(let i8=0; i8<len8; i8++){
-let data66 = data65[i8];
-if(typeof data66 === "string"){
-if(!pattern7.test(data66)){
-const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data50.legacyContext !== undefined){
+if(typeof data50.legacyContext !== "boolean"){
+const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1547,8 +1546,9 @@ vErrors.push(err112);
 errors++;
 }
 }
-else {
-const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.enabled !== undefined){
+if(typeof data50.enabled !== "boolean"){
+const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1558,9 +1558,11 @@ vErrors.push(err113);
 errors++;
 }
 }
-}
-else {
-const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data50.prefix !== undefined){
+let data66 = data50.prefix;
+if(typeof data66 === "string"){
+if(!pattern28.test(data66)){
+const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1570,9 +1572,8 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
 else {
-const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1582,11 +1583,12 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data45.toolset !== undefined){
-let data67 = data45.toolset;
-if(typeof data67 === "string"){
-if(!pattern30.test(data67)){
-const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(data50.tools !== undefined){
+let data67 = data50.tools;
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+for(const key13 in data67){
+if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
+const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1596,8 +1598,15 @@ vErrors.push(err116);
 errors++;
 }
 }
-else {
-const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data67.allow !== undefined){
+let data68 = data67.allow;
+if(Array.isArray(data68)){
+const len8 = data68.length;
+for(let i8=0; i8<len8; i8++){
+let data69 = data68[i8];
+if(typeof data69 === "string"){
+if(!pattern7.test(data69)){
+const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1607,9 +1616,8 @@ vErrors.push(err117);
 errors++;
 }
 }
-}
 else {
-const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i5,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1621,7 +1629,7 @@ errors++;
 }
 }
 else {
-const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1631,17 +1639,15 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data68 = data.mcpServers;
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-for(const key13 in data68){
-let data69 = data68[key13];
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
-if(data69.command !== undefined){
-let data70 = data69.command;
-if(typeof data70 === "string"){
-if(!pattern7.test(data70)){
-const err120 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data67.deny !== undefined){
+let data70 = data67.deny;
+if(Array.isArray(data70)){
+const len9 = data70.length;
+for(let i9=0; i9<len9; i9++){
+let data71 = data70[i9];
+if(typeof data71 === "string"){
+if(!pattern7.test(data71)){
+const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1652,7 +1658,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1662,11 +1668,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data69.package !== undefined){
-let data71 = data69.package;
-if(typeof data71 === "string"){
-if(!pattern7.test(data71)){
-const err122 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1676,8 +1680,9 @@ vErrors.push(err122);
 errors++;
 }
 }
+}
 else {
-const err123 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1687,11 +1692,11 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data69.bin !== undefined){
-let data72 = data69.bin;
+if(data50.toolset !== undefined){
+let data72 = data50.toolset;
 if(typeof data72 === "string"){
-if(!pattern7.test(data72)){
-const err124 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(!pattern32.test(data72)){
+const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1702,7 +1707,7 @@ errors++;
 }
 }
 else {
-const err125 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1712,13 +1717,9 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data69.args !== undefined){
-let data73 = data69.args;
-if(Array.isArray(data73)){
-const len9 = data73.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data73[i9] !== "string"){
-const err126 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i9,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1730,7 +1731,7 @@ errors++;
 }
 }
 else {
-const err127 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1740,11 +1741,17 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data69.cwd !== undefined){
-let data75 = data69.cwd;
+if(data.mcpServers !== undefined){
+let data73 = data.mcpServers;
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+for(const key14 in data73){
+let data74 = data73[key14];
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.command !== undefined){
+let data75 = data74.command;
 if(typeof data75 === "string"){
 if(!pattern7.test(data75)){
-const err128 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err128 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1755,7 +1762,7 @@ errors++;
 }
 }
 else {
-const err129 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err129 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1765,12 +1772,11 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data69.env !== undefined){
-let data76 = data69.env;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-for(const key14 in data76){
-if(typeof data76[key14] !== "string"){
-const err130 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.package !== undefined){
+let data76 = data74.package;
+if(typeof data76 === "string"){
+if(!pattern7.test(data76)){
+const err130 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1780,9 +1786,8 @@ vErrors.push(err130);
 errors++;
 }
 }
-}
 else {
-const err131 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err131 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1792,11 +1797,11 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data69.url !== undefined){
-let data78 = data69.url;
-if(typeof data78 === "string"){
-if(!pattern7.test(data78)){
-const err132 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data74.bin !== undefined){
+let data77 = data74.bin;
+if(typeof data77 === "string"){
+if(!pattern7.test(data77)){
+const err132 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1807,7 +1812,7 @@ errors++;
 }
 }
 else {
-const err133 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err133 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1817,12 +1822,13 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data69.headers !== undefined){
-let data79 = data69.headers;
-if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
-for(const key15 in data79){
-if(typeof data79[key15] !== "string"){
-const err134 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.args !== undefined){
+let data78 = data74.args;
+if(Array.isArray(data78)){
+const len10 = data78.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data78[i10] !== "string"){
+const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1834,7 +1840,7 @@ errors++;
 }
 }
 else {
-const err135 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1844,10 +1850,11 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data69.protocol !== undefined){
-let data81 = data69.protocol;
-if(typeof data81 !== "string"){
-const err136 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.cwd !== undefined){
+let data80 = data74.cwd;
+if(typeof data80 === "string"){
+if(!pattern7.test(data80)){
+const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1856,8 +1863,9 @@ vErrors.push(err136);
 }
 errors++;
 }
-if(!(((data81 === "auto") || (data81 === "legacy")) || (data81 === "modern"))){
-const err137 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1867,9 +1875,12 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data69.legacyContext !== undefined){
-if(typeof data69.legacyContext !== "boolean"){
-const err138 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data74.env !== undefined){
+let data81 = data74.env;
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+for(const key15 in data81){
+if(typeof data81[key15] !== "string"){
+const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1879,9 +1890,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data69.enabled !== undefined){
-if(typeof data69.enabled !== "boolean"){
-const err139 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1891,11 +1902,11 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data69.prefix !== undefined){
-let data84 = data69.prefix;
-if(typeof data84 === "string"){
-if(!pattern26.test(data84)){
-const err140 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data74.url !== undefined){
+let data83 = data74.url;
+if(typeof data83 === "string"){
+if(!pattern7.test(data83)){
+const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1906,7 +1917,7 @@ errors++;
 }
 }
 else {
-const err141 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1916,12 +1927,12 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data69.tools !== undefined){
-let data85 = data69.tools;
-if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
-for(const key16 in data85){
-if(!(((key16 === "allow") || (key16 === "deny")) || (pattern4.test(key16)))){
-const err142 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+if(data74.headers !== undefined){
+let data84 = data74.headers;
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+for(const key16 in data84){
+if(typeof data84[key16] !== "string"){
+const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1931,15 +1942,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data85.allow !== undefined){
-let data86 = data85.allow;
-if(Array.isArray(data86)){
-const len10 = data86.length;
-for(let i10=0; i10<len10; i10++){
-let data87 = data86[i10];
-if(typeof data87 === "string"){
-if(!pattern7.test(data87)){
-const err143 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1949,8 +1954,10 @@ vErrors.push(err143);
 errors++;
 }
 }
-else {
-const err144 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.protocol !== undefined){
+let data86 = data74.protocol;
+if(typeof data86 !== "string"){
+const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1959,10 +1966,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-}
-else {
-const err145 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((data86 === "auto") || (data86 === "legacy")) || (data86 === "modern"))){
+const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1972,15 +1977,9 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data85.deny !== undefined){
-let data88 = data85.deny;
-if(Array.isArray(data88)){
-const len11 = data88.length;
-for(let i11=0; i11<len11; i11++){
-let data89 = data88[i11];
-if(typeof data89 === "string"){
-if(!pattern7.test(data89)){
-const err146 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data74.legacyContext !== undefined){
+if(typeof data74.legacyContext !== "boolean"){
+const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1990,8 +1989,9 @@ vErrors.push(err146);
 errors++;
 }
 }
-else {
-const err147 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data74.enabled !== undefined){
+if(typeof data74.enabled !== "boolean"){
+const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2001,9 +2001,11 @@ vErrors.push(err147);
 errors++;
 }
 }
-}
-else {
-const err148 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data74.prefix !== undefined){
+let data89 = data74.prefix;
+if(typeof data89 === "string"){
+if(!pattern28.test(data89)){
+const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2013,9 +2015,8 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
 else {
-const err149 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2025,11 +2026,12 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data69.toolset !== undefined){
-let data90 = data69.toolset;
-if(typeof data90 === "string"){
-if(!pattern30.test(data90)){
-const err150 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(data74.tools !== undefined){
+let data90 = data74.tools;
+if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
+for(const key17 in data90){
+if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
+const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2039,8 +2041,15 @@ vErrors.push(err150);
 errors++;
 }
 }
-else {
-const err151 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data90.allow !== undefined){
+let data91 = data90.allow;
+if(Array.isArray(data91)){
+const len11 = data91.length;
+for(let i11=0; i11<len11; i11++){
+let data92 = data91[i11];
+if(typeof data92 === "string"){
+if(!pattern7.test(data92)){
+const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2050,10 +2059,8 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data69.type !== undefined){
-let data91 = data69.type;
-if(typeof data91 !== "string"){
-const err152 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2062,8 +2069,10 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(!(((data91 === "stdio") || (data91 === "http")) || (data91 === "streamable-http"))){
-const err153 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2073,9 +2082,15 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data69.disabled !== undefined){
-if(typeof data69.disabled !== "boolean"){
-const err154 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data90.deny !== undefined){
+let data93 = data90.deny;
+if(Array.isArray(data93)){
+const len12 = data93.length;
+for(let i12=0; i12<len12; i12++){
+let data94 = data93[i12];
+if(typeof data94 === "string"){
+if(!pattern7.test(data94)){
+const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2085,9 +2100,8 @@ vErrors.push(err154);
 errors++;
 }
 }
-}
 else {
-const err155 = {instancePath:instancePath+"/mcpServers/" + key13.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2099,7 +2113,7 @@ errors++;
 }
 }
 else {
-const err156 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2111,12 +2125,108 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
 else {
 vErrors.push(err157);
+}
+errors++;
+}
+}
+if(data74.toolset !== undefined){
+let data95 = data74.toolset;
+if(typeof data95 === "string"){
+if(!pattern32.test(data95)){
+const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+errors++;
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+errors++;
+}
+}
+if(data74.type !== undefined){
+let data96 = data74.type;
+if(typeof data96 !== "string"){
+const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
+}
+errors++;
+}
+if(!(((data96 === "stdio") || (data96 === "http")) || (data96 === "streamable-http"))){
+const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err161];
+}
+else {
+vErrors.push(err161);
+}
+errors++;
+}
+}
+if(data74.disabled !== undefined){
+if(typeof data74.disabled !== "boolean"){
+const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err162];
+}
+else {
+vErrors.push(err162);
+}
+errors++;
+}
+}
+}
+else {
+const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err163];
+}
+else {
+vErrors.push(err163);
+}
+errors++;
+}
+}
+}
+else {
+const err164 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err164];
+}
+else {
+vErrors.push(err164);
+}
+errors++;
+}
+}
+}
+else {
+const err165 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err165];
+}
+else {
+vErrors.push(err165);
 }
 errors++;
 }

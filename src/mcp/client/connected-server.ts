@@ -65,6 +65,8 @@ export interface ConnectedServer {
   readonly protocolVersion: string;
   /** `null` for a modern server that does not say. */
   readonly serverInfo: { name: string; version: string } | null;
+  /** Instructions for models; `undefined` if it has none. */
+  readonly instructions: string | undefined;
   /** Every page of `tools/list`, in the server's order. Later changes of the list are not included. */
   readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;

@@ -32,7 +32,7 @@ export interface ConnectionOptions extends Pick<ServerLaunch, "label" | "timeout
 /** What is known of a server after its handshake, and how to call its tools. */
 export type OpenConnection = Pick<
   ConnectedServer,
-  "era" | "protocolVersion" | "serverInfo" | "tools" | "callTool"
+  "era" | "protocolVersion" | "serverInfo" | "instructions" | "tools" | "callTool"
 >;
 
 /** How often a list is fetched if it changes meanwhile. */
@@ -86,7 +86,7 @@ export class ServerConnection {
   /** The handshake and the listing. Rejects as the client does, or with a reason that continues the server's name. */
   async open(): Promise<OpenConnection> {
     const { label, protocol, timeouts, redactor, events, findEnd } = this.#options;
-    const { era, protocolVersion, serverInfo, capabilities } = await limitStep(
+    const { era, protocolVersion, serverInfo, instructions, capabilities } = await limitStep(
       () => (this.#client.era === "modern" ? "server/discover" : "initialize"),
       timeouts.handshakeMs,
       (signal) => this.#client.connect(protocol, signal),
@@ -105,7 +105,7 @@ export class ServerConnection {
     this.#calls = createServerCalls(this.#client, { redactor, label, wantsLogs, findEnd });
     this.#hasChanged = false;
     if (tellsChanges) this.#followed = tools;
-    return { era, protocolVersion, serverInfo, tools, callTool: this.#calls.call };
+    return { era, protocolVersion, serverInfo, instructions, tools, callTool: this.#calls.call };
   }
 
   /** Rejects all open requests. */

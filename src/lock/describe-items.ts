@@ -1,0 +1,200 @@
+import type { UserServer } from "../config/session-config.ts";
+import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { keyOfKind } from "../kinds.ts";
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import { placeOfCode } from "../runtime/tool-code.ts";
+import { readToolMeta } from "../runtime/tool-meta.ts";
+import { toJson } from "./canonical-json.ts";
+import type { Json, LockedItem, LockedServer } from "./types.ts";
+
+/** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
+export const linesOf = (text: unknown) => (typeof text === "string" ? text.split("\n") : undefined);
+
+const isEmpty = (value: Json) =>
+  typeof value === "object" &&
+  value !== null &&
+  (Array.isArray(value) ? value : Object.keys(value)).length === 0;
+
+/** An item of these values as JSON, without absent and empty ones. */
+function createItem(values: Readonly<Record<string, unknown>>): LockedItem {
+  const pairs = Object.entries(values).flatMap(([key, value]) => {
+    const json = toJson(value);
+    return json === undefined || isEmpty(json) ? [] : [[key, json] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** The `trailblaze/*` keys that decide whether or to whom a tool is shown, without defaults. */
+function describeMeta(written: unknown): Record<string, unknown> {
+  const { meta } = readToolMeta(written);
+  const shown = {
+    isForLlm: meta.isForLlm ? undefined : false,
+    requiresHost: meta.requiresHost || undefined,
+    supportedDrivers: meta.supportedDrivers.length > 0 ? meta.supportedDrivers : undefined,
+    supportedPlatforms: meta.supportedPlatforms.length > 0 ? meta.supportedPlatforms : undefined,
+    toolset: meta.toolset,
+    requiresContext: meta.requiresContext || undefined,
+  };
+  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`trailblaze/${key}`, value]));
+}
+
+/** The code that a definition's key names, as `./module.js#export`. */
+function describeCode(definition: Readonly<Record<string, unknown>>, key: string, item: InspectedItem) {
+  const { source } = placeOfCode(definition[key], "", key, item) ?? {};
+  if (source?.from === "module") return source.handler;
+  return source?.from === "definition" ? `./${source.file}#${source.path.join(".")}` : undefined;
+}
+
+/** What a model sees of a tool. */
+function describeTexts({
+  title,
+  description,
+  inputSchema,
+  outputSchema,
+  annotations,
+  _meta,
+}: Readonly<Record<string, unknown>>) {
+  return {
+    title,
+    description: linesOf(description),
+    inputSchema,
+    outputSchema,
+    annotations,
+    meta: createItem(describeMeta(_meta)),
+  };
+}
+
+/** A tool of a server's list. Throws `UnrecordableError`. */
+export function describeListedTool(tool: AdvertisedTool): LockedItem {
+  return createItem(describeTexts({ ...tool }));
+}
+
+function describeTool(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
+  return createItem({
+    name: definition.name ?? item.declaration.name,
+    ...describeTexts(definition),
+    runs: describeCode(definition, "handler", item),
+    initialize: describeCode(definition, "initialize", item),
+    options: definition.options,
+  });
+}
+
+/** A reference as a qualified name, with the kind unless it is a tool. */
+export function describeMember({ reference, kind }: WrittenReference, pack: DiscoveredPack): string {
+  const name = withoutRange(reference);
+  const isOwn = pack[keyOfKind[kind]].some((one) => one.name === name);
+  const qualified = isOwn ? `${pack.qualifiedName}/${name}` : name;
+  return kind === "tool" ? qualified : `${kind}:${qualified}`;
+}
+
+/** The references of an item, sorted. */
+const describeMembers = (item: InspectedItem, pack: DiscoveredPack): string[] =>
+  [...new Set(findReferences(item).map((written) => describeMember(written, pack)))].sort();
+
+function describeComposed(
+  definition: Readonly<Record<string, unknown>>,
+  item: InspectedItem,
+  pack: DiscoveredPack,
+) {
+  const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
+  return createItem({
+    instructions: linesOf(definition.instructions),
+    members: describeMembers(item, pack),
+    transport: isHttp ? "http" : undefined,
+    initialize: describeCode(definition, "initialize", item),
+  });
+}
+
+/** How a subprocess server of a pack is launched. */
+function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer {
+  const { command, script, package: name, bin, args, cwd, env, envPassthrough } = definition;
+  const launch = { command, script, package: name, bin, args, env };
+  return {
+    ...createItem({
+      ...launch,
+      cwd: cwd === "." || cwd === "./" ? undefined : cwd,
+      envPassthrough: Array.isArray(envPassthrough) ? [...new Set(envPassthrough)].sort() : undefined,
+    }),
+    lists: null,
+  };
+}
+
+const describeEntry = (entry: unknown) =>
+  isRecord(entry) && typeof entry.description === "string"
+    ? { ...entry, description: linesOf(entry.description) }
+    : entry;
+
+function describeToolset(
+  definition: Readonly<Record<string, unknown>>,
+  item: InspectedItem,
+  pack: DiscoveredPack,
+) {
+  if (item.shape !== "toolsBundle") return createItem({ members: describeMembers(item, pack) });
+  const { metadata: _, description, entries, ...others } = definition;
+  return createItem({
+    ...others,
+    description: linesOf(description),
+    entries: Array.isArray(entries) ? entries.map(describeEntry) : entries,
+  });
+}
+
+function describeMessage(message: unknown) {
+  if (!isRecord(message)) return message;
+  const { content } = message;
+  if (typeof content === "string") return { ...message, content: linesOf(content) };
+  return isRecord(content) && typeof content.text === "string"
+    ? { ...message, content: { ...content, text: linesOf(content.text) } }
+    : message;
+}
+
+function describePrompt(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
+  const { title, description, arguments: parameters, content } = definition;
+  return createItem({
+    title,
+    description: linesOf(description),
+    arguments: parameters,
+    content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
+    runs: describeCode(definition, "handler", item),
+  });
+}
+
+/** An item of a pack as the lock records it; `undefined` for one without a valid definition. Throws `UnrecordableError`. */
+export function describeItem(
+  { pack }: Pick<InspectedPack, "pack">,
+  item: InspectedItem,
+): LockedItem | undefined {
+  const { definition, shape, declaration } = item;
+  if (definition === null || shape === undefined) return undefined;
+  switch (declaration.kind) {
+    case "tool":
+      return describeTool(definition, item);
+    case "server":
+      return shape === "subprocessServer"
+        ? describeLaunch(definition)
+        : describeComposed(definition, item, pack);
+    case "toolset":
+      return describeToolset(definition, item, pack);
+    case "prompt":
+      return describePrompt(definition, item);
+  }
+}
+
+/** How a server of the config is launched or reached. Values of variables and headers are left out, as they may be secret. */
+export function describeUserServer(
+  { command, package: name, bin, args, cwd, env, url, headers }: UserServer,
+  installed: { version: string | null; integrity: string | null } | undefined,
+): LockedServer {
+  return {
+    ...createItem({
+      ...{ command, package: name, bin, args, url },
+      cwd: cwd === "." ? undefined : cwd,
+      env: Object.keys(env).sort(),
+      headers: Object.keys(headers).sort(),
+    }),
+    ...(installed === undefined ? {} : { version: installed.version, integrity: installed.integrity }),
+    lists: null,
+  };
+}

@@ -1,0 +1,50 @@
+import type { FoundPack } from "../discovery/types.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { keyOfKind } from "../kinds.ts";
+import { toJson, UnrecordableError } from "./canonical-json.ts";
+import { describeItem } from "./describe-items.ts";
+import { hashSurface } from "./lock-file.ts";
+import type { LockedItem, LockedPack } from "./types.ts";
+
+/** The needs that a pack declares; `undefined` for a pack that declares none. */
+export function describeNeeds({ manifest }: FoundPack): LockedItem | undefined {
+  const field = manifest.value.trailblaze as { needs?: unknown } | undefined;
+  const needs = toJson(field?.needs);
+  return typeof needs === "object" && needs !== null && !Array.isArray(needs) ? needs : undefined;
+}
+
+/** An item as the lock records it; `undefined` for one without a valid definition, or that cannot be recorded. */
+export function describeRecordable(inspected: InspectedPack, item: InspectedItem): LockedItem | undefined {
+  try {
+    return describeItem(inspected, item);
+  } catch (error) {
+    if (error instanceof UnrecordableError) return undefined;
+    throw error;
+  }
+}
+
+/** Describes the items of a pack that have valid definitions. `isWanted` leaves out others. */
+export function describePack(
+  inspected: InspectedPack,
+  integrity: string | undefined,
+  isWanted: (item: InspectedItem) => boolean = () => true,
+): LockedPack {
+  const items = new Map<string, [string, LockedItem][]>();
+  for (const item of inspected.items) {
+    const described = isWanted(item) ? describeRecordable(inspected, item) : undefined;
+    if (described === undefined) continue;
+    const { kind, name } = item.declaration;
+    items.set(keyOfKind[kind], [...(items.get(keyOfKind[kind]) ?? []), [name, described]]);
+  }
+  const { version } = inspected.pack;
+  const needs = describeNeeds(inspected);
+  const byKind = [...items].map(([key, entries]) => [key, Object.fromEntries(entries)] as const);
+  const entry: LockedPack = {
+    ...(version === null ? {} : { version }),
+    integrity: integrity ?? null,
+    surface: "",
+    ...(needs === undefined ? {} : { needs }),
+    ...Object.fromEntries(byKind),
+  };
+  return { ...entry, surface: hashSurface(entry) };
+}

@@ -1,0 +1,39 @@
+import type { UserServer } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { Problem } from "../problems/index.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+
+/** What a server may offer of its list. */
+export interface ListVerdict {
+  /** The tools that are left out. */
+  refused: ReadonlyMap<AdvertisedTool, Problem>;
+  problems: Problem[];
+  /** Approved tools that the server does not list. */
+  vanished: { name: string; problem: Problem }[];
+  /** Why nothing of the server is used, and it is ended. */
+  refusal?: Problem;
+}
+
+/** What a session asks before it uses anything that is installed. Its order: prepare, checks, finish; lists at any time. */
+export interface Gate {
+  /** Whether everything but lists is checked before anything starts. */
+  readonly isFrozen: boolean;
+  /** Whether the tools of a server are registered in the order of their names. */
+  readonly sortsTools: boolean;
+  /** Notes what is installed, before packs are checked. */
+  prepare(found: FoundPacks): void;
+  /** Whether a server of the config may start. */
+  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };
+  /** The same pack, with the items that may not be used as unusable ones. */
+  checkPack(checked: CheckedPack): CheckedPack;
+  /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
+  finish(found: FoundPacks): Problem[];
+  /** Checks what a server that has started says. `isDenied`: the config excludes the tool. Throws `LockMismatch`. */
+  checkList(
+    plan: ServerPlan,
+    listed: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
+    isDenied: (tool: string) => boolean,
+  ): ListVerdict;
+}

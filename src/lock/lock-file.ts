@@ -1,0 +1,239 @@
+import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { DataSyntaxError } from "../data/decode.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { parseSource } from "../data/source-text.ts";
+import { replaceTextFile } from "../files/author-files.ts";
+import { lockFile } from "../files/file-lock.ts";
+import { describeFileType, errorCode, openFlags } from "../files/make-folders.ts";
+import { failure, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
+import { formatJson, hashJson } from "./canonical-json.ts";
+import type { Json, LockedPack, LockFile } from "./types.ts";
+
+const maximumBytes = 64 << 20;
+
+export const lockFileName = "trailblaze.lock";
+
+/** The lock of a project: next to its package.json. */
+export const lockFileOf = (project: string) => join(project, lockFileName);
+
+export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, servers: {} });
+
+/** The hash of an entry without what models do not see. */
+export function hashSurface(pack: LockedPack): string {
+  const { version: _, integrity: __, surface: ___, denied: ____, ...seen } = pack;
+  return hashJson(seen as Json);
+}
+
+/** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
+function readBytes(file: string): Buffer | undefined {
+  const refuse = (reason: string) => failure("LockMalformed", { file, reason }, { file });
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, openFlags);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT" && !isLink(file)) return undefined;
+    throw refuse(`it cannot be read (${errorCode(error)})`);
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw refuse(`it is ${describeFileType(stats)}`);
+    if (stats.size > maximumBytes) throw refuse("it is larger than 64 MiB");
+    const bytes = Buffer.alloc(stats.size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(descriptor, bytes, length, bytes.length - length, length);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether a link is there, which may be dangling. */
+const isLink = (file: string) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+/** Checks the shapes that the rest of the program relies on. Yields what is wrong. */
+function* findFaults(value: unknown): Generator<string> {
+  if (!isRecord(value)) return yield `expected an object, found ${describeType(value)}`;
+  const { lockfileVersion, packs, servers, ...others } = value;
+  if (lockfileVersion !== 1)
+    return yield `its \`lockfileVersion\` is ${describeVersion(lockfileVersion)}, not 1`;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) yield `it has the unknown key ${quote(unknown)}`;
+  if (!isRecord(packs) || !isRecord(servers)) return yield "`packs` and `servers` must be objects";
+  for (const [name, entry] of Object.entries(packs)) {
+    const fault = explainPack(entry);
+    if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
+  }
+  for (const [name, entry] of Object.entries(servers)) {
+    const fault = explainServer(entry) ?? explainDenied(entry);
+    if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
+  }
+}
+
+const describeVersion = (version: unknown) =>
+  typeof version === "number" ? String(version) : version === undefined ? "missing" : describeType(version);
+
+const isTextOrAbsent = (value: unknown) => value === undefined || value === null || typeof value === "string";
+
+const isRecordOfRecords = (value: unknown): boolean =>
+  value === undefined || (isRecord(value) && Object.values(value).every(isRecord));
+
+function explainServer(server: unknown): string | undefined {
+  if (!isRecord(server)) return "is not an object";
+  const { lists } = server;
+  return lists === null || isRecordOfRecords(lists) ? undefined : "has invalid `lists`";
+}
+
+function explainDenied(entry: unknown): string | undefined {
+  const denied = isRecord(entry) ? entry.denied : undefined;
+  const isValid =
+    denied === undefined || (Array.isArray(denied) && denied.every((one) => typeof one === "string"));
+  return isValid ? undefined : "has an invalid `denied`";
+}
+
+/** What is wrong with the entry of a pack. */
+function explainPack(entry: unknown): string | undefined {
+  if (!isRecord(entry)) return "is not an object";
+  const { version, integrity, surface, needs, servers } = entry;
+  if (!isTextOrAbsent(version) || !isTextOrAbsent(integrity))
+    return "has an invalid `version` or `integrity`";
+  if (needs !== undefined && !isRecord(needs)) return "has invalid `needs`";
+  for (const key of ["tools", "prompts", "toolsets", "resources"]) {
+    if (!isRecordOfRecords(entry[key])) return `has invalid \`${key}\``;
+  }
+  if (servers !== undefined && !isRecord(servers)) return "has invalid `servers`";
+  for (const server of Object.values(servers ?? {})) {
+    const fault = explainServer(server);
+    if (fault !== undefined) return fault;
+  }
+  const denied = explainDenied(entry);
+  if (denied !== undefined) return denied;
+  return surface === hashSurface(entry as unknown as LockedPack)
+    ? undefined
+    : "does not fit its `surface`: it was edited or merged by hand";
+}
+
+const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
+
+/** The error for a text that is no JSON. */
+async function explainSyntax(file: string, error: DataSyntaxError): Promise<TrailblazeError> {
+  const marker = error.text === undefined ? null : mergeMarkers.exec(error.text);
+  if (marker !== null && error.text !== undefined) {
+    const line = error.text.slice(0, marker.index).split("\n").length;
+    return failure(
+      "LockMalformed",
+      { file, reason: "it has conflict markers of a merge" },
+      { file, line, column: 1 },
+    );
+  }
+  const { describeSyntaxError } = await import("../data/json-positions.ts");
+  const { reason, line, column } = describeSyntaxError(error);
+  const place: ProblemPlace = {
+    file,
+    ...(line === undefined ? {} : { line }),
+    ...(column === undefined ? {} : { column }),
+  };
+  return failure("LockMalformed", { file, reason }, place);
+}
+
+async function parse(file: string, bytes: Uint8Array): Promise<unknown> {
+  try {
+    return (await parseSource("json", bytes)).value;
+  } catch (error) {
+    throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
+  }
+}
+
+function refuseLaterVersion(file: string, value: unknown): void {
+  const version = isRecord(value) ? value.lockfileVersion : undefined;
+  if (typeof version !== "number" || version <= 1) return;
+  const reason = `it has lockfileVersion ${version}, which a later version of Trailblaze wrote`;
+  throw failure("LockMalformed", { file, reason, hint: "Update Trailblaze." }, { file });
+}
+
+/**
+ * Reads the lock of a project; `undefined` if there is none. Throws `TrailblazeError` `LockMalformed` for a file that is not
+ * a valid lock: it is never treated as absent. Trust level: none is needed; its strings are not trusted.
+ */
+export async function readLock(project: string): Promise<LockFile | undefined> {
+  const file = lockFileOf(project);
+  const bytes = readBytes(file);
+  if (bytes === undefined) return undefined;
+  const value = await parse(file, bytes);
+  refuseLaterVersion(file, value);
+  const [reason] = findFaults(value);
+  if (reason !== undefined) throw failure("LockMalformed", { file, reason }, { file });
+  return value as unknown as LockFile;
+}
+
+/**
+ * Reads what can be used of a lock that may be malformed: its valid entries. Throws `LockMalformed` for one of a later version.
+ */
+export async function readUsableEntries(project: string): Promise<LockFile> {
+  const file = lockFileOf(project);
+  const bytes = readBytes(file);
+  const lock = createLock();
+  if (bytes === undefined) return lock;
+  let value: unknown;
+  try {
+    value = (await parseSource("json", bytes)).value;
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    return lock;
+  }
+  refuseLaterVersion(file, value);
+  if (!isRecord(value)) return lock;
+  const usable = <Entry>(entries: unknown, explain: (entry: unknown) => string | undefined) =>
+    Object.fromEntries(
+      Object.entries(isRecord(entries) ? entries : {}).filter(([, entry]) => explain(entry) === undefined),
+    ) as Record<string, Entry>;
+  lock.packs = usable(value.packs, explainPack);
+  lock.servers = usable(value.servers, (entry) => explainServer(entry) ?? explainDenied(entry));
+  return lock;
+}
+
+/** The text of a lock: the same contents give the same bytes. Sets `surface` of every pack. */
+export function formatLock({ packs, servers }: LockFile): string {
+  const hashed = Object.entries(packs).map(([name, pack]) => [name, { ...pack, surface: hashSurface(pack) }]);
+  const lock = { lockfileVersion: 1, packs: Object.fromEntries(hashed) as Json, servers: servers as Json };
+  return `${formatJson(lock, "")}\n`;
+}
+
+/**
+ * Changes the lock of a project: reads it, replaces it atomically, and keeps changes that other processes made before.
+ * `change` returns `undefined` to leave the file as it is. Resolves with whether it was written. Throws `LockMalformed`
+ * unless `read` replaces the reader, and `InvalidArguments` if the file cannot be written.
+ */
+export async function changeLock(
+  project: string,
+  change: (lock: LockFile | undefined) => LockFile | undefined,
+  { read = readLock }: { read?: (project: string) => Promise<LockFile | undefined> } = {},
+): Promise<boolean> {
+  const file = lockFileOf(project);
+  const held = await lockFile(realFile(file), { graceMs: Number.POSITIVE_INFINITY }).catch(
+    (error: unknown) => {
+      const reason = `${quote(file, 400)} cannot be locked: ${error instanceof Error ? error.message : String(error)}`;
+      throw failure("InvalidArguments", { reason });
+    },
+  );
+  try {
+    const before = readBytes(file)?.toString();
+    const changed = change(await read(project));
+    if (changed === undefined) return false;
+    const text = formatLock(changed);
+    if (text === before) return false;
+    replaceTextFile(file, text);
+    return true;
+  } finally {
+    held.release();
+  }
+}
+
+function realFile(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch {
+    return file;
+  }
+}

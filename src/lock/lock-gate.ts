@@ -1,0 +1,371 @@
+import { matchesAny } from "../config/packs-policy.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import { isSameJson, UnrecordableError } from "./canonical-json.ts";
+import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
+import { describeListedTool, describeUserServer, linesOf } from "./describe-items.ts";
+import { describeNeeds, describeRecordable } from "./describe-pack.ts";
+import type { Gate, ListVerdict } from "./gate.ts";
+import { Installed } from "./installed.ts";
+import type { LockRules } from "./lock-rules.ts";
+import { narrowItem } from "./narrow-item.ts";
+import type { LockedItem, LockedPack, LockedServer, LockFile } from "./types.ts";
+
+/** A refusal of a whole pack or of one of its parts, as arguments of `NotApproved`. */
+type Refusal = Parameters<typeof createProblem<"NotApproved">>[1];
+
+/** Kinds of items whose code or program runs. */
+const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
+  declaration.kind === "tool" ||
+  shape === "subprocessServer" ||
+  shape === "toolsBundle" ||
+  definition?.handler !== undefined ||
+  definition?.initialize !== undefined;
+
+const kindOfServer = "server" as const;
+
+/** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
+export class LockGate implements Gate {
+  readonly #lock: LockFile;
+  readonly #rules: LockRules;
+  readonly #config: SessionConfig;
+  readonly #installed: Installed;
+  /** What differs, for `frozen`. */
+  readonly #differences = new Set<string>();
+  readonly #lists = new WeakMap<readonly AdvertisedTool[], ListVerdict>();
+
+  constructor(lock: LockFile, rules: LockRules, config: SessionConfig) {
+    this.#lock = lock;
+    this.#rules = rules;
+    this.#config = config;
+    this.#installed = new Installed(config.project);
+  }
+
+  get isFrozen(): boolean {
+    return this.#rules.isFrozen;
+  }
+
+  readonly sortsTools = true;
+
+  #isUnlocked(...names: string[]): boolean {
+    return matchesAny(this.#config.lock.unlocked, names);
+  }
+
+  /** Whether the packs of this origin are compared. */
+  #isLocked({ origin, qualifiedName }: DiscoveredPack): boolean {
+    const isOwn = origin === "self" || origin === "workspace";
+    return (!isOwn || this.#config.lock.workspace) && !this.#isUnlocked(qualifiedName);
+  }
+
+  #refuse(args: Refusal, place: ProblemPlace): Problem {
+    this.#differences.add(args.name);
+    return createProblem("NotApproved", args, place);
+  }
+
+  #noteOutdated(name: string, reason: string, place: ProblemPlace, isDifference = true): Problem {
+    if (isDifference) this.#differences.add(name);
+    return createProblem("LockOutdated", { name, reason }, place);
+  }
+
+  prepare({ packs }: FoundPacks): void {
+    this.#installed.readPacks(packs.map(({ pack }) => pack));
+  }
+
+  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
+    const { name, path } = server;
+    const place = { path };
+    if (this.#isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
+    const locked = ownEntry(this.#lock.servers, name);
+    const now = describeUserServer(server, this.#installed.findPackage(server.package));
+    const refuse = (state: Refusal["state"], differences: string[]) => {
+      const refusal = this.#refuse({ name, state, differences, entry: name }, place);
+      return { refusal, problems: [refusal] };
+    };
+    if (locked === undefined) return refuse("new", []);
+    const changes = findFieldChanges(startOf(locked), startOf(now));
+    if (changes.length > 0) return refuse("changed", formatPaths(changes));
+    const { version, integrity } = locked;
+    const installed = { version: now.version, integrity: now.integrity };
+    const compared = this.#comparePackage(name, { version, integrity }, installed, place);
+    if (compared.refusal !== undefined) return { refusal: compared.refusal, problems: [compared.refusal] };
+    if (locked.lists == null) this.#differences.add(name);
+    return compared;
+  }
+
+  /** Compares version and integrity of a pack, or of the package of a server. */
+  #comparePackage(
+    name: string,
+    locked: { version?: unknown; integrity?: unknown },
+    now: { version?: unknown; integrity?: unknown },
+    place: ProblemPlace,
+  ): { refusal?: Problem; problems: Problem[] } {
+    const integrity = compareIntegrity(locked.integrity, now.integrity);
+    const isSameVersion = locked.version === now.version;
+    const { version } = now;
+    if (isSameVersion && integrity === "changed" && typeof version === "string") {
+      this.#differences.add(name);
+      const args = { name, version, locked: String(locked.integrity), installed: String(now.integrity) };
+      return { refusal: createProblem("IntegrityMismatch", args, place), problems: [] };
+    }
+    const isPackaged = typeof version === "string" || typeof locked.version === "string";
+    if (this.#rules.compares === "code" && isPackaged && !(isSameVersion && integrity === "same")) {
+      const differences = isSameVersion ? ["integrity"] : ["version"];
+      return {
+        refusal: this.#refuse({ name, state: "changed", differences, entry: name }, place),
+        problems: [],
+      };
+    }
+    if (isSameVersion || typeof version !== "string") return { problems: [] };
+    const was = typeof locked.version === "string" ? `version ${locked.version}` : "another version";
+    const reason = `was approved as ${was}; ${version} is installed`;
+    return { problems: [this.#noteOutdated(name, reason, place, false)] };
+  }
+
+  /** Why nothing of a pack is used, or nothing that runs code. */
+  #findPackRefusal(inspected: InspectedPack): { all?: Problem; code?: Problem; problems: Problem[] } {
+    const { pack } = inspected;
+    const { name, qualifiedName } = pack;
+    const place = { pack: name };
+    const locked = ownEntry(this.#lock.packs, name);
+    const entry = qualifiedName;
+    if (locked === undefined) {
+      const differences = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
+      return {
+        all: this.#refuse({ name: qualifiedName, state: "new", differences, entry }, place),
+        problems: [],
+      };
+    }
+    const integrity = this.#installed.integrityOf(pack) ?? null;
+    const { refusal, problems } = this.#comparePackage(
+      qualifiedName,
+      locked,
+      { version: pack.version ?? undefined, integrity },
+      place,
+    );
+    if (refusal !== undefined) return { all: refusal, problems: [] };
+    const changes = findFieldChanges(locked.needs, describeNeeds(inspected), ["needs"]);
+    if (changes.length === 0) return { problems };
+    const args = { name: qualifiedName, state: "changed", differences: formatPaths(changes), entry } as const;
+    return { code: this.#refuse(args, place), problems };
+  }
+
+  checkPack(checked: CheckedPack): CheckedPack {
+    const { inspected } = checked;
+    const { pack } = inspected;
+    if (!this.#isLocked(pack)) {
+      if (!this.#isUnlocked(pack.qualifiedName)) return checked;
+      const free = createProblem("NotLocked", { name: pack.qualifiedName }, { pack: pack.name });
+      return { ...checked, problems: [...checked.problems, free] };
+    }
+    const { all, code, problems: found } = this.#findPackRefusal(inspected);
+    const problems = [...found, ...[all, code].filter((problem) => problem !== undefined)];
+    const unusable = new Map<InspectedItem, Problem>();
+    const items = inspected.items.map((item) => {
+      const broken = checked.unusable.get(item);
+      if (broken !== undefined || item.definition === null) {
+        if (broken !== undefined) unusable.set(item, broken);
+        return item;
+      }
+      const verdict = this.#checkItem(inspected, item, all ?? (runsCode(item) ? code : undefined));
+      problems.push(...verdict.problems);
+      if (verdict.refusal !== undefined) unusable.set(verdict.item, verdict.refusal);
+      return verdict.item;
+    });
+    if (all === undefined) problems.push(...this.#findVanished(pack));
+    return {
+      inspected: { ...inspected, items },
+      problems: [...checked.problems, ...problems],
+      unusable,
+    };
+  }
+
+  /** `refusal`: why the pack's items of this sort are not used. */
+  #checkItem(
+    inspected: InspectedPack,
+    item: InspectedItem,
+    refusal: Problem | undefined,
+  ): { item: InspectedItem; refusal?: Problem; problems: Problem[] } {
+    const { name: pack, qualifiedName: entry } = inspected.pack;
+    const { kind, name } = item.declaration;
+    const place = { pack, kind, item: name };
+    if (this.#isUnlocked(item.qualifiedName)) {
+      return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
+    }
+    const locked = ownEntry(this.#lock.packs, pack);
+    if (locked?.denied?.includes(`${kind}:${name}`)) {
+      const args = { name: item.qualifiedName, state: "denied", differences: [], entry } as const;
+      return { item, refusal: createProblem("NotApproved", args, place), problems: [] };
+    }
+    if (refusal !== undefined) return { item, refusal, problems: [] };
+    const refuse = (state: Refusal["state"], differences: string[]) => {
+      const problem = this.#refuse({ name: item.qualifiedName, state, differences, entry }, place);
+      return { item, refusal: problem, problems: [problem] };
+    };
+    const now = describeRecordable(inspected, item);
+    if (now === undefined) return refuse("unrecordable", []);
+    const before = entryOf(locked, item);
+    if (before === undefined) return refuse("new", []);
+    const [was, is] = kind === kindOfServer ? [startOf(before), startOf(now)] : [before, now];
+    const changes = findFieldChanges(was, is);
+    if (changes.length === 0) {
+      if (item.shape === "subprocessServer" && (before as LockedServer).lists == null)
+        this.#differences.add(item.qualifiedName);
+      return { item, problems: [] };
+    }
+    if (changes.every(({ path }) => path[0] === "members")) {
+      const { refusal: problem } = refuse("changed", ["members"]);
+      return { item: narrowItem(inspected, item, before), problems: [problem] };
+    }
+    return refuse("changed", formatPaths(changes));
+  }
+
+  /** Items that the lock approves and that the pack no longer declares. */
+  #findVanished(pack: DiscoveredPack): Problem[] {
+    const locked = ownEntry(this.#lock.packs, pack.name);
+    return kinds.flatMap((kind) => {
+      const declared = new Set(pack[keyOfKind[kind]].map(({ name }) => name));
+      return Object.keys(locked?.[keyOfKind[kind]] ?? {})
+        .filter((name) => !declared.has(name))
+        .map((name) =>
+          this.#noteOutdated(
+            `${pack.qualifiedName}/${name}`,
+            "is approved, but the pack no longer declares it",
+            { pack: pack.name, kind, item: name },
+          ),
+        );
+    });
+  }
+
+  finish({ packs }: FoundPacks): Problem[] {
+    const { subprocessServers, unusedServers } = this.#config;
+    const installed = new Set(packs.map(({ pack }) => pack.name));
+    const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
+    const gone = "is approved, but it is no longer";
+    const problems = [
+      ...Object.keys(this.#lock.packs)
+        .filter((name) => !installed.has(name))
+        .map((name) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
+      ...Object.keys(this.#lock.servers)
+        .filter((name) => !servers.has(name))
+        .map((name) => this.#noteOutdated(name, `${gone} in the config`, {})),
+    ];
+    this.#refuseDifferences();
+    return problems;
+  }
+
+  /** Throws `LockMismatch` if the lock is frozen and anything differs. */
+  #refuseDifferences(): void {
+    if (!this.#rules.isFrozen || this.#differences.size === 0) return;
+    throw failure("LockMismatch", { names: [...this.#differences].sort() });
+  }
+
+  checkList(
+    plan: ServerPlan,
+    { tools, instructions }: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
+    isDenied: (tool: string) => boolean,
+  ): ListVerdict {
+    const known = this.#lists.get(tools);
+    if (known !== undefined) return known;
+    const verdict = this.#compareList(plan, tools, instructions, isDenied);
+    this.#lists.set(tools, verdict);
+    this.#refuseDifferences();
+    return verdict;
+  }
+
+  #compareList(
+    { label, source, pack, configPath }: ServerPlan,
+    tools: readonly AdvertisedTool[],
+    instructions: string | undefined,
+    isDenied: (tool: string) => boolean,
+  ): ListVerdict {
+    const refused = new Map<AdvertisedTool, Problem>();
+    const verdict: ListVerdict = { refused, problems: [], vanished: [] };
+    const { item } = source;
+    const place: ProblemPlace =
+      source.pack !== undefined && item !== undefined
+        ? { pack: source.pack, kind: "server", item }
+        : configPath === undefined
+          ? {}
+          : { path: configPath };
+    const entry = pack ?? label;
+    const isFree = pack === undefined ? this.#isUnlocked(label) : this.#isUnlocked(pack, label);
+    const owner = source.pack === undefined ? undefined : ownEntry(this.#lock.packs, source.pack);
+    const locked =
+      source.pack === undefined ? ownEntry(this.#lock.servers, label) : ownEntry(owner?.servers, item ?? "");
+    // The launch was compared before: a server without an entry is not locked.
+    if (isFree || locked === undefined) return verdict;
+    const said = linesOf(instructions);
+    if (locked.lists != null && !isSameJson(said, locked.instructions)) {
+      const args = { name: label, state: "changed", differences: ["instructions"], entry } as const;
+      return { ...verdict, refusal: this.#refuse(args, place) };
+    }
+    const denied = new Set(
+      pack === undefined ? ((locked.denied as string[] | undefined) ?? []) : owner?.denied,
+    );
+    const fresh: string[] = [];
+    for (const tool of tools) {
+      const name = `${label}/${tool.name}`;
+      const inPack = pack === undefined ? [] : [`${pack}/${tool.name}`];
+      if (isDenied(tool.name) || this.#isUnlocked(name, ...inPack)) continue;
+      const refuse = (state: Refusal["state"], differences: string[]) =>
+        createProblem("NotApproved", { name, state, differences, entry }, place);
+      if (denied.has(pack === undefined ? `tool:${tool.name}` : `tool:${item}/${tool.name}`)) {
+        refused.set(tool, refuse("denied", []));
+        continue;
+      }
+      const before = ownEntry(locked.lists ?? undefined, tool.name);
+      const now = describeTool(tool);
+      if (before === undefined || now === undefined) {
+        refused.set(tool, refuse(now === undefined ? "unrecordable" : "new", []));
+        fresh.push(tool.name);
+        continue;
+      }
+      const changes = findFieldChanges(before, now);
+      if (changes.length === 0) continue;
+      const problem = refuse("changed", formatPaths(changes));
+      this.#differences.add(name);
+      refused.set(tool, problem);
+      verdict.problems.push(problem);
+    }
+    if (fresh.length > 0) {
+      // One for all of them: a new server may have hundreds.
+      const state = locked.lists == null ? "unlisted" : "new";
+      const name = state === "new" && fresh.length === 1 ? `${label}/${fresh[0]}` : label;
+      const differences = name === label ? fresh : [];
+      verdict.problems.push(this.#refuse({ name, state, differences, entry }, place));
+    }
+    const listed = new Set(tools.map(({ name }) => name));
+    for (const name of Object.keys(locked.lists ?? {})) {
+      if (listed.has(name)) continue;
+      const problem = this.#noteOutdated(
+        `${label}/${name}`,
+        "is approved, but the server no longer lists it",
+        place,
+      );
+      verdict.problems.push(problem);
+      verdict.vanished.push({ name, problem });
+    }
+    return verdict;
+  }
+}
+
+function describeTool(tool: AdvertisedTool): LockedItem | undefined {
+  try {
+    return describeListedTool(tool);
+  } catch (error) {
+    if (error instanceof UnrecordableError) return undefined;
+    throw error;
+  }
+}
+
+/** The entry of an item in that of its pack. */
+function entryOf(locked: LockedPack | undefined, { declaration }: InspectedItem): LockedItem | undefined {
+  return ownEntry(locked?.[keyOfKind[declaration.kind]], declaration.name);
+}

@@ -1,0 +1,25 @@
+import type { LockMode, SessionConfig } from "../config/session-config.ts";
+import { failure } from "../problems/index.ts";
+import type { Gate } from "./gate.ts";
+import { combineModes } from "./lock-rules.ts";
+
+/**
+ * Reads the project's lock for a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
+ * `LockMissing` if the lock is frozen and there is none, `LockMalformed`.
+ */
+export async function openLockGate(
+  config: SessionConfig,
+  option: LockMode | "off" | undefined,
+): Promise<Gate | undefined> {
+  const rules = combineModes(config.lock.mode, option, undefined);
+  if (rules === undefined) return undefined;
+  const { readLock, lockFileOf } = await import("./lock-file.ts");
+  const lock = await readLock(config.project);
+  if (lock === undefined) {
+    if (!rules.isFrozen) return undefined;
+    const file = lockFileOf(config.project);
+    throw failure("LockMissing", { file, requiredBy: "frozen" }, { file });
+  }
+  const { LockGate } = await import("./lock-gate.ts");
+  return new LockGate(lock, rules, config);
+}

@@ -1,0 +1,112 @@
+import { entry } from "./entry.ts";
+import { endSentence, listOf, printable, quote } from "./text.ts";
+
+const path = (file: string) => quote(file, 400);
+
+/** The first names, and how many others there are. */
+const listSome = (names: readonly string[], most = 5): string =>
+  listOf(
+    names.length > most + 1
+      ? [...names.slice(0, most).map(printable), `${names.length - most} others`]
+      : names.map(printable),
+    "and",
+  );
+
+/** What the lock does not approve, and how to approve it. */
+export interface NotApproved {
+  /** The pack, the server of the config, or the item: `acme/jira`, `my-tools`, `acme/jira/createIssue`. */
+  name: string;
+  /**
+   * `new`: the lock has no entry for it. `changed`: it differs from its entry. `unlisted`: the tools of a server that were
+   * never approved. `unrecordable`: nested too deep to be recorded. `denied`: refused by `trailblaze approve --deny`.
+   */
+  state: "new" | "changed" | "unlisted" | "unrecordable" | "denied";
+  /** The keys that differ, such as `description` or `inputSchema.properties.body`; or the new items. */
+  differences: readonly string[];
+  /** What `trailblaze diff` shows it by. */
+  entry: string;
+}
+
+const notApproved = ({ name, state, differences }: NotApproved): string => {
+  const what = quote(name, 200);
+  if (state === "denied") return `trailblaze.lock denies ${what}`;
+  if (state === "unrecordable")
+    return `The definition of ${what} is nested too deep to be recorded in trailblaze.lock`;
+  if (state === "unlisted") return `The tools of ${what} have not been approved yet`;
+  if (state === "new") {
+    const items = differences.length > 0 ? ` (${listSome(differences)})` : "";
+    return `${what} is new${items}, and trailblaze.lock does not approve it`;
+  }
+  const keys = differences.length > 0 ? `: ${listSome(differences)}` : "";
+  return `${what} has changed since it was approved${keys}`;
+};
+
+/** Problems of trailblaze.lock: what differs from what was approved, and files that cannot be used. */
+export const lockProblems = {
+  NotApproved: entry<NotApproved>({
+    title: "Item is not approved by trailblaze.lock",
+    severity: "warning",
+    message: (args) => `${notApproved(args)}.`,
+    hint: ({ name, state, entry: shown }) =>
+      state === "unrecordable"
+        ? "Add it to `lock.unlocked` in the config to use it without approval."
+        : `Run \`trailblaze diff ${printable(shown)}\` to see the difference, and \`trailblaze approve ${printable(name)}\` to accept it.`,
+  }),
+  LockOutdated: entry<{
+    /** A pack, a server, or an item. */
+    name: string;
+    /** Continues the sentence after the name. */
+    reason: string;
+  }>({
+    title: "Entry of trailblaze.lock is outdated",
+    severity: "info",
+    message: ({ name, reason }) => `${quote(name, 200)} ${endSentence(printable(reason))}`,
+    hint: () =>
+      "Run `trailblaze approve --all --prune` to bring trailblaze.lock up to date; it shows the difference first.",
+  }),
+  NotLocked: entry<{ name: string }>({
+    title: "Item is used without approval",
+    severity: "info",
+    message: ({ name }) => `${quote(name, 200)} is used as installed, because \`lock.unlocked\` names it.`,
+  }),
+  IntegrityMismatch: entry<{ name: string; version: string; locked: string; installed: string }>({
+    title: "Package differs from the approved one of the same version",
+    severity: "error",
+    message: ({ name, version }) =>
+      `${quote(name, 200)} ${printable(version)} is not the package that was approved: its version is the same, but its integrity differs.`,
+    hint: ({ name }) =>
+      `Find out why the contents of a published version changed. \`trailblaze approve ${printable(name)}\` accepts them.`,
+  }),
+  LockMismatch: entry<{
+    /** What differs: packs, servers and items. */
+    names: readonly string[];
+  }>({
+    title: "Installation differs from trailblaze.lock",
+    severity: "error",
+    message: ({ names }) =>
+      `The installation differs from trailblaze.lock, which is frozen: ${listSome(names, 10)}.`,
+    hint: () =>
+      "Run `trailblaze diff` to see the difference, then `trailblaze approve`, and commit the file.",
+  }),
+  LockMissing: entry<{ file: string; requiredBy: "frozen" | "policy" | "diff" }>({
+    title: "There is no trailblaze.lock",
+    severity: "error",
+    message: ({ file, requiredBy }) =>
+      `There is no ${path(file)}${requiredBy === "policy" ? ", which the administrator's policy requires" : ""}.`,
+    hint: () => "Run `trailblaze approve --all` to create it, and commit it.",
+  }),
+  LockMalformed: entry<{
+    file: string;
+    /** Continues after a colon, without a period. */
+    reason: string;
+    /** The way out; default: `trailblaze approve --rebuild`. */
+    hint?: string;
+  }>({
+    title: "trailblaze.lock cannot be used",
+    severity: "error",
+    message: ({ file, reason }) => `Cannot use ${path(file)}: ${printable(reason)}.`,
+    hint: ({ hint }) =>
+      hint ??
+      "Restore it from version control. After a merge by hand, `trailblaze approve --rebuild` shows and rewrites what does not fit.",
+  }),
+};
