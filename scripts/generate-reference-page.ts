@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { expectedOf, isMetaKey, metaKeys } from "../src/extension-schema/meta-keys.ts";
-import { declarationObjects, extension } from "../src/extension-schema/schema.ts";
+import { declarationObjects, extension, needs } from "../src/extension-schema/schema.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -96,6 +96,11 @@ A declaration is a name, an array of a name and a description, or an object with
 ${formatDeclarations()}
 
 A name has 1 to 64 characters from \`A-Z\`, \`a-z\`, \`0-9\`, \`_\`, \`.\` and \`-\`, and starts with a letter or digit.
+
+These are the keys of \`needs\`, which are all optional. \`[]\` means none; an absent key is not declared. A folder includes everything
+in it. [Writing a pack](guides/writing-a-pack.md#declare-what-the-pack-needs) has an example.
+
+${formatTable(needs)}
 
 The field's JSON Schema is exported as \`trailblaze/schema.json\`, and those of definitions as
 \`trailblaze/schemas/tool.json\`, \`server.json\`, \`toolset.json\` and \`prompt.json\`. A definition may name its schema in \`$schema\`

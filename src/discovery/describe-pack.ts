@@ -117,6 +117,7 @@ export async function describePack(
       origin,
       shadowed: false,
       enabled: false,
+      ...(extension.needs === undefined ? {} : { needs: extension.needs }),
       servers: describeItems(extension.servers),
       tools: describeItems(extension.tools),
       toolsets: describeItems(extension.toolsets),

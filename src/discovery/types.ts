@@ -1,4 +1,4 @@
-import type { Extension } from "../extension-schema/index.ts";
+import type { Extension, Needs } from "../extension-schema/index.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 
@@ -40,6 +40,8 @@ export type DiscoveredPack = {
    * too: it also enables transitive packs that others refer to.
    */
   enabled: boolean;
+  /** What its author says it needs; absent if that is not declared. */
+  needs?: Needs;
 } & Record<KindKey, DiscoveredItem[]> & { problems: Problem[] };
 
 /** Everything that discovery found, in a fixed order. */

@@ -14,6 +14,7 @@ import {
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
+import { type Needs, readNeeds } from "./needs.ts";
 import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
 import type { ValidatorError } from "./validator.ts";
@@ -33,6 +34,8 @@ export interface Declaration {
 export type Extension = {
   /** Folder of the definition files, relative to the package. It may still lead outside. */
   root: string;
+  /** `undefined` if the pack does not declare what it needs. */
+  needs: Needs | undefined;
 } & Record<KindKey, Declaration[]>;
 
 const defaultRoot = "trailblaze";
@@ -163,14 +166,21 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
 
 /**
  * Parses the value of a `trailblaze` field. Keeps every valid declaration and reports up to a thousand faults:
- * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`, each with
- * its `path` inside the field. `usable` is false only if the value is not an object. Pure.
+ * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`,
+ * `InvalidNeeds`, each with its `path` inside the field. `usable` is false only if the value is not an object. Pure.
  */
 export function parseExtension(
   value: unknown,
   context: ProblemContext = "operation",
 ): { extension: Extension; problems: Problem[]; usable: boolean } {
-  const extension: Extension = { root: defaultRoot, servers: [], tools: [], toolsets: [], prompts: [] };
+  const extension: Extension = {
+    root: defaultRoot,
+    needs: undefined,
+    servers: [],
+    tools: [],
+    toolsets: [],
+    prompts: [],
+  };
   const faults = new FaultList(context);
   if (!isRecord(value)) {
     const args = { what: "The `trailblaze` field", expected: "an object", found: describeWritten(value) };
@@ -191,6 +201,11 @@ export function parseExtension(
   }
   for (const kind of kinds) {
     extension[keyOfKind[kind]] = readDeclarations(value[keyOfKind[kind]], kind, faults);
+  }
+  if (value.needs !== undefined) {
+    extension.needs = readNeeds(value.needs, ({ path, ...fault }) =>
+      faults.add("InvalidNeeds", fault, { path: ["needs", ...path] }),
+    );
   }
   return { extension, problems: faults.problems, usable: true };
 }

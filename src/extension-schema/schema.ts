@@ -2,6 +2,7 @@
 // Schema and the validators from it, because loading zod would double the time of a `list`.
 import { z } from "zod";
 import type { Kind } from "../kinds.ts";
+import { type NeedsKey, needsPatterns } from "./needs.ts";
 
 const devices = ["con", "prn", "aux", "nul"].map(anyCase);
 const numberedDevices = ["com", "lpt"].map((name) => `${anyCase(name)}[0-9]`);
@@ -54,6 +55,32 @@ function declarations(kind: Kind, what: string) {
   return z.array(declaration).optional().meta({ description: what });
 }
 
+/** Entries of a key of `needs`. */
+function entries(key: NeedsKey, what: string) {
+  return z.array(z.string().regex(needsPatterns[key])).optional().meta({ description: what });
+}
+
+/** An absent key is not declared; an empty array means none. */
+export const needs = z.object({
+  env: entries(
+    "env",
+    "The environment variables that `envPassthrough` of the pack's servers names. Enforced: a server that names others does not start.",
+  ),
+  network: entries(
+    "network",
+    "The hosts that the pack connects to: names, also with a leading `*.`, IP addresses or `localhost`, each with an optional port. Not enforced.",
+  ),
+  read: entries(
+    "read",
+    "The files and folders that the pack reads, starting with `${PROJECT}`, `${PACK}`, `${DATA}`, `${HOME}` or `${TMP}`. Not enforced.",
+  ),
+  write: entries("write", "The files and folders that the pack writes, in the same form. Not enforced."),
+  tools: entries(
+    "tools",
+    "The tools that the pack's code calls, besides its own and those that its definitions refer to: names, or patterns where `*` matches any part of a segment.",
+  ),
+});
+
 export const extension = z
   .object({
     $schema: z
@@ -67,6 +94,7 @@ export const extension = z
     tools: declarations("tool", "Tools that the pack provides."),
     toolsets: declarations("toolset", "Groups of tools that the pack provides."),
     prompts: declarations("prompt", "Prompts that the pack provides."),
+    needs: needs.optional().meta({ description: "What the pack needs, to read before installing it." }),
   })
   .meta({
     title: "The trailblaze field of a package.json",

@@ -13,7 +13,7 @@ import { findClaims, findNewClaims } from "./managers/find-claims.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import {
-  namesOfItems,
+  digestPack,
   type PackPreview,
   type PreviewOptions,
   previewPacks,
@@ -74,8 +74,7 @@ async function compare(
   if (found === undefined || found.pack.name !== name) return `${name} was not installed as a pack`;
   const { pack: installed } = found;
   if (installed.version !== pack.version) return describeVersion(name, installed.version, pack);
-  if (namesOfItems(installed) !== namesOfItems(pack))
-    return `the contents of ${name} differ from the preview`;
+  if (digestPack(installed) !== digestPack(pack)) return `the contents of ${name} differ from the preview`;
   const isSame = isDeepStrictEqual(await readCommands(port, found), commands);
   return isSame ? undefined : `the server commands of ${name} differ from the preview`;
 }

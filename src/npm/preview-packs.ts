@@ -254,9 +254,12 @@ function rejectClaims(
   );
 }
 
-/** The names of a pack's items, for comparing the registry's manifest with the package. */
-export function namesOfItems(pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts">): string {
-  return JSON.stringify(kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort()));
+/** What a preview shows of the field, for comparing the registry's manifest with the package. */
+export function digestPack(
+  pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts" | "needs">,
+): string {
+  const names = kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort());
+  return JSON.stringify([names, pack.needs]);
 }
 
 const noCode = () => Promise.reject(new Error("Previews do not evaluate code"));
@@ -302,7 +305,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       pack !== undefined &&
       Object.hasOwn(manifest.value, "trailblaze") === isPack &&
       pack.version === announced.version &&
-      namesOfItems(pack) === namesOfItems(announcedPack);
+      digestPack(pack) === digestPack(announcedPack);
     if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
     rejectForeignDependencies(name, manifest.value);
     rejectClaims(context, spec, announced, { folder: unpacked.folder, manifest: manifest.value });

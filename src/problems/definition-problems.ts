@@ -220,6 +220,17 @@ const contentProblems = {
         ? "Write the value, or read it in the server."
         : `Remove it, add ${quote(name)} to \`envPassthrough\`, and read the variable in the server.`,
   }),
+  NeedsExceeded: entry<{
+    /** The environment variable. */
+    name: string;
+  }>({
+    title: "Server takes a variable that needs does not list",
+    severity: "error",
+    message: ({ name }) =>
+      `\`envPassthrough\` names ${quote(name)}, but \`needs.env\` in package.json does not list it.`,
+    hint: ({ name }) =>
+      `Add ${quote(name)} to \`needs.env\`, or remove it from \`envPassthrough\`. Until then, the server does not start.`,
+  }),
   InvalidInputSchema: entry<{
     key: string;
     reason: string;

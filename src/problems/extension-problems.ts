@@ -53,6 +53,12 @@ export const extensionProblems = {
         : `"${name}" and "${other}" in "${key}" differ only in case, so their files collide on some file systems.`,
     hint: () => "Remove or rename one of them. Until then, the first one is used.",
   }),
+  InvalidNeeds: entry<{ reason: string; hint?: string | undefined }>({
+    title: "Invalid value in needs",
+    severity: "error",
+    message: ({ reason }) => `Invalid \`needs\`: ${reason}.`,
+    hint: ({ hint }) => hint,
+  }),
   HostVersionUnsupported: entry<{ range: string; version: string; invalid: boolean }>({
     title: "Pack requires a different version of Trailblaze",
     severity: "warning",

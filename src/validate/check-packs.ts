@@ -3,6 +3,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checkHandlers } from "./checks/handlers.ts";
+import { checkNeededVariables } from "./checks/needs.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import { checkDependencyCommands } from "./checks/server-commands.ts";
 import { checkServerPackages } from "./checks/server-packages.ts";
@@ -27,6 +28,7 @@ const sessionChecks = [
   checkServerPrograms,
   checkServerPackages,
   checkDependencyCommands,
+  checkNeededVariables,
 ];
 
 /** A pack of a session with its problems. */

@@ -77,17 +77,26 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
       { "x-": 1 },
       { x: 1 },
       { Tools: [] },
+      { needs: {} },
+      { needs: null },
+      { needs: [] },
+      { needs: { env: ["A"], network: [], "x-own": 1 } },
+      { needs: { env: "A" } },
+      { needs: { env: null } },
+      { needs: { envs: [] } },
     ].map((value) => [value]),
   )("the exported schema and validation agree on %j", (value) => {
     expectAgreement(value);
   });
 
-  test.each(['{"__proto__": {}}', '{"constructor": 1}', '{"tools": [{"name": "a", "__proto__": {"b": 1}}]}'])(
-    "the exported schema and validation agree on the text %s",
-    (json) => {
-      expectAgreement(JSON.parse(json));
-    },
-  );
+  test.each([
+    '{"__proto__": {}}',
+    '{"constructor": 1}',
+    '{"needs": {"__proto__": []}}',
+    '{"tools": [{"name": "a", "__proto__": {"b": 1}}]}',
+  ])("the exported schema and validation agree on the text %s", (json) => {
+    expectAgreement(JSON.parse(json));
+  });
 
   const name = fc.stringMatching(/^[a-z][a-zA-Z0-9]{0,6}$/);
   const references = fc.array(fc.string(), { maxLength: 2 });
@@ -108,6 +117,24 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
     );
     return fc.array(fc.oneof(name, fc.tuple(name, description), map), { maxLength: 3 });
   };
+  const entries = {
+    env: fc.constantFrom("A", "_b", "JIRA_TOKEN"),
+    network: fc.constantFrom("a.b", "*.a.b:443", "::1", "[::1]:80", "localhost", "1.2.3.4"),
+    read: fc.constantFrom("${TMP}", "${HOME}/a/b"),
+    write: fc.constantFrom("${DATA}/", "${PROJECT}/a..b"),
+    tools: fc.constantFrom("web_click", "a/b/*", "@a/b@^1/c"),
+  };
+  const needs = fc.record(
+    {
+      env: fc.array(entries.env, { maxLength: 2 }),
+      network: fc.array(entries.network, { maxLength: 2 }),
+      read: fc.array(entries.read, { maxLength: 2 }),
+      write: fc.array(entries.write, { maxLength: 2 }),
+      tools: fc.array(entries.tools, { maxLength: 2 }),
+      "x-own": fc.jsonValue({ maxDepth: 1 }),
+    },
+    { requiredKeys: [] },
+  );
   const goodField = fc.record(
     {
       root: fc.constantFrom("a", "a/b"),
@@ -115,6 +142,7 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
       tools: declarations("tools"),
       toolsets: declarations("toolsets"),
       prompts: declarations("prompts"),
+      needs,
       "x-own": fc.jsonValue({ maxDepth: 1 }),
     },
     { requiredKeys: [] },
@@ -133,7 +161,23 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
 
   const replacement = fc.oneof(
     fc.jsonValue({ maxDepth: 1 }),
-    fc.constantFrom("", "../x", "con", "a.", "__proto__", "_a", "a b", "NUL.txt", [], {}, ["a"], ["a", "b"]),
+    fc.constantFrom(
+      "",
+      "../x",
+      "con",
+      "a.",
+      "__proto__",
+      "_a",
+      "a b",
+      "NUL.txt",
+      [],
+      {},
+      ["a"],
+      ["a", "b"],
+      "*",
+      "${TMP}/..",
+      "https://a.b",
+    ),
   );
   const addedKey = fc.constantFrom(
     "tool",
@@ -144,6 +188,8 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
     "description",
     "x-y",
     "root",
+    "needs",
+    "env",
   );
 
   test("the exported schema and validation accept random valid fields", () => {

@@ -127,3 +127,6 @@ export const ownCodes: readonly string[] = [
   "UnknownCode",
   "WorkspaceIncomplete",
 ];
+
+/** Codes of validation that contract/LOCK.md adds: what a pack needs. */
+export const needsCodes: readonly string[] = ["InvalidNeeds", "NeedsExceeded"];

@@ -34,6 +34,10 @@ const samples: Samples = {
     { name: "getIssue", other: "getIssue", key: "tools" },
     { name: "getissue", other: "getIssue", key: "tools" },
   ],
+  InvalidNeeds: [
+    { reason: '"*" would mean every host' },
+    { reason: "it is a number", hint: "Use an object." },
+  ],
   HostVersionUnsupported: [
     { range: "^2.0.0", version: "1.0.0", invalid: false },
     { range: "two", version: "1.0.0", invalid: true },
@@ -146,6 +150,7 @@ const samples: Samples = {
     { variable: "${TOKEN}", name: "TOKEN" },
     { variable: "${workspaceFolder}", name: undefined },
   ],
+  NeedsExceeded: [{ name: "DOOR_KEY" }],
   InvalidInputSchema: [
     { key: "inputSchema", reason: "`type` must be object" },
     { key: "parameters", reason: "`a.default` must be string", isDefault: true },

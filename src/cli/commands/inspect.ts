@@ -12,6 +12,7 @@ import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { readNames } from "../command.ts";
 import { formatItemPage, formatServerToolPage } from "../format-item-page.ts";
+import { formatNeeds } from "../format-needs.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
@@ -30,6 +31,8 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   );
   if (rows.length > 0)
     lines.push("", formatTable(["KIND", "NAME", "DEFINITION", "DESCRIPTION"], rows, style));
+  const needs = formatNeeds(pack.needs);
+  if (needs.length > 0) lines.push("", formatTable(["NEEDS", "DECLARED"], needs, style));
   return lines.join("\n");
 }
 

@@ -2,15 +2,11 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { formatAge } from "../../npm/registry/publish-times.ts";
 import { printable, shorten } from "../../problems/index.ts";
+import { formatNames, formatNeeds } from "../format-needs.ts";
 import { wrap } from "../layout.ts";
 
-/** Users do not read more names before they answer a prompt. */
-const maximumNames = 40;
-
-function formatNames(names: readonly string[]): string {
-  const shown = names.slice(0, maximumNames).join(", ");
-  return names.length > maximumNames ? `${shown} and ${names.length - maximumNames} more` : shown;
-}
+/** Limit on the listed commands and problems. */
+const maximumLines = 40;
 
 function formatPreview(preview: PackPreview): string[] {
   const { pack, commands, lifecycleScripts, deprecated, published, warnings, serverBins = [] } = preview;
@@ -23,15 +19,16 @@ function formatPreview(preview: PackPreview): string[] {
     const names = pack[keyOfKind[kind]].map(({ name }) => name);
     if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);
   }
-  for (const { server, command } of commands.slice(0, maximumNames)) {
+  for (const { server, command } of commands.slice(0, maximumLines)) {
     if (command === null) continue;
     const what = command === undefined ? "defined in code (not run)" : command;
     lines.push(`  command   ${server}: ${what}`);
   }
   if (serverBins.length > 0) lines.push(`  commands  ${formatNames(serverBins)}`);
+  for (const [key, value] of formatNeeds(pack.needs)) lines.push(`  needs     ${key}: ${value}`);
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
-  for (const { code, message } of pack.problems.slice(0, maximumNames)) lines.push(`  ${code}: ${message}`);
+  for (const { code, message } of pack.problems.slice(0, maximumLines)) lines.push(`  ${code}: ${message}`);
   for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
   return lines.map((line) => printable(shorten(line)));
 }

@@ -5,7 +5,8 @@ export const knownKeys = {
     "servers",
     "tools",
     "toolsets",
-    "prompts"
+    "prompts",
+    "needs"
   ],
   "server": [
     "name",

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { DiscoveredItem } from "../../discovery/types.ts";
-import { type Declaration, parseExtension } from "../../extension-schema/index.ts";
+import { type Declaration, type Needs, parseExtension } from "../../extension-schema/index.ts";
 import { type Kind, type KindKey, keyOfKind } from "../../kinds.ts";
 import type { Problem } from "../../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../../qualified-names/index.ts";
@@ -21,6 +21,8 @@ export type RemotePack = {
   qualifiedName: string;
   version: string | null;
   description: string | null;
+  /** What its author says it needs; absent if that is not declared. */
+  needs?: Needs;
 } & Record<KindKey, RemoteItem[]> & {
     /** Whether any version of the package is installed in the project. */
     installed: boolean;
@@ -73,6 +75,7 @@ export function describeRemotePack(
     qualifiedName,
     version: textOrNull(manifest.version),
     description: textOrNull(manifest.description),
+    ...(extension.needs === undefined ? {} : { needs: extension.needs }),
     servers: describe("server"),
     tools: describe("tool"),
     toolsets: describe("toolset"),

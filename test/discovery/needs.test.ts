@@ -1,0 +1,129 @@
+// What a pack needs, wherever packs are shown.
+import { describe, expect, test } from "vitest";
+import { run as runInspect } from "../../src/cli/commands/inspect.ts";
+import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
+import { discoverPacks, inspectPack } from "../../src/index.ts";
+import { digestPack } from "../../src/npm/preview-packs.ts";
+import { describeRemotePack } from "../../src/npm/registry/remote-pack.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+
+const needs = {
+  env: ["JIRA_TOKEN"],
+  network: ["api.atlassian.com", "*.atlassian.net:443"],
+  read: [],
+  tools: ["web_*", "acme/notes/create"],
+};
+
+const manifest = (field: unknown) =>
+  packManifest("@acme/jira", { trailblaze: { tools: ["a"], needs: field } });
+const makeProject = (field: unknown) =>
+  makeTree({
+    "package.json": { name: "app", dependencies: { "@acme/jira": "*" } },
+    "node_modules/@acme/jira/package.json": manifest(field),
+  });
+
+const discover = async (field: unknown) => {
+  const [pack] = (await discoverPacks({ cwd: makeProject(field) })).packs;
+  return pack;
+};
+
+async function inspectForPeople(field: unknown): Promise<string> {
+  const input = { positionals: ["@acme/jira"], options: {}, cwd: makeProject(field) };
+  const answer = await runInspect({ ...input, json: false } as never);
+  return answer.formatText({ color: false, width: undefined });
+}
+
+const preview = (field: unknown) => {
+  const pack = describeRemotePack("@acme/jira", manifest(field), false);
+  if (pack === undefined) throw new Error("no pack");
+  const spec = { name: "@acme/jira", wanted: "latest", type: "tag", text: "@acme/jira" } as const;
+  const rest = {
+    commands: [],
+    lifecycleScripts: [],
+    deprecated: undefined,
+    published: undefined,
+    warnings: [],
+  };
+  return { pack, text: formatPreviews([{ spec, pack, ...rest }]) };
+};
+
+describe("the needs of a pack", () => {
+  test("discovery, inspection and search show the declared needs", async () => {
+    expect((await discover(needs))?.needs).toEqual(needs);
+    expect((await inspectPack("@acme/jira", { cwd: makeProject(needs) })).needs).toEqual(needs);
+    expect(preview(needs).pack.needs).toEqual(needs);
+  });
+
+  test("a pack that declares nothing has no key `needs`", async () => {
+    expect(await discover(undefined)).not.toHaveProperty("needs");
+    expect(preview(undefined).pack).not.toHaveProperty("needs");
+    expect((await discover({}))?.needs).toEqual({});
+  });
+
+  test("free keys of `needs` are not shown", async () => {
+    expect((await discover({ env: [], "x-why": "because" }))?.needs).toEqual({ env: [] });
+  });
+
+  test("`inspect` shows what is declared, what is none and what is not declared", async () => {
+    const page = await inspectForPeople(needs);
+    expect(page.slice(page.indexOf("NEEDS")).split("\n")).toEqual([
+      "NEEDS    DECLARED",
+      "env      JIRA_TOKEN",
+      "network  api.atlassian.com, *.atlassian.net:443",
+      "read     none",
+      "write    not declared",
+      "tools    web_*, acme/notes/create",
+    ]);
+    expect(await inspectForPeople(undefined)).not.toContain("NEEDS");
+  });
+
+  test("the preview of `add` has a line for each key, and none for a pack that declares nothing", () => {
+    expect(preview(needs).text.split("\n").slice(3)).toEqual([
+      "  needs     env: JIRA_TOKEN",
+      "  needs     network: api.atlassian.com, *.atlassian.net:443",
+      "  needs     read: none",
+      "  needs     write: not declared",
+      "  needs     tools: web_*, acme/notes/create",
+    ]);
+    expect(preview(undefined).text).not.toContain("needs");
+  });
+
+  test("a package whose needs differ from those in the registry differs from its preview", () => {
+    const digest = (field: unknown) => digestPack(preview(field).pack);
+    expect(digest({ ...needs })).toBe(digest(needs));
+    for (const other of [undefined, {}, { ...needs, env: [] }, { ...needs, write: [] }]) {
+      expect(digest(other)).not.toBe(digest(needs));
+    }
+  });
+});
+
+describe("invalid needs", () => {
+  test("they are reported at their line of package.json, and the pack keeps its items", async () => {
+    const pack = await discover({ env: ["A"], network: ["a.b", "*"], data: [] });
+    expect(pack?.problems).toMatchObject([
+      { code: "InvalidNeeds", file: "package.json", path: ["needs", "data"], line: 22 },
+      { code: "InvalidNeeds", file: "package.json", path: ["needs", "network", 1], line: 20 },
+    ]);
+    expect(pack?.tools).toHaveLength(1);
+    expect(pack?.needs).toEqual({ env: ["A"], network: ["a.b"] });
+  });
+
+  test("a search shows them as problems of the pack", () => {
+    const { pack, text } = preview({ tools: ["*"] });
+    expect(pack.problems).toMatchObject([{ code: "InvalidNeeds", pack: "@acme/jira", file: "package.json" }]);
+    expect(text).toContain("  needs     tools: none\n");
+    expect(text).toContain("  InvalidNeeds: ");
+  });
+
+  test("hostile paths and long lists are escaped and cut where people read them", async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
+    const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };
+    for (const text of [await inspectForPeople(field), preview(field).text]) {
+      expect(text).toContain("V39 and 9960 more");
+      expect(text).toContain("\\u{202e}gnp");
+      expect(text).toMatch(/x… \([\d,]+ more characters/);
+      expect(text).not.toContain("\u202e");
+      expect(text.length).toBeLessThan(20_000);
+    }
+  });
+});

@@ -1,0 +1,150 @@
+// `needs.env` of a pack, and the variables that its servers take. Each server is a process that leaves a file when it
+// starts; sessions and servers end with their tests.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { jsonOf, makeProject, openForTest, probeServer, toolPack } from "./support/session.ts";
+
+const server = (envPassthrough: unknown, prefix: string) => ({
+  script: "./server.js",
+  env: { PROBE_PREFIX: prefix },
+  envPassthrough,
+});
+
+/** A pack with the servers `desk`, which takes DESK_TOKEN, and `door`, which also takes DOOR_CODE, and a tool. */
+const reception = (needs: unknown) =>
+  toolPack({ greet: {} }, "export const greet = () => 'hello';", {
+    "package.json": { trailblaze: { servers: ["desk", "door"], needs } },
+    "server.js": [
+      'import { writeFileSync } from "node:fs";',
+      "writeFileSync(new URL(`./started-$" + '{process.env.PROBE_PREFIX}`, import.meta.url), "");',
+      `await import(${JSON.stringify(probeServer)});`,
+    ].join("\n"),
+    "trailblaze/servers/desk.json": server(["DESK_TOKEN"], "desk"),
+    "trailblaze/servers/door.json": server(["DESK_TOKEN", "DOOR_CODE"], "door"),
+  });
+
+const project = (needs: unknown) => makeProject({ "@acme/reception": reception(needs) });
+const started = (cwd: string, prefix: string) =>
+  existsSync(join(cwd, "node_modules/@acme/reception", `started-${prefix}`));
+
+function setVariables(): void {
+  process.env.DESK_TOKEN = "token";
+  process.env.DOOR_CODE = "code";
+  onTestFinished(() => {
+    delete process.env.DESK_TOKEN;
+    delete process.env.DOOR_CODE;
+  });
+}
+
+const exceeded = {
+  code: "NeedsExceeded",
+  severity: "error",
+  pack: "@acme/reception",
+  kind: "server",
+  item: "door",
+  file: "trailblaze/servers/door.json",
+  path: ["envPassthrough", 1],
+  line: expect.any(Number),
+  args: { name: "DOOR_CODE" },
+};
+
+describe("servers whose variables are declared", () => {
+  test.each([[undefined], [{}], [{ network: [] }], [{ env: ["DOOR_CODE", "DESK_TOKEN", "OTHER"] }]])(
+    "with the needs %j, both servers start and get their variables",
+    async (needs) => {
+      setVariables();
+      const session = await openForTest(project(needs));
+      expect(session.problems).toEqual([]);
+      expect(jsonOf(await session.callTool("desk_env"))).toMatchObject({ DESK_TOKEN: "token" });
+      expect(jsonOf(await session.callTool("desk_env"))).not.toHaveProperty("DOOR_CODE");
+      expect(jsonOf(await session.callTool("door_env"))).toMatchObject({ DOOR_CODE: "code" });
+    },
+  );
+});
+
+describe("a server with a variable that `needs.env` does not list", () => {
+  test("a session excludes it without starting it, and uses the rest of the pack", async () => {
+    setVariables();
+    const cwd = project({ env: ["DESK_TOKEN"] });
+    const session = await openForTest(cwd);
+    expect(session.problems).toMatchObject([exceeded]);
+    expect(session.skipped).toMatchObject([
+      { name: "door", reason: "Invalid", message: expect.stringContaining("needs.env") },
+    ]);
+    expect(jsonOf(await session.callTool("desk_env"))).toMatchObject({ DESK_TOKEN: "token" });
+    expect(await session.callTool("greet")).toMatchObject({ variant: "Success", message: "hello" });
+    expect([started(cwd, "desk"), started(cwd, "door")]).toEqual([true, false]);
+  });
+
+  test.each([[[]], [["desk_token"]], [["DESK_TOKEN "]], [[5]], ["DESK_TOKEN"]])(
+    "`needs.env: %j` allows neither server",
+    async (env) => {
+      const cwd = project({ env });
+      const session = await openForTest(cwd);
+      expect(session.skipped.map(({ name }) => name)).toEqual(["desk", "door"]);
+      expect(session.tools.map(({ name }) => name)).toEqual(["greet"]);
+      expect([started(cwd, "desk"), started(cwd, "door")]).toEqual([false, false]);
+    },
+  );
+
+  test("invalid needs allow no variables", async () => {
+    const session = await openForTest(project(5));
+    expect(session.problems.map(({ code }) => code)).toEqual([
+      "InvalidNeeds",
+      "NeedsExceeded",
+      "NeedsExceeded",
+      "NeedsExceeded",
+    ]);
+    expect(session.tools.map(({ name }) => name)).toEqual(["greet"]);
+  });
+
+  test("with `packs.onError: fail`, the session does not open", async () => {
+    const cwd = project({ env: ["DESK_TOKEN"] });
+    await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
+      code: "NeedsExceeded",
+    });
+    expect(started(cwd, "door")).toBe(false);
+  });
+
+  test("`startServer` rejects it and starts nothing, and starts the other server", async () => {
+    setVariables();
+    const cwd = project({ env: ["DESK_TOKEN"] });
+    const options = { cwd, transport: { port: 0 } } as const;
+    await expect(startServer("acme/reception/door", options)).rejects.toMatchObject({
+      code: "NeedsExceeded",
+      problem: exceeded,
+    });
+    const running = await startServer("acme/reception/desk", options);
+    onTestFinished(() => running.close());
+    const initialize = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+    };
+    const answer = await fetch(String(running.url), {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+      body: JSON.stringify(initialize),
+    });
+    expect(answer.status).toBe(200);
+    await answer.body?.cancel();
+    await waitUntil(() => started(cwd, "desk"));
+    expect(started(cwd, "door")).toBe(false);
+  });
+
+  test("validation reports each such variable at its place in `envPassthrough`", async () => {
+    const cwd = project({ env: [] });
+    const { ok, problems } = await validateExtension("@acme/reception", { cwd });
+    expect(ok).toBe(false);
+    expect(problems.filter(({ code }) => code === "NeedsExceeded")).toMatchObject([
+      { item: "desk", path: ["envPassthrough", 0], line: 7 },
+      { item: "door", path: ["envPassthrough", 0], line: 7 },
+      { item: "door", path: ["envPassthrough", 1], line: 8 },
+    ]);
+  });
+});
