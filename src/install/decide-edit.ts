@@ -335,7 +335,7 @@ export interface FoundEntry {
 export function findEntriesOf(
   client: ClientRecord,
   file: string,
-  isMeant: (server: string | null) => boolean,
+  isMeant: (server: string | null, key: string) => boolean,
   current: CurrentFile,
 ): FoundEntry[] {
   return refuseMalformed(file, current, (config) => {
@@ -347,7 +347,7 @@ export function findEntriesOf(
     const recorded = ledger.entries.filter(
       (entry) =>
         entry.file === realFile &&
-        isMeant(entry.server) &&
+        isMeant(entry.server, entry.key) &&
         isDeepStrictEqual(entry.container, container) &&
         !isGone(entry.key),
     );
@@ -355,7 +355,7 @@ export function findEntriesOf(
     const readers = findReaders(client);
     return [...entries].flatMap(([key, value]) => {
       const server = serverOf(matchEntry(readers, key, withoutName(value, { isList })));
-      return server !== undefined && isMeant(server) ? [{ key, server }] : [];
+      return server !== undefined && isMeant(server, key) ? [{ key, server }] : [];
     });
   });
 }

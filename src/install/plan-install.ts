@@ -155,25 +155,34 @@ export async function planInstall(
   ]);
 }
 
-/** Creates a filter for the servers that a reference names: one, or every server of a pack that was removed. */
-async function createServerFilter(
+/** Whether an entry is meant, by what it starts (`null` for the session) and its key. */
+type EntryFilter = (started: string | null, key: string) => boolean;
+
+/**
+ * The filters for the entries that a reference names, best first: those of one server, or of every server of a pack that was
+ * removed. A name that no server has may be the key of an entry.
+ */
+async function createEntryFilters(
   reference: string | null,
   server: string | null,
   cwd: string,
-): Promise<(started: string | null) => boolean> {
-  if (reference === null || server === null) return (started) => started === null;
+): Promise<EntryFilter[]> {
+  if (reference === null || server === null) return [(started) => started === null];
   const { findServer } = await import("../serve/compose-server.ts");
   const ports = createInspectionPorts();
   try {
     const { directory } = findProject(ports.port, cwd);
     const config = await readConfig(ports.port, { directory, cwd });
     const { ofPack } = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
-    return (started) => started === (ofPack ?? server);
+    return [(started) => started === (ofPack ?? server)];
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code === "AmbiguousName") throw error;
   }
   // The server or its pack may have been removed.
-  return (started) => started === server || started?.startsWith(`${server}/`) === true;
+  return [
+    (started) => started === server || started?.startsWith(`${server}/`) === true,
+    (_, key) => key === reference,
+  ];
 }
 
 /**
@@ -194,11 +203,13 @@ export async function planUninstall(
   const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
   const present = candidates.filter((file) => files.exists(file));
-  const isMeant = await createServerFilter(reference, server, cwd);
   const places: (FoundEntry & { file: string })[] = [];
-  for (const file of present) {
-    const current = await readCurrent(files, editor, file);
-    for (const entry of findEntriesOf(client, file, isMeant, current)) places.push({ file, ...entry });
+  for (const isMeant of await createEntryFilters(reference, server, cwd)) {
+    if (places.length > 0) break;
+    for (const file of present) {
+      const current = await readCurrent(files, editor, file);
+      for (const entry of findEntriesOf(client, file, isMeant, current)) places.push({ file, ...entry });
+    }
   }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
   const [place, second] = named;

@@ -60,6 +60,20 @@ describe("the entry of a project's session", () => {
     expect(await place.uninstall("cursor", null)).toMatchObject({ key: "trailblaze", changed: true });
   });
 
+  test("the session's entry is removed by its key, too, and a foreign entry with that key is not", async () => {
+    const foreign = '{"mcpServers":{"other":{"command":"x","args":[]}}}';
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": foreign });
+    const { file } = await place.install("cursor", null);
+    expect(await place.uninstall("cursor", "other")).toMatchObject({ changed: false });
+    expect(await place.uninstall("cursor", "trailblaze", { name: "x" })).toMatchObject({ changed: false });
+    expect(await place.uninstall("cursor", "trailblaze")).toMatchObject({
+      server: null,
+      key: "trailblaze",
+      changed: true,
+    });
+    expect(readFileSync(file, "utf8")).toBe(foreign);
+  });
+
   test("a project's file starts the session of the project that has the file", async () => {
     const place = makeInstallPlace();
     const { file } = await place.install("cursor", null, { scope: "project" });
@@ -98,6 +112,14 @@ describe("the entry of a pack", () => {
     const { mcpServers } = JSON.parse(readFileSync(installed.file, "utf8"));
     expect(mcpServers.words.args).toEqual([script, "start", "acme/words", "--cwd", place.project]);
     expect(await place.uninstall("cursor", "@acme/words")).toMatchObject({ key: "words", changed: true });
+  });
+
+  test("the entry of a pack without servers is removed by its key, unless a server has that name", async () => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}", ...packs });
+    await place.install("cursor", "acme/words");
+    await place.install("cursor", "acme/notes", { name: "solo" });
+    expect(await place.uninstall("cursor", "solo")).toMatchObject({ changed: false });
+    expect(await place.uninstall("cursor", "words")).toMatchObject({ server: "acme/words", changed: true });
   });
 
   test("a pack with several servers is ambiguous, and its servers are listed", async () => {
