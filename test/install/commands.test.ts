@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -122,6 +122,18 @@ describe("the command install", () => {
     });
     expect(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).toBe("{}");
     expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
+  });
+
+  test("`install --all` finds the server also where no client is detected", async () => {
+    const { home, project } = makePlace();
+    for (const folder of [".cursor", ".codex", ".config"]) rmSync(join(home, folder), { recursive: true });
+    await expect(run(project, "install", "absent", "--all")).rejects.toMatchObject({
+      code: "ServerNotFound",
+    });
+    const answer = await run(project, "install", "mine", "--all");
+    expect(answer).toMatchObject({ json: { results: [] }, failed: false });
+    expect(answer.formatText(plain)).toBe("No supported MCP client was detected.");
+    expect((await run(project, "uninstall", "absent", "--all")).json).toEqual({ results: [] });
   });
 
   test.each([

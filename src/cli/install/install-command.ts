@@ -24,6 +24,8 @@ export interface InstallAction {
   preposition: "in" | "from";
   /** `server`: `null` for the project's session. */
   plan(client: string, server: string | null, options: InstallOptions): Promise<InstallPlan>;
+  /** Throws the errors of finding the server, for when there is no client to plan for. */
+  check?(server: string | null): Promise<void>;
 }
 
 function readScope(value: unknown): InstallOptions["scope"] {
@@ -128,6 +130,7 @@ async function performForAll(
   for (const { id } of clients.filter(isUsable)) {
     plans.push(await orProblem(id, server, () => action.plan(id, server, readOptions(input))));
   }
+  if (plans.length === 0) await action.check?.(server);
   const attempts: Attempt[] = [];
   for (const plan of plans) {
     const isPlan = "edit" in plan;
