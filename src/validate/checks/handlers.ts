@@ -8,7 +8,8 @@ import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.
 import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
-import type { ModuleFault } from "../modules/module-faults.ts";
+import { isBroken } from "../modules/module-faults.ts";
+import { hintForSource } from "../modules/nearest-file.ts";
 
 const maximumListed = 10;
 
@@ -17,10 +18,6 @@ function chooseExports(name: string, exports: readonly string[], suggestions: Su
   const nearest = findNearestNames(name, exports, suggestions);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
-
-/** A hint for a missing file that is compiled from TypeScript. */
-export const hintForSource = (source: string): string =>
-  `Build it first: the package has only its source ${quote(source, 200)}.`;
 
 /** Suggests a similar path, or to build the file. */
 function hintForPath({
@@ -43,10 +40,6 @@ function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "m
   const folder = module.slice(0, module.lastIndexOf("/"));
   return `the package has no folder ${quote(folder)}, which a build may have to create`;
 }
-
-/** Whether Node cannot load a module, so that its exports do not matter. */
-const isBroken = (fault: ModuleFault | undefined) =>
-  fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
 
 function* checkModule(
   item: InspectedItem,

@@ -3,8 +3,8 @@ import type { PathKind } from "../../files/inspection-port.ts";
 import { quote } from "../../problems/index.ts";
 import type { NeededPath } from "../facts/needed-files.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { buildHint } from "../modules/collect-modules.ts";
-import { backslashReason, hintForSource } from "./handlers.ts";
+import { hintForSource } from "../modules/nearest-file.ts";
+import { backslashReason } from "./handlers.ts";
 import { hasVariable } from "./server-commands.ts";
 
 function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
@@ -13,7 +13,7 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
-export const checkServerPrograms: Check = function* ({ paths, nearestPaths, missingImports }) {
+export const checkServerPrograms: Check = function* ({ paths, nearestPaths, failingImports }) {
   for (const [item, needed] of paths) {
     for (const one of needed) {
       const { written, location, wanted, path, kind } = one;
@@ -29,8 +29,8 @@ export const checkServerPrograms: Check = function* ({ paths, nearestPaths, miss
         continue;
       }
       if (kind === wanted) {
-        const failing = missingImports?.get(location);
-        const args = { handler: written, hint: buildHint, isProgram: true };
+        const failing = failingImports?.get(location);
+        const args = { handler: written, isProgram: true };
         if (failing !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...failing }, path);
         continue;
       }

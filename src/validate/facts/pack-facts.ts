@@ -11,15 +11,12 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
 import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
-import { collectModules, findNearestFile, type ModuleFacts } from "../modules/collect-modules.ts";
-import {
-  type FailingImport,
-  findMissingImport,
-  followImports,
-  isJavaScript,
-} from "../modules/follow-imports.ts";
-import { findModuleFaults, type ModuleFault } from "../modules/module-faults.ts";
+import { collectModules, type ModuleFacts } from "../modules/collect-modules.ts";
+import { type FailingImport, findFailingImport } from "../modules/failing-imports.ts";
+import { followImports, isJavaScript } from "../modules/follow-imports.ts";
+import { findModuleFaults, isBroken, type ModuleFault } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
+import { findNearestFile } from "../modules/nearest-file.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { collectPaths, findNeededFiles, type NeededFile, type NeededPaths } from "./needed-files.ts";
@@ -61,7 +58,7 @@ export interface PackFacts {
   /** Imports of files outside the package; empty for installed and private packs, absent if not collected. */
   outsideImports?: readonly OutsideImport[];
   /** Why the programs of servers would fail to load a file of the package, by path; absent if not collected. */
-  missingImports?: ReadonlyMap<string, FailingImport>;
+  failingImports?: ReadonlyMap<string, FailingImport>;
   /** The source code of the modules that were read, by path; absent if not collected. */
   moduleTexts?: ReadonlyMap<string, string>;
   /** Modules that Node cannot load; absent if not collected. */
@@ -220,13 +217,14 @@ function findNearestPaths(files: ModuleFiles, paths: NeededPaths) {
   return nearest;
 }
 
-async function findMissingImports(files: ModuleFiles, paths: NeededPaths) {
-  const missing = new Map<string, FailingImport>();
+async function findFailingImports(files: ModuleFiles, paths: NeededPaths, broken: ReadonlySet<string>) {
+  const found = new Map<string, FailingImport>();
   for (const { location: path, kind } of [...paths.values()].flat()) {
-    const failing = kind === "file" && isJavaScript(path) ? await findMissingImport(files, path) : undefined;
-    if (failing !== undefined) missing.set(path, failing);
+    const isModule = kind === "file" && isJavaScript(path);
+    const failing = isModule ? await findFailingImport(files, path, broken) : undefined;
+    if (failing !== undefined) found.set(path, failing);
   }
-  return missing;
+  return found;
 }
 
 /** Collects the facts that checks need beyond the definitions. Parses modules without running them. */
@@ -250,7 +248,8 @@ export async function collectFacts(
   const isReported = new Set(inspected.problems.map(({ file }) => file));
   const unreported = published.filter((file) => !isReported.has(file));
   const moduleFaults = await findModuleFaults(files, unreported);
-  const modules = await collectModules(files, inspected, { followImports: true });
+  const broken = new Set([...moduleFaults].flatMap(([file, fault]) => (isBroken(fault) ? file : [])));
+  const modules = await collectModules(files, inspected, { followImports: true, broken });
   return {
     inspected,
     installed: project?.packs ?? [],
@@ -276,7 +275,7 @@ export async function collectFacts(
           unpublishable: await findUnpublishable(manifest.value, await findRewriting(sources, inspected)),
         }
       : {}),
-    missingImports: await findMissingImports(files, paths),
+    failingImports: await findFailingImports(files, paths, broken),
     moduleTexts: files.texts,
     moduleFaults,
     modules,

@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findFailingImport } from "./failing-imports.ts";
 import { ExportFinder, type ExportSearch } from "./find-export.ts";
-import { findMissingImport } from "./follow-imports.ts";
 import type { ModuleFiles } from "./module-files.ts";
+import { findNearestFile, isTypeScript } from "./nearest-file.ts";
 
 /** The facts about a module of handlers. */
 export type ModuleFacts =
@@ -28,9 +28,6 @@ export type ModuleFacts =
       /** The known exports. */
       exports: readonly string[];
     };
-
-/** The hint for a missing file that a module imports. */
-export const buildHint = "If a build creates it, run the build first.";
 
 /** A pack, or the tools of a project. */
 type WithHandlers = Pick<InspectedPack, "items"> & { pack: Pick<InspectedPack["pack"], "origin"> };
@@ -75,28 +72,6 @@ async function findRelative(
   return inside !== module && inside !== "" && (await exists(files, inside)) ? inside : undefined;
 }
 
-const isTypeScript = (file: string) => /\.[cm]?tsx?$/.test(file);
-
-/**
- * Finds a file with a similar name in the folder of a missing one, or the TypeScript that it is compiled from; `undefined`
- * if the folder does not exist.
- */
-export function findNearestFile(
-  files: ModuleFiles,
-  file: string,
-): { nearest?: string | undefined; source?: string } | undefined {
-  const neighbors = files.listNeighbors(file);
-  if (neighbors === undefined) return undefined;
-  const name = posix.basename(file);
-  const inFolder = (found: string) => posix.join(posix.dirname(file), found);
-  const base = name.replace(/\.[cm]?js$/, "");
-  const source = neighbors.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
-  if (source !== undefined) return { source: inFolder(source) };
-  const usable = neighbors.filter((one) => !isTypeScript(one));
-  const guess = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
-  return { nearest: guess === undefined ? undefined : inFolder(guess) };
-}
-
 async function describeMissing(files: ModuleFiles, module: string, named: NamedModule): Promise<ModuleFacts> {
   const beside = findNearestFile(files, module);
   const hasFolder = beside !== undefined;
@@ -118,12 +93,16 @@ function judgeTypeScript(search: ExportSearch, { pack }: WithHandlers, module: s
 
 /**
  * Collects facts about every module in the pack's handlers: whether it exists and has the exports. Parses modules without
- * running them. `followImports` also checks their imports, which takes longer.
+ * running them. `followImports` also checks their imports, which takes longer; `broken` has the modules that are reported
+ * anyway.
  */
 export async function collectModules(
   files: ModuleFiles,
   inspected: WithHandlers,
-  { followImports = false }: { followImports?: boolean } = {},
+  {
+    followImports = false,
+    broken = new Set(),
+  }: { followImports?: boolean; broken?: ReadonlySet<string> } = {},
 ): Promise<Map<string, ModuleFacts>> {
   const facts = new Map<string, ModuleFacts>();
   const finder = new ExportFinder(files);
@@ -135,13 +114,13 @@ export async function collectModules(
     else {
       const searches = new Map<string, ExportSearch>();
       const isFollowed = followImports && /\.[cm]?js$/.test(module);
-      const missing = isFollowed ? await findMissingImport(files, module) : undefined;
+      const failing = isFollowed ? await findFailingImport(files, module, broken) : undefined;
       for (const name of named.exports) {
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
         searches.set(
           name,
-          search === "found" && missing !== undefined
-            ? { absent: missing.reason, hint: missing.hint ?? buildHint }
+          search === "found" && failing !== undefined
+            ? { absent: failing.reason, hint: failing.hint }
             : search,
         );
       }

@@ -18,6 +18,10 @@ export type ModuleFault = { line?: number; column?: number } & (
   | { fault: "syntax"; reason: string }
 );
 
+/** Whether Node cannot load a module, so that its exports do not matter. */
+export const isBroken = (fault: ModuleFault | undefined): boolean =>
+  fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
+
 type ModuleKind = "esm" | "commonjs";
 
 interface Source {
