@@ -5,16 +5,19 @@ import { applySplices, type Splice } from "./editing/splice.ts";
 const plainWords = new Set(
   `author authors authored authoring authority authorities authentic authenticity coauthor coauthors cookiecutter donkey
   donkeys hockey hotkey hotkeys jockey keyboard keyboards keyframe keyframes keymap keymaps keynote keynotes keypad keypads
-  keyspace keyspaces keystroke keystrokes keyword keywords monkey monkeys secretariat secretary tokenization tokenize
+  keyspace keyspaces keystroke keystrokes keyword keywords maxtokens monkey monkeys secretariat secretary tokenization tokenize
   tokenizer tokenizers turkey whiskey`.split(/\s+/),
 );
 const secretPart = /token|key|secret|passwd|password|passphrase|auth|cookie/;
+/** Words that make a number of the tokens of a model: `MAX_TOKENS`, `token-limit`. */
+const countWord = /^(?:max|maximum|min|minimum|num|number|count|limit|budget|total|per)$/;
+const countEnd = /^(?:count|limit|budget)$/;
 const secretEnd = /^(?:pass|pat|pwd)$/;
 const secretValue = /^(?:Bearer|Basic) /i;
 
 /**
  * Whether the name of an option, a variable, a header or a key suggests that its value is a secret: by a word, or by a part of
- * a word such as `authtoken`, but not by a plain word such as `keyboard`.
+ * a word such as `authtoken`, but not by a plain word such as `keyboard`, nor by a number of tokens such as `MAX_TOKENS`.
  */
 export function isSecretName(name: string): boolean {
   const words = name
@@ -23,7 +26,10 @@ export function isSecretName(name: string): boolean {
     .toLowerCase()
     .split(/[^a-z]+/)
     .filter((word) => word !== "");
-  const isSecret = (word: string) => secretPart.test(word) && !plainWords.has(word);
+  const isCounted = (word: string) =>
+    (word === "tokens" && words.some((one) => countWord.test(one))) ||
+    (word === "token" && countEnd.test(words.at(-1) ?? ""));
+  const isSecret = (word: string) => secretPart.test(word) && !plainWords.has(word) && !isCounted(word);
   return words.some(isSecret) || words.join("").includes("password") || secretEnd.test(words.at(-1) ?? "");
 }
 

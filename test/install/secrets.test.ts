@@ -9,16 +9,21 @@ describe("names of secrets", () => {
     ..."apiKey API_KEY --api-key x-authtoken Authorization accesskey apikey APIkey GITHUB_PAT DB_PASS PGPASSWORD".split(
       " ",
     ),
-    ..."passwd pass_word clientSecret Set-Cookie keyboardToken MAX_TOKENS oauth --key".split(" "),
+    ..."passwd pass_word clientSecret Set-Cookie keyboardToken oauth --key MAX_API_KEY API_TOKENS TOKEN_1 LIMIT_TOKEN".split(
+      " ",
+    ),
   ])("the name %s is the name of a secret", (name) => {
     expect(isSecretName(name)).toBe(true);
   });
 
-  test.each(
-    "--keyboard monkey keywords TOKENIZERS_PARALLELISM author keyframeRate --pass-through PATH MODE".split(
+  test.each([
+    ..."--keyboard monkey keywords TOKENIZERS_PARALLELISM author keyframeRate --pass-through PATH MODE".split(
       " ",
     ),
-  )("the name %s is not the name of a secret", (name) => {
+    ..."MAX_TOKENS maxTokens max_output_tokens --max-tokens maxtokens TOKEN_LIMIT tokens-per-minute".split(
+      " ",
+    ),
+  ])("the name %s is not the name of a secret", (name) => {
     expect(isSecretName(name)).toBe(false);
   });
 });
