@@ -119,6 +119,18 @@ describe("trailblaze tools", () => {
   });
 });
 
+test("an error in the config with which a session opens is the exit code of `tools`, but not of `call` and `run`", async () => {
+  const config = { logDir: "logs", options: { "acme/shop/add": { paint: "red" } } };
+  const cwd = makeShop({ "trailblaze.config.json": config, "trail.yaml": "- shop_host: {}\n" });
+  const listed = await json(["tools"], cwd);
+  expect(listed).toMatchObject({ exitCode: 2, answer: { problems: [{ code: "InvalidConfig" }] } });
+  const called = await json(["call", "shop_host"], cwd);
+  expect(called).toMatchObject({ exitCode: 0, answer: { variant: "Success" } });
+  const text = await runCli(["call", "shop_host"], { cwd });
+  expect(text.stderr).toContain("InvalidConfig");
+  expect(await json(["run", "trail.yaml"], cwd)).toMatchObject({ exitCode: 0 });
+});
+
 describe("trailblaze call", () => {
   test("`call` accepts arguments as JSON, as key=value words and from stdin", async () => {
     const cwd = makeShop();
