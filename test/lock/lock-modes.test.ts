@@ -1,0 +1,432 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { formatLock, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
+import type { LockFile } from "../../src/lock/types.ts";
+import { openSession, type SessionOptions } from "../../src/session.ts";
+import { openFollowed } from "../session/support/followed.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { count, editJson, inPack, makeLocked, openLocked, query } from "./support/locked-project.ts";
+
+type Values = Record<string, unknown>;
+const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+const codesOf = (problems: readonly { code: string }[]) => problems.map(({ code }) => code);
+const isStarted = (project: string) =>
+  [inPack("started.txt"), "mine/started.txt"].filter((path) => existsSync(join(project, path)));
+const setVersion = (project: string, version: string) =>
+  editJson(project, inPack("package.json"), (old: Values) => ({ ...old, version }));
+const setLock = (project: string, lock: Values) =>
+  editJson(project, "trailblaze.config.json", (old: Values) => ({ ...old, lock }));
+/** Changes the lock as another tool would: with fitting hashes. */
+async function editLock(project: string, edit: (lock: LockFile) => void): Promise<void> {
+  const lock = await readLock(project);
+  if (lock === undefined) throw new Error("There is no lock.");
+  edit(lock);
+  writeFileSync(lockFileOf(project), formatLock(lock));
+}
+const jiraOf = (lock: LockFile) => lock.packs["@acme/jira"] as NonNullable<LockFile["packs"][string]>;
+const refuse = (project: string, options: SessionOptions = {}) =>
+  openSession({ cwd: project, ...options }).then(
+    (session) => session.close().then(() => "opened"),
+    (error: unknown) => error,
+  );
+
+describe("versions and integrities", () => {
+  test("another version with the same surface is taken, and the lock is outdated", async () => {
+    const project = await makeLocked();
+    setVersion(project, "1.2.1");
+    const session = await openLocked(project);
+    expect(session.skipped).toEqual([]);
+    expect(session.problems).toMatchObject([
+      { code: "LockOutdated", severity: "info", pack: "@acme/jira", args: { name: "acme/jira" } },
+    ]);
+  });
+
+  test("in mode code, another version is not approved", async () => {
+    const project = await makeLocked();
+    setVersion(project, "1.2.1");
+    const session = await openLocked(project, { lock: "code" });
+    expect(namesOf(session.tools)).toEqual(["status"]);
+    expect(session.problems.map(({ args }) => args)).toContainEqual(
+      expect.objectContaining({ name: "acme/jira", differences: ["version"] }),
+    );
+  });
+
+  test("in mode code, a pack without a known integrity is not approved", async () => {
+    const project = await makeLocked();
+    setLock(project, { mode: "code" });
+    const session = await openLocked(project);
+    expect(namesOf(session.tools)).toEqual(["status"]);
+    expect(session.problems.map(({ args }) => args)).toContainEqual(
+      expect.objectContaining({ name: "acme/jira", differences: ["integrity"] }),
+    );
+  });
+
+  const writePackageLock = (project: string, integrity: string) =>
+    writeFileSync(
+      join(project, "package-lock.json"),
+      JSON.stringify(
+        {
+          name: "app",
+          lockfileVersion: 3,
+          packages: { "": {}, "node_modules/@acme/jira": { version: "1.2.0", integrity } },
+        },
+        null,
+        2,
+      ),
+    );
+
+  test("the same version with another integrity is an error, and nothing of the pack is used", async () => {
+    const project = await makeLocked();
+    await editLock(project, (lock) => {
+      jiraOf(lock).integrity = "sha512-AAAA";
+    });
+    writePackageLock(project, "sha512-BBBB");
+    const session = await openLocked(project);
+    expect(namesOf(session.tools)).toEqual(["status"]);
+    const [problem] = session.problems.filter(({ code }) => code === "IntegrityMismatch");
+    expect(problem).toMatchObject({ severity: "error", pack: "@acme/jira", args: { version: "1.2.0" } });
+    expect(new Set(session.skipped.map(({ reason }) => reason))).toEqual(new Set(["IntegrityMismatch"]));
+    expect(isStarted(project)).toEqual(["mine/started.txt"]);
+    await expect(session.callTool("jira_getIssue")).rejects.toMatchObject({ code: "IntegrityMismatch" });
+  });
+
+  test("an integrity that is the same, or of another algorithm, is no difference", async () => {
+    for (const integrity of ["sha512-BBBB", "sha1-CCCC"]) {
+      const project = await makeLocked();
+      await editLock(project, (lock) => {
+        jiraOf(lock).integrity = integrity;
+      });
+      writePackageLock(project, "sha512-BBBB");
+      const session = await openLocked(project);
+      expect(session.problems).toEqual([]);
+    }
+  });
+});
+
+describe("a frozen lock", () => {
+  test("a session opens with a frozen lock that is equal, also after a new version with the same surface", async () => {
+    const project = await makeLocked();
+    setVersion(project, "1.2.1");
+    const session = await openLocked(project, { lock: "frozen" });
+    expect(session.tools).toHaveLength(5);
+  });
+
+  test.each<[string, (project: string) => void | Promise<void>]>([
+    [
+      "a changed tool",
+      (project) =>
+        editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({
+          ...old,
+          title: "x",
+        })),
+    ],
+    [
+      "a vanished tool",
+      (project) =>
+        editJson(project, inPack("package.json"), (old: { trailblaze: Values }) => ({
+          ...old,
+          trailblaze: { ...old.trailblaze, tools: ["getIssue"] },
+        })),
+    ],
+    [
+      "a pack that is no longer installed",
+      (project) => rmSync(join(project, "node_modules"), { recursive: true }),
+    ],
+    [
+      "a server that was removed from the config",
+      (project) => editJson(project, "trailblaze.config.json", () => ({})),
+    ],
+    [
+      "a new server in the config",
+      (project) =>
+        editJson(project, "trailblaze.config.json", (old: { mcpServers: Values }) => ({
+          mcpServers: { ...old.mcpServers, other: { command: "other" } },
+        })),
+    ],
+    [
+      "a server whose list was never approved",
+      (project) =>
+        editLock(project, (lock) => {
+          (lock.servers.mine as Values).lists = null;
+        }),
+    ],
+  ])("a frozen lock refuses the session before anything starts: %s", async (_what, change) => {
+    const project = await makeLocked();
+    await change(project);
+    expect(await refuse(project, { lock: "frozen" })).toMatchObject({ code: "LockMismatch" });
+    expect(isStarted(project)).toEqual([]);
+  });
+
+  test("a list that differs ends the session that was opening, and its servers", async () => {
+    const project = await makeLocked();
+    setLock(project, { mode: "frozen" });
+    editJson(project, inPack("list.json"), () => ({
+      instructions: "Use SQL.",
+      tools: [query, { ...count, description: "Other." }],
+    }));
+    expect(await refuse(project)).toMatchObject({
+      code: "LockMismatch",
+      problem: { args: { names: ["acme/jira/warehouse/count"] } },
+    });
+  });
+
+  test("a frozen lock that does not exist is LockMissing, and other modes need none", async () => {
+    const project = await makeLocked();
+    rmSync(lockFileOf(project));
+    expect(await refuse(project, { lock: "frozen" })).toMatchObject({ code: "LockMissing" });
+    expect(await refuse(project, { lock: "code" })).toBe("opened");
+  });
+});
+
+describe("what is not locked", () => {
+  test("patterns in lock.unlocked let packs, items, servers and their tools through, and each is reported", async () => {
+    const project = await makeLocked();
+    editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({ ...old, title: "x" }));
+    editJson(project, inPack("list.json"), () => ({
+      instructions: "Use SQL.",
+      tools: [query, { ...count, title: "x" }],
+    }));
+    setLock(project, { unlocked: ["acme/jira/getIssue", "acme/jira/count"] });
+    const session = await openLocked(project);
+    expect(session.skipped).toEqual([]);
+    expect(session.problems).toMatchObject([{ code: "NotLocked", severity: "info", item: "getIssue" }]);
+    setLock(project, { unlocked: ["acme/*", "mine"] });
+    rmSync(lockFileOf(project));
+    writeFileSync(lockFileOf(project), JSON.stringify({ lockfileVersion: 1, packs: {}, servers: {} }));
+    const free = await openLocked(project);
+    expect(free.skipped).toEqual([]);
+    expect(codesOf(free.problems)).toEqual(["NotLocked", "NotLocked"]);
+  });
+
+  test("the project's own pack is locked only if lock.workspace is true", async () => {
+    const project = await makeLocked();
+    editJson(project, "package.json", (old: Values) => ({ ...old, trailblaze: { tools: ["own"] } }));
+    mkdirSync(join(project, "trailblaze/tools"), { recursive: true });
+    writeFileSync(join(project, "own.js"), "export const own = () => 'own';");
+    writeFileSync(
+      join(project, "trailblaze/tools/own.json"),
+      JSON.stringify({
+        name: "own",
+        description: "x",
+        inputSchema: { type: "object" },
+        handler: "./own.js#own",
+      }),
+    );
+    expect(namesOf((await openLocked(project)).tools)).toContain("own");
+    setLock(project, { workspace: true });
+    const session = await openLocked(project);
+    expect(namesOf(session.tools)).not.toContain("own");
+    expect(session.skipped).toMatchObject([{ name: "own", reason: "NotApproved" }]);
+  });
+
+  test("an option turns the lock off", async () => {
+    const project = await makeLocked();
+    setLock(project, { mode: "frozen" });
+    setVersion(project, "9.9.9");
+    writeFileSync(lockFileOf(project), "<<<<<<< ours");
+    const session = await openLocked(project, { lock: "off" });
+    expect(session.tools).toHaveLength(5);
+  });
+});
+
+describe("entries without an item", () => {
+  test("items that the lock denies are left out quietly, and calls say so", async () => {
+    const project = await makeLocked();
+    await editLock(project, (lock) => {
+      jiraOf(lock).denied = ["tool:getIssue", "tool:warehouse/query"];
+      (lock.servers.mine as Values).denied = ["tool:status"];
+    });
+    const session = await openLocked(project);
+    expect(session.problems).toEqual([]);
+    expect(session.skipped.map(({ name, reason }) => `${name} ${reason}`).sort()).toEqual([
+      "jira_getIssue Denied",
+      "query Denied",
+      "status Denied",
+    ]);
+    await expect(session.callTool("jira_getIssue")).rejects.toMatchObject({ code: "NotApproved" });
+  });
+
+  test("approved items that are no longer there are reported as infos", async () => {
+    const project = await makeLocked();
+    editJson(project, inPack("package.json"), (old: { trailblaze: Values }) => ({
+      ...old,
+      trailblaze: { ...old.trailblaze, tools: ["createIssue"] },
+    }));
+    editJson(project, inPack("trailblaze/toolsets/issues.json"), (old: Values) => ({
+      ...old,
+      tools: ["createIssue"],
+    }));
+    editJson(project, inPack("list.json"), () => ({ instructions: "Use SQL.", tools: [query] }));
+    const session = await openLocked(project);
+    expect(session.skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual(
+      expect.arrayContaining(["getIssue LockOutdated", "count LockOutdated"]),
+    );
+    const outdated = session.problems.filter(({ code }) => code === "LockOutdated");
+    expect(outdated.map(({ args }) => (args as Values).name).sort()).toEqual([
+      "acme/jira/getIssue",
+      "acme/jira/warehouse/count",
+    ]);
+  });
+
+  test("a server whose list was never approved runs without its tools, and one problem says so", async () => {
+    const project = await makeLocked();
+    await editLock(project, (lock) => {
+      (jiraOf(lock).servers?.warehouse as Values).lists = null;
+    });
+    const session = await openLocked(project);
+    expect(isStarted(project)).toHaveLength(2);
+    expect(namesOf(session.tools)).toEqual(["status", "jira_createIssue", "jira_getIssue"]);
+    expect(session.problems).toMatchObject([
+      { code: "NotApproved", args: { name: "acme/jira/warehouse", state: "unlisted" } },
+    ]);
+  });
+
+  test("of a toolset with changed members, a session takes those that both have", async () => {
+    const project = await makeLocked();
+    editJson(project, inPack("trailblaze/toolsets/issues.json"), (old: Values) => ({
+      ...old,
+      tools: ["getIssue", "acme/jira/createIssue"],
+    }));
+    expect((await openLocked(project)).problems).toEqual([]);
+    await editLock(project, (lock) => {
+      (jiraOf(lock).toolsets?.issues as Values).members = ["acme/jira/getIssue", "acme/jira/gone"];
+    });
+    const session = await openLocked(project);
+    expect(session.toolsets).toEqual([{ name: "issues", tools: ["jira_getIssue"] }]);
+    expect(session.problems).toMatchObject([
+      { code: "NotApproved", kind: "toolset", args: { differences: ["members"] } },
+    ]);
+  });
+
+  test("a new pack is one problem, however many items it has", async () => {
+    const project = await makeLocked();
+    await editLock(project, (lock) => {
+      lock.packs = {};
+    });
+    const session = await openLocked(project);
+    expect(session.problems).toMatchObject([
+      { code: "NotApproved", pack: "@acme/jira", args: { name: "acme/jira", state: "new" } },
+    ]);
+    expect(session.problems[0]?.hint).toContain("trailblaze approve acme/jira");
+    expect(namesOf(session.tools)).toEqual(["status"]);
+    expect(isStarted(project)).toEqual(["mine/started.txt"]);
+  });
+});
+
+describe("files that are no lock", () => {
+  const write = (project: string, change: (text: string) => string) =>
+    writeFileSync(lockFileOf(project), change(readFileSync(lockFileOf(project), "utf8")));
+
+  test.each<[string, (project: string, file: string) => void, string]>([
+    ["an empty file", (_, file) => writeFileSync(file, ""), "empty"],
+    [
+      "conflict markers",
+      (project) => write(project, (text) => text.replace('"packs"', '\n<<<<<<< ours\n"packs"')),
+      "conflict markers",
+    ],
+    [
+      "a later version",
+      (project) => write(project, (text) => text.replace('"lockfileVersion": 1', '"lockfileVersion": 2')),
+      "later version",
+    ],
+    [
+      "an unknown key",
+      (project) =>
+        write(project, (text) => text.replace('"lockfileVersion"', '"extra": 1, "lockfileVersion"')),
+      "extra",
+    ],
+    [
+      "a repeated key",
+      (project) =>
+        write(project, (text) =>
+          text.replace('"lockfileVersion": 1', '"lockfileVersion": 1, "lockfileVersion": 1'),
+        ),
+      "lockfileVersion",
+    ],
+    [
+      "one changed byte",
+      (project) => write(project, (text) => text.replace("Create a new issue", "Create a nev issue")),
+      "surface",
+    ],
+    [
+      "an invalid list",
+      (project) => write(project, (text) => text.replace(/"lists": \{/, '"lists": 7, "x": {')),
+      "lists",
+    ],
+    ["an array", (_, file) => writeFileSync(file, "[]"), "array"],
+    [
+      "a folder",
+      (_, file) => {
+        rmSync(file);
+        mkdirSync(file);
+      },
+      "folder",
+    ],
+    [
+      "a dangling link",
+      (project, file) => {
+        rmSync(file);
+        symlinkSync(join(project, "nowhere"), file);
+      },
+      "read",
+    ],
+    ["more than 64 MiB", (_, file) => truncateSync(file, (64 << 20) + 1), "64 MiB"],
+    ["bytes that are no UTF-8", (_, file) => writeFileSync(file, Buffer.from([0xff, 0xfe, 0x7b])), "UTF-8"],
+  ])("a session refuses a lock that cannot be used: %s", async (_what, change, reason) => {
+    const project = await makeLocked();
+    change(project, lockFileOf(project));
+    const error = await refuse(project);
+    expect(error).toMatchObject({ code: "LockMalformed", problem: { file: lockFileOf(project) } });
+    expect((error as Error).message).toContain(reason);
+    expect(isStarted(project)).toEqual([]);
+  });
+
+  test.skipIf(process.platform === "win32")(
+    "a session refuses a named pipe as a lock, without waiting",
+    async () => {
+      const project = await makeLocked();
+      rmSync(lockFileOf(project));
+      execFileSync("mkfifo", [lockFileOf(project)]);
+      expect(await refuse(project)).toMatchObject({ code: "LockMalformed" });
+    },
+  );
+
+  test("a link to a lock is followed", async () => {
+    const project = await makeLocked();
+    const other = join(project, "locks.json");
+    writeFileSync(other, readFileSync(lockFileOf(project)));
+    rmSync(lockFileOf(project));
+    symlinkSync(other, lockFileOf(project));
+    expect((await openLocked(project)).problems).toEqual([]);
+  });
+});
+
+describe("a session that follows its project", () => {
+  test("a changed tool leaves an open session's list, and comes back after it is approved", async () => {
+    const project = await makeLocked();
+    const before = readFileSync(lockFileOf(project), "utf8");
+    const followed = await openFollowed(project, { config: "trailblaze.config.json" });
+    expect(followed.names()).toContain("jira_getIssue");
+    const file = inPack("trailblaze/tools/getIssue.json");
+    await followed.change(() => {
+      editJson(project, file, (old: Values) => ({ ...old, description: "Poison." }));
+      setVersion(project, "1.2.1");
+    });
+    await waitUntil(() => !followed.names().includes("jira_getIssue"));
+    expect(codesOf(followed.reported)).toContain("NotApproved");
+    const lock = JSON.parse(before) as LockFile;
+    (jiraOf(lock).tools?.getIssue as Values).description = ["Poison."];
+    await followed.change(() => writeFileSync(lockFileOf(project), formatLock(lock)));
+    await waitUntil(() => followed.names().includes("jira_getIssue"));
+  });
+});

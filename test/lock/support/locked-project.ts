@@ -1,0 +1,184 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { describeListedTool, describeUserServer, linesOf } from "../../../src/lock/describe-items.ts";
+import { describePack } from "../../../src/lock/describe-pack.ts";
+import type { Gate } from "../../../src/lock/gate.ts";
+import { Installed } from "../../../src/lock/installed.ts";
+import { createLock, formatLock, lockFileOf } from "../../../src/lock/lock-file.ts";
+import type { LockedServer, LockFile } from "../../../src/lock/types.ts";
+import { openSessionByRules } from "../../../src/session/open-session.ts";
+import { makeProject, openForTest } from "../../session/support/session.ts";
+
+/** An MCP server that says what `list.json` next to it contains, and notes each start in `started.txt`. */
+export const listServer = `
+import { appendFileSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+const at = (name) => fileURLToPath(new URL(name, import.meta.url));
+appendFileSync(at("started.txt"), "started\\n");
+const { instructions, tools } = JSON.parse(readFileSync(at("list.json"), "utf8"));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const answer = (result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+  const serverInfo = { name: "list", version: "1.0.0" };
+  if (method === "initialize")
+    answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions });
+  else if (method === "tools/list") answer({ tools });
+  else if (method === "tools/call") answer({ content: [{ type: "text", text: "called " + params.name }] });
+});
+`;
+
+export const query = {
+  name: "query",
+  description: "Runs a query.",
+  inputSchema: { type: "object", properties: { sql: { type: "string" } } },
+};
+export const count = { name: "count", description: "Counts rows.", inputSchema: { type: "object" } };
+
+export const status = { name: "status", description: "Says how it is.", inputSchema: { type: "object" } };
+
+/** A pack with an item of every kind. */
+export const jira = {
+  "package.json": {
+    version: "1.2.0",
+    trailblaze: {
+      tools: ["createIssue", "getIssue"],
+      servers: ["warehouse", "desk"],
+      toolsets: ["issues"],
+      prompts: ["triage"],
+    },
+  },
+  "tools.js":
+    "export const createIssue = () => 'created';\nexport const getIssue = () => 'found';\nexport const connect = () => {};\n",
+  "trailblaze/tools/createIssue.json": {
+    name: "jira_createIssue",
+    title: "Create",
+    description: "Create a new issue.\nReturns its key.",
+    parameters: { title: { type: "string", required: true } },
+    outputSchema: { type: "object", properties: { key: { type: "string" } } },
+    annotations: { readOnlyHint: false, destructiveHint: false },
+    handler: "./tools.js#createIssue",
+    initialize: "./tools.js#connect",
+    options: { project: { default: "DEMO", description: "The project." } },
+  },
+  "trailblaze/tools/getIssue.json": {
+    name: "jira_getIssue",
+    description: "Get an issue.",
+    inputSchema: { type: "object" },
+    handler: "./tools.js#getIssue",
+  },
+  "trailblaze/servers/warehouse.json": {
+    script: "./server.mjs",
+    env: { MODE: "x" },
+    envPassthrough: ["JIRA_TOKEN"],
+  },
+  "trailblaze/servers/desk.json": { tools: ["createIssue"], instructions: "Be kind." },
+  "trailblaze/toolsets/issues.json": { name: "issues", tools: ["createIssue", "getIssue"] },
+  "trailblaze/prompts/triage.json": {
+    name: "triage",
+    description: "Triage.",
+    content: "Line one.\nLine two.",
+  },
+  "server.mjs": listServer,
+  "list.json": { instructions: "Use SQL.", tools: [query, count] },
+} as const;
+
+/** The config of a server of the user. */
+export const ownConfig = {
+  mcpServers: { mine: { command: process.execPath, args: ["./mine/server.mjs"] } },
+};
+
+/** A project with the pack @acme/jira and a server of the config. */
+export const makeJiraProject = () =>
+  makeProject(
+    { "@acme/jira": jira },
+    {
+      "trailblaze.config.json": ownConfig,
+      "mine/server.mjs": listServer,
+      "mine/list.json": { tools: [status] },
+    },
+  );
+
+/** Records everything, as `trailblaze approve --all` does. */
+class RecordingGate implements Gate {
+  readonly isFrozen = false;
+  readonly sortsTools = false;
+  readonly lock: LockFile = createLock();
+  readonly #installed: Installed;
+
+  constructor(project: string) {
+    this.#installed = new Installed(project);
+  }
+
+  prepare: Gate["prepare"] = ({ packs }) => this.#installed.readPacks(packs.map(({ pack }) => pack));
+
+  checkServer: Gate["checkServer"] = (server) => {
+    this.lock.servers[server.name] = describeUserServer(server, this.#installed.findPackage(server.package));
+    return { problems: [] };
+  };
+
+  checkPack: Gate["checkPack"] = (checked) => {
+    const { inspected } = checked;
+    const { pack } = inspected;
+    if (pack.origin !== "self") {
+      this.lock.packs[pack.name] = describePack(inspected, this.#installed.integrityOf(pack));
+    }
+    return checked;
+  };
+
+  finish: Gate["finish"] = () => [];
+
+  checkList: Gate["checkList"] = ({ label, source }, { tools, instructions }) => {
+    const server: LockedServer | undefined =
+      source.pack === undefined
+        ? this.lock.servers[label]
+        : this.lock.packs[source.pack]?.servers?.[source.item ?? ""];
+    if (server !== undefined) {
+      if (instructions !== undefined) server.instructions = linesOf(instructions) ?? [];
+      server.lists = Object.fromEntries(tools.map((tool) => [tool.name, describeListedTool(tool)]));
+    }
+    return { refused: new Map(), problems: [], vanished: [] };
+  };
+}
+
+let approved: Promise<string> | undefined;
+
+/** A project whose lock approves everything in it. The lock names no absolute path, so it is the same for all of them. */
+export async function makeLocked(): Promise<string> {
+  const project = makeJiraProject();
+  approved ??= readApproved();
+  writeFileSync(lockFileOf(project), await approved);
+  return project;
+}
+
+async function readApproved(): Promise<string> {
+  const project = makeJiraProject();
+  await lockProject(project);
+  return readFileSync(lockFileOf(project), "utf8");
+}
+
+/** The files of the pack in a project. */
+export const inPack = (path: string) => `node_modules/@acme/jira/${path}`;
+
+/** Opens a session with the project's own config. */
+export const openLocked = (project: string, options: Parameters<typeof openForTest>[1] = {}) =>
+  openForTest(project, { config: "trailblaze.config.json", ...options });
+
+/** Writes a lock that approves everything in a project. */
+export async function lockProject(project: string): Promise<void> {
+  const gate = new RecordingGate(project);
+  const session = await openSessionByRules(
+    { cwd: project },
+    { userServers: "needed", openGate: async () => gate },
+  );
+  onTestFinished(() => session.close());
+  await session.close();
+  writeFileSync(lockFileOf(project), formatLock(gate.lock));
+}
+
+/** Replaces a JSON file of a project. */
+export function editJson(project: string, path: string, edit: (value: never) => unknown): void {
+  const file = join(project, path);
+  writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as never)));
+}
