@@ -130,12 +130,64 @@ interface Finding {
   problem: Problem;
 }
 
-const findInItem = (item: InspectedItem, path: Path, what: string, reason: string): Finding => ({
+const findInItem = (
+  item: InspectedItem,
+  path: Path,
+  what: string,
+  reason: string,
+  hint?: string,
+): Finding => ({
   item,
-  problem: createProblem("FailsAsInstalled", { what, reason }, { path }, "validation"),
+  problem: createProblem(
+    "FailsAsInstalled",
+    { what, reason, ...(hint === undefined ? {} : { hint }) },
+    { path },
+    "validation",
+  ),
 });
 
-/** Imports each module that a handler names, in a confined child of its own. */
+/** The use of an export of a module. */
+interface NamedExport {
+  item: InspectedItem;
+  path: Path;
+  handler: string;
+  name: string;
+}
+
+/** The exports that handlers name, by module. */
+function findNamedExports({ items }: InspectedPack): Map<string, [NamedExport, ...NamedExport[]]> {
+  const modules = new Map<string, [NamedExport, ...NamedExport[]]>();
+  for (const item of items)
+    for (const { handler, path } of findHandlers(item)) {
+      const place = typeof handler === "string" ? parseHandler(handler) : undefined;
+      if (typeof handler !== "string" || place === undefined || "fault" in place) continue;
+      const named: NamedExport = { item, path, handler, name: place.exportName };
+      const others = modules.get(place.module);
+      if (others === undefined) modules.set(place.module, [named]);
+      else others.push(named);
+    }
+  return modules;
+}
+
+/**
+ * A module whose default export has the types of the exports of another module, found as execution finds them: names that
+ * Node does not detect in CommonJS are properties of its default export.
+ */
+const writeProbe = (href: string, names: readonly string[]): string => `
+import * as all from ${JSON.stringify(href)};
+const own = (object, key) =>
+  (typeof object === "object" && object !== null) || typeof object === "function"
+    ? Object.hasOwn(object, key) ? object[key] : undefined
+    : undefined;
+const main = own(all, "default");
+const find = (name) => {
+  if (name === "default") return own(main, "__esModule") === true ? own(main, "default") : main;
+  return Object.hasOwn(all, name) ? all[name] : own(main, name);
+};
+export default ${JSON.stringify(names)}.map((name) => typeof find(name));
+`;
+
+/** Imports each module that a handler names, in a confined child of its own, and checks that it exports functions. */
 async function importModules(
   inspected: InspectedPack,
   { signal, requireConfinement }: AsInstalledOptions,
@@ -143,25 +195,30 @@ async function importModules(
   const { location } = inspected.pack;
   const limits = { wallMs: moduleMs, packMs: moduleMs, restarts: 0 };
   const evaluator = createConfinedEvaluator({ signal, requireConfinement, limits });
-  const modules = new Map<string, { item: InspectedItem; path: Path }>();
-  for (const item of inspected.items)
-    for (const { handler, path } of findHandlers(item)) {
-      const place = typeof handler === "string" ? parseHandler(handler) : undefined;
-      if (place === undefined || "fault" in place || modules.has(place.module)) continue;
-      modules.set(place.module, { item, path });
-    }
   const findings: Finding[] = [];
-  for (const [module, { item, path }] of modules) {
+  for (const [module, named] of findNamedExports(inspected)) {
     // The evaluator requires a default export that is data, which a handler's module does not have.
     const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
     const { href } = pathToFileURL(join(location, module));
-    writeFileSync(probe, `import ${JSON.stringify(href)};\nexport default true;\n`);
+    const names = named.map(({ name }) => name);
+    writeFileSync(probe, writeProbe(href, names));
     const { results } = await evaluator.evaluate({ packageRoot: location, files: [probe] });
     rmSync(probe);
     if (signal.aborted) throw interrupted("import the modules");
-    const result = results.get(probe);
-    if (result !== undefined && "reason" in result)
+    const result = results.get(probe) ?? { reason: "it was not imported" };
+    if ("reason" in result) {
+      const [{ item, path }] = named;
       findings.push(findInItem(item, path, `Module ${quote(module, 200)} cannot be imported`, result.reason));
+      continue;
+    }
+    const types = Array.isArray(result.value) ? result.value : [];
+    for (const [index, { item, path, handler, name }] of named.entries()) {
+      if (types[index] === "function") continue;
+      const exported = name === "default" ? "default export" : `export ${quote(name)}`;
+      const reason = `${quote(module, 200)} has no ${exported} that is a function`;
+      const hint = "Export a function with this name, or correct the handler.";
+      findings.push(findInItem(item, path, `Handler ${quote(handler, 200)} cannot be called`, reason, hint));
+    }
   }
   return findings;
 }

@@ -354,11 +354,14 @@ export const operationProblems = {
     what: string;
     /** Continues after a colon, without a period; may have several lines. */
     reason: string;
+    /** Replaces the default hint. */
+    hint?: string | undefined;
   }>({
     title: "Pack does not work as installed",
     severity: "error",
     message: ({ what, reason }) => `${what}: ${printable(reason)}.`,
-    hint: () =>
+    hint: ({ hint }) =>
+      hint ??
       "Add what is missing to `dependencies` or `files`, and move work from module scope into the handler.",
   }),
   UnknownCode: entry<{ code: string; nearest: readonly string[] }>({

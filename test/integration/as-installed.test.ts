@@ -82,6 +82,41 @@ test.each([
   60_000,
 );
 
+test("a handler fails if its module creates no function with its name, and another one passes", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("tb-desk", { trailblaze: { tools: ["greet", "part", "wave", "bow"] } }),
+    ...Object.fromEntries(
+      ["greet", "part", "wave", "bow"].map((name) => [
+        `trailblaze/tools/${name}.json`,
+        {
+          name,
+          description: "Be polite.",
+          inputSchema: { type: "object" },
+          handler: name === "bow" ? "./lib/bow.cjs" : `./lib/all.cjs#${name}`,
+        },
+      ]),
+    ),
+    // No parser finds these names.
+    "lib/all.cjs": "module.exports = Object.assign({}, { greet() {}, wave: 5 });",
+    "lib/bow.cjs":
+      'Object.defineProperty(exports, "__esModule", { value: true });\nexports.default = () => 1;',
+  });
+  const { document } = await validate(cwd, "--yes");
+  const failed = document.problems.filter(({ code }: { code: string }) => code === "FailsAsInstalled");
+  expect(failed).toMatchObject([
+    {
+      item: "part",
+      path: ["handler"],
+      args: { reason: '"lib/all.cjs" has no export "part" that is a function' },
+    },
+    {
+      item: "wave",
+      path: ["handler"],
+      args: { reason: '"lib/all.cjs" has no export "wave" that is a function' },
+    },
+  ]);
+}, 60_000);
+
 test("a server that does not start fails with its last output", async () => {
   const cwd = makeTree({
     "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
