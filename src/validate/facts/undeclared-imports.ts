@@ -29,16 +29,11 @@ interface FoundImport extends WrittenImport {
 
 type Manifest = Readonly<Record<string, unknown>>;
 
-const installedKeys = ["dependencies", "peerDependencies", "optionalDependencies", "peerDependenciesMeta"];
+const installedKeys = ["dependencies", "peerDependencies", "optionalDependencies"];
 
-/** Tells whether a name is that of the package itself, or of a declared or bundled dependency. */
-function findInstalled(manifest: Manifest): (name: string) => boolean {
-  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
-  return (name) =>
-    name === manifest.name ||
-    (Array.isArray(bundled) && bundled.includes(name)) ||
-    installedKeys.some((key) => hasKey(manifest[key], name));
-}
+/** Whether a name is that of the package itself, or of a dependency. npm bundles only dependencies, too. */
+const isInstalled = (manifest: Manifest, name: string): boolean =>
+  name === manifest.name || installedKeys.some((key) => hasKey(manifest[key], name));
 
 const hasKey = (value: unknown, name: string): boolean => isRecord(value) && Object.hasOwn(value, name);
 
@@ -56,7 +51,6 @@ export async function findUndeclared(
   manifest: Manifest,
   known: readonly Problem[],
 ): Promise<UndeclaredImport[]> {
-  const isInstalled = findInstalled(manifest);
   // A definition that cannot be evaluated without the package has been reported already.
   const reported = new Set(
     known.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
@@ -68,7 +62,11 @@ export async function findUndeclared(
       if (!("elsewhere" in target)) continue;
       const missingIn = modules.hasOwnManifest(file) ? undefined : target.missingIn;
       const name = missingIn === undefined ? findPackage(target.elsewhere) : target.elsewhere;
-      if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name))
+      if (
+        name === undefined ||
+        (missingIn === undefined && isInstalled(manifest, name)) ||
+        reported.has(name)
+      )
         continue;
       const found = { ...one, file, missingIn, isGuarded: modules.isGuarded(file, one) };
       const same = byName.get(name);
@@ -80,6 +78,8 @@ export async function findUndeclared(
     const first = imports.find((one) => !one.isGuarded) ?? imports[0];
     if (first === undefined) return [];
     const { specifier, file, index, missingIn, isGuarded } = first;
+    // No package manager installs a package that only `peerDependenciesMeta` names, which makes it optional.
+    if (isGuarded && hasKey(manifest.peerDependenciesMeta, name)) return [];
     return {
       name,
       specifier,
