@@ -7,6 +7,8 @@ export const extensionProblems = {
     /** Of the package, or the path of the workspace's root. */
     name: string;
     isWorkspace?: boolean;
+    /** The package is the root of a workspace, whose packages may be packs. */
+    hasMembers?: boolean;
   }>({
     title: "The package has no trailblaze field",
     severity: "error",
@@ -14,7 +16,10 @@ export const extensionProblems = {
       isWorkspace
         ? `No package of the workspace in ${quote(name, 400)} has a \`trailblaze\` field.`
         : `${name} is not a pack: its package.json has no \`trailblaze\` field.`,
-    hint: () => 'Add the field, for example: "trailblaze": { "tools": ["myTool"] }',
+    hint: ({ hasMembers }) =>
+      hasMembers
+        ? "Run `trailblaze validate --workspaces` to validate the packs of the workspace."
+        : 'Add the field, for example: "trailblaze": { "tools": ["myTool"] }',
   }),
   MalformedExtension: entry<{ what: string; expected: string; found: string }>({
     title: "Value in the trailblaze field has the wrong type",

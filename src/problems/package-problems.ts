@@ -119,11 +119,13 @@ export const packageProblems = {
   }),
 };
 
-/** The name with every character replaced that npm does not allow. */
+/** The name with every character replaced that npm does not allow, or with an addition if it is reserved. */
 function suggestName(name = ""): string {
   const [, scope = "", own = ""] = /^(@[^/]+\/)?([\s\S]*)$/.exec(name.trim().toLowerCase()) ?? [];
   const usable = own.replace(/[^a-z0-9._-]+/g, "-").replace(/^[._-]+|-+$/g, "");
-  return quote(/^(?:@[a-z0-9._-]+\/)?$/.test(scope) && usable !== "" ? `${scope}${usable}` : "my-tools", 214);
+  if (!/^(?:@[a-z0-9._-]+\/)?$/.test(scope) || usable === "") return quote("my-tools");
+  const suggested = `${scope}${usable}`.slice(0, 214);
+  return quote(suggested === name ? `${name}-tools` : suggested, 214);
 }
 
 const unpublishable = {

@@ -210,7 +210,10 @@ export async function validateTarget(
   if (!Object.hasOwn(value, "trailblaze")) {
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
     const place = { ...(name === null ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
-    const problem = createProblem("NoExtension", { name: name ?? "The package" }, place, "validation");
+    const hasMembers =
+      Object.hasOwn(value, "workspaces") || ports.port.exists(join(location, "pnpm-workspace.yaml"));
+    const args = { name: name ?? "The package", ...(hasMembers ? { hasMembers } : {}) };
+    const problem = createProblem("NoExtension", args, place, "validation");
     return { report: createReport(name, version, [problem], strict), location, texts };
   }
   const found = await describePack(location, read, origin, [], "validation");

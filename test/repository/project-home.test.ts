@@ -54,8 +54,11 @@ describe("without a project home", () => {
     for (const field of ["repository", "homepage", "bugs"]) expect(fields).not.toContain(field);
   });
 
-  test("without a home, the rules of a SARIF report have no help page", async () => {
-    expect(JSON.stringify(await formatSarif([report], () => "/x", "1.0.0", undefined))).not.toMatch(helpUri);
+  test("without a home, each rule of a SARIF report has a page of the published package as help", async () => {
+    const sarif = JSON.stringify(await formatSarif([report], () => "/x", "1.2.3", undefined));
+    const page = "docs/problems/NoExtension.md";
+    expect(helpUri.exec(sarif)?.[1]).toBe(`https://unpkg.com/trailblaze@1.2.3/${page}`);
+    expect(await filesOf(".")).toContain(page);
   });
 
   test.each([".", "packages/scripting"])(

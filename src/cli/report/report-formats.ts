@@ -1,5 +1,5 @@
 import { join, relative, sep } from "node:path";
-import { addressOf } from "../../home.ts";
+import { addressInVersion, addressOf } from "../../home.ts";
 import type { Problem } from "../../problems/index.ts";
 import { fileOfPosition } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
@@ -70,7 +70,7 @@ export function formatGithub({ report, location }: DetailedReport, base: string)
 
 /**
  * SARIF 2.1.0, for code scanning, with all reports in one run. `baseOf` returns the folder to which the paths of a location
- * are relative. Each rule links to its page in the project's repository, if its address is known.
+ * are relative. Each rule links to its page in the project's repository, or in the published package without its address.
  */
 export async function formatSarif(
   reports: readonly DetailedReport[],
@@ -83,6 +83,8 @@ export async function formatSarif(
   const placed = reports.flatMap(({ report, location }) =>
     report.problems.map((problem) => ({ problem, location })),
   );
+  const findPage = (path: string) =>
+    home === undefined ? addressInVersion(version, path) : addressOf(home, path);
   const codes = [...new Set(placed.map(({ problem }) => problem.code))].sort();
   const results = placed.map(({ problem, location }) => {
     const { code, severity, message, hint, line, column } = problem;
@@ -104,7 +106,7 @@ export async function formatSarif(
     id: code,
     shortDescription: { text: catalog[code].title },
     help: { text: `Run \`trailblaze explain ${code}\`.` },
-    ...(home === undefined ? {} : { helpUri: addressOf(home, `docs/problems/${code}.md`) }),
+    helpUri: findPage(`docs/problems/${code}.md`),
   }));
   return {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",

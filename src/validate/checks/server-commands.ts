@@ -58,7 +58,7 @@ export const checkServerCommands: Check = function* ({ inspected, dependencyComm
     const { shape, definition } = item;
     const command = definition?.command;
     if (shape !== "subprocessServer" || definition === null || typeof command !== "string") continue;
-    if (isRelativePath(command) || variable.test(command)) continue;
+    if (command === "" || isRelativePath(command) || variable.test(command)) continue;
     const [program = "", ...words] = splitCommand(command);
     const args = listArguments(definition);
     if (/\s/.test(command) && !/[/\\]/.test(program)) {
