@@ -33,7 +33,7 @@ function cleanPasted(server: unknown): unknown {
 /** Removes keys without a value from a config, except where users choose the keys. */
 export function dropNulls(value: Config): Config {
   const config = withoutNulls(value) as Record<string, unknown>;
-  for (const key of ["device", "callback", "timeouts"]) {
+  for (const key of ["device", "lock", "callback", "timeouts"]) {
     if (config[key] !== undefined) config[key] = withoutNulls(config[key]);
   }
   const { trailblazeSubprocessToolsets: subprocesses } = config;

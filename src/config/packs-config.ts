@@ -27,8 +27,11 @@ const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"]
 /** Limit on patterns with `*` in one array, because each is compared with every item. */
 const maximumWildPatterns = 1000;
 
+export const patternHint =
+  "Use publisher/pack or publisher/pack/item, where * matches any part of a segment.";
+
 /** The reason why a pattern can never match; `undefined` if it can. */
-function explainInvalidPattern(pattern: string): string | undefined {
+export function explainInvalidPattern(pattern: string): string | undefined {
   const segments = pattern.replace(/^@/, "").split("/");
   if (segments.includes("")) return "a segment is empty";
   if (segments.length > 3) return "it has more than three segments";
@@ -75,9 +78,8 @@ class PacksReader {
         continue;
       }
       const reason = explainInvalidPattern(pattern);
-      const hint = "Use publisher/pack or publisher/pack/item, where * matches any part of a segment.";
       if (reason !== undefined)
-        this.#fail(`${quote(pattern)} is not a valid pattern: ${reason}`, [key, index], hint);
+        this.#fail(`${quote(pattern)} is not a valid pattern: ${reason}`, [key, index], patternHint);
     }
     const wild = value.filter((pattern) => typeof pattern === "string" && pattern.includes("*")).length;
     if (wild > maximumWildPatterns) {

@@ -6,6 +6,7 @@ import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { knownKeys, validateConfig } from "./generated/config-validator.js";
+import { explainInvalidPattern, patternHint } from "./packs-config.ts";
 
 const typeWords: Readonly<Record<string, string>> = {
   object: "an object",
@@ -105,6 +106,10 @@ function describeError(error: ValidatorError, config: unknown): ConfigFault {
       if (path.at(-1) === "toolset") {
         const reason = `${where} is not a valid name: ${explainInvalidItemName(String(value))}`;
         return { reason, path };
+      }
+      if (path[0] === "lock" && value !== "") {
+        const why = explainInvalidPattern(String(value));
+        return { reason: `${quote(String(value))} is not a valid pattern: ${why}`, path, hint: patternHint };
       }
       if (path[0] !== "device" || path[1] !== "platform") return { reason: `${where} is empty`, path };
       const platforms = ["ANDROID", "IOS", "WEB"];

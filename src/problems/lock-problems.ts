@@ -102,7 +102,7 @@ export const lockProblems = {
     /** The way out; default: `trailblaze approve --rebuild`. */
     hint?: string;
   }>({
-    title: "trailblaze.lock cannot be used",
+    title: "File trailblaze.lock cannot be used",
     severity: "error",
     message: ({ file, reason }) => `Cannot use ${path(file)}: ${printable(reason)}.`,
     hint: ({ hint }) =>

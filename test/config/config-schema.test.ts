@@ -53,6 +53,7 @@ describe("the exported schema of the config", () => {
       ...Object.fromEntries(Object.keys(schema.properties).map((key) => [key, null])),
       device: { platform: null, widthPixels: null },
       packs: { allow: null, onError: null, memory: null },
+      lock: { mode: null, unlocked: null },
       callback: { enabled: null },
       servers: { a: { tools: [], transport: null } },
       trailblazeSubprocessToolsets: [{ name: "a", command: "b", args: null, cwd: null, env: null }],
@@ -82,6 +83,7 @@ describe("the exported schema of the config", () => {
     expect([memory, options, toolsets, servers, mcpServers]).toEqual([{}, {}, {}, {}, {}]);
     expect([builtIns, trailblazeSubprocessToolsets]).toEqual([[], []]);
     expect(config.packs).toEqual({ allow: undefined, ...defaults(schema.properties.packs) });
+    expect(config.lock).toEqual({ mode: undefined, ...defaults(schema.properties.lock) });
     expect(config.callback).toEqual(defaults(schema.properties.callback));
     expect(config.timeouts).toEqual(defaults(schema.properties.timeouts));
     const [server] = (await readYaml("trailblazeSubprocessToolsets: [{ name: a, command: b }]"))
@@ -123,7 +125,9 @@ describe("the configuration guide", () => {
     );
     for (const [key, value] of Object.entries(schema.properties)) {
       if (key === "$schema") continue;
-      const inner = ["device", "packs", "callback", "timeouts"].includes(key) ? value.properties : undefined;
+      const inner = ["device", "packs", "lock", "callback", "timeouts"].includes(key)
+        ? value.properties
+        : undefined;
       const wanted =
         inner === undefined
           ? [[key, value] as const]

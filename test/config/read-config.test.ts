@@ -20,6 +20,7 @@ const defaults = {
   memory: new Map(),
   sensitiveMemory: [],
   packs: packsByDefault,
+  lock: { mode: undefined, workspace: false, unlocked: [] },
   options: new Map(),
   toolsets: new Map(),
   servers: [],
@@ -56,7 +57,10 @@ describe("a config without values equals the contract's defaults", () => {
     ["trailblaze.config.yaml", "# nothing yet\n"],
     ["trailblaze.config.yaml", "\uFEFF---\n"],
     ["trailblaze.config.yaml", nulls],
-    ["trailblaze.config.yaml", "packs: { allow: , memory: }\ncallback: { maxDepth: }\ntimeouts: {}\n"],
+    [
+      "trailblaze.config.yaml",
+      "packs: { allow: , memory: }\nlock: { mode: , unlocked: }\ncallback: { maxDepth: }\ntimeouts: {}\n",
+    ],
     ["trailblaze.config.json", "{}"],
     ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],
   ])("the empty config %s, %j, has the defaults", async (file, text) => {
@@ -97,6 +101,7 @@ const complete = (root: string) => ({
     ["acme/jira/createIssue", { maxResults: 10 }],
     ["myapp_login", { retries: null }],
   ]),
+  lock: completeConfig.lock,
   toolsets: new Map([["auth", ["myapp_login", "acme/jira/createIssue", "@acme/jira@^1.2/getIssue"]]]),
   servers: [
     { name: "my-server", ...completeConfig.servers["my-server"] },

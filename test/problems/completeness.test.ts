@@ -6,6 +6,7 @@ import { catalog, type ProblemContext, type Severity } from "../../src/problems/
 import { inRepository } from "../support/repository.ts";
 import {
   alsoInValidation,
+  lockCodes,
   needsCodes,
   operationalCodes,
   ownCodes,
@@ -110,7 +111,7 @@ describe("the pages of problems", () => {
 });
 
 describe("codes and severities of the contract", () => {
-  const decided = [...ownCodes, ...ownValidationCodes, ...publishCodes, ...needsCodes];
+  const decided = [...ownCodes, ...ownValidationCodes, ...publishCodes, ...needsCodes, ...lockCodes];
   const inContract = new Set([
     ...Object.values(validationCodes).flat(),
     ...Object.values(operationalCodes).flat(),

@@ -130,3 +130,14 @@ export const ownCodes: readonly string[] = [
 
 /** Codes of validation that contract/LOCK.md adds: what a pack needs. */
 export const needsCodes: readonly string[] = ["InvalidNeeds", "NeedsExceeded"];
+
+/** Codes of operations that contract/LOCK.md adds: what differs from trailblaze.lock. */
+export const lockCodes: readonly string[] = [
+  "IntegrityMismatch",
+  "LockMalformed",
+  "LockMismatch",
+  "LockMissing",
+  "LockOutdated",
+  "NotApproved",
+  "NotLocked",
+];
