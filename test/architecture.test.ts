@@ -153,6 +153,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "lock",
     "session",
   ],
+  // Comparing what is installed with the lock, and approving it.
+  approval: ["kinds.ts", "problems", "data", "qualified-names", "config", "discovery", "lock", "session"],
   install: [
     "problems",
     "data",
@@ -168,13 +170,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "lock",
     "session",
     "serve",
+    "approval",
   ],
   // The entries of the library; `index.ts` has trust levels 1 and 2 only.
   "index.ts": ["kinds.ts", "problems", "qualified-names", "discovery", "inspection", "validate"],
   "session.ts": ["problems", "config", "runtime", "session"],
   "serve.ts": ["problems", "config", "session", "serve"],
   "install.ts": ["problems", "install"],
-  "lock.ts": ["problems", "config", "lock", "session"],
+  "lock.ts": ["problems", "lock", "session", "approval"],
   "remote.ts": ["problems", "files", "discovery", "npm"],
   // For authors of packs, and the command.
   author: [
@@ -209,6 +212,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "as-installed",
     "session",
     "serve",
+    "approval",
     "install",
     "session.ts",
     "author",

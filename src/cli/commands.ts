@@ -1,6 +1,7 @@
 import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
 import { installCommands } from "./install/commands-table.ts";
+import { lockCommands } from "./lock/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
 import { installOption, sessionOptions } from "./session/session-options-table.ts";
 
@@ -197,6 +198,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: sessionOptions,
     load: () => import("./commands/doctor.ts"),
   },
+  ...lockCommands,
   ...authorCommands,
   ...installCommands,
   ...remoteCommands,

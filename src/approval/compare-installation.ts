@@ -1,0 +1,110 @@
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
+import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { Installation } from "./read-installation.ts";
+
+/** How an installation differs from a lock. */
+export interface Comparison {
+  /** By name; those that the lock does not concern are left out. */
+  packs: EntryChange[];
+  servers: EntryChange[];
+}
+
+type Entries<Value> = Readonly<Record<string, Value>> | undefined;
+
+function withoutNames<Value>(entries: Entries<Value>, isLeftOut: (name: string) => boolean) {
+  if (entries === undefined) return undefined;
+  return Object.fromEntries(Object.entries(entries).filter(([name]) => !isLeftOut(name)));
+}
+
+/** A server without the tools that are not compared. */
+function withoutTools(server: LockedServer, isLeftOut: (tool: string) => boolean): LockedServer {
+  const { lists } = server;
+  return lists == null ? server : { ...server, lists: withoutNames(lists, isLeftOut) ?? {} };
+}
+
+const keysOfItems = [
+  ...kinds.map((kind) => [kind, keyOfKind[kind]] as const),
+  ["resource", "resources"],
+] as const;
+
+/** An entry without the items that are not compared. */
+function withoutItems(
+  entry: LockedPack,
+  isLeftOut: (kind: string, name: string) => boolean,
+  isToolLeftOut: (server: string, tool: string) => boolean,
+): LockedPack {
+  const kept = keysOfItems.map(([kind, key]) => {
+    const items = withoutNames<LockedItem>(entry[key as KindKey], (name) => isLeftOut(kind, name));
+    return [key, items] as const;
+  });
+  const { servers, ...others } = Object.fromEntries(kept);
+  const described = Object.entries((servers ?? {}) as Record<string, LockedServer>).map(
+    ([name, server]) => [name, withoutTools(server, (tool) => isToolLeftOut(name, tool))] as const,
+  );
+  return { ...entry, ...others, servers: Object.fromEntries(described) };
+}
+
+const deniedOf = (entry: LockedPack | LockedServer | undefined): ReadonlySet<string> =>
+  new Set(Array.isArray(entry?.denied) ? entry.denied.map(String) : []);
+
+function comparePack(
+  name: string,
+  from: LockedPack | undefined,
+  { packs, scope }: Installation,
+): EntryChange {
+  const recorded = packs.get(name);
+  const pack = qualifyPackageName(name);
+  const denied = deniedOf(from);
+  const isLeftOut = (kind: string, item: string) =>
+    denied.has(`${kind}:${item}`) ||
+    recorded?.unknown.has(`${kind}:${item}`) === true ||
+    scope.isUnlocked(`${pack}/${item}`);
+  const isToolLeftOut = (server: string, tool: string) =>
+    denied.has(`tool:${server}/${tool}`) || !scope.hasTool(`${pack}/${server}`, tool, pack);
+  const narrow = (entry: LockedPack | undefined) =>
+    entry === undefined ? undefined : withoutItems(entry, isLeftOut, isToolLeftOut);
+  return comparePacks(name, narrow(from), narrow(recorded?.entry));
+}
+
+function compareServer(
+  label: string,
+  from: LockedServer | undefined,
+  { servers, scope, prefixes }: Installation,
+): EntryChange {
+  const denied = deniedOf(from);
+  const isLeftOut = (tool: string) => denied.has(`tool:${tool}`) || !scope.hasTool(label, tool, undefined);
+  const to = servers.get(label);
+  const compared = compareUserServers(
+    label,
+    from && withoutTools(from, isLeftOut),
+    to && withoutTools(to, isLeftOut),
+  );
+  const prefix = prefixes.get(label) ?? "";
+  const items = compared.items.map((item) =>
+    item.kind === "tool" ? { ...item, advertisedName: makeSafeName(addPrefix(prefix, item.name)) } : item,
+  );
+  return { ...compared, items };
+}
+
+const sortedUnion = (a: Iterable<string>, b: Iterable<string>) => [...new Set([...a, ...b])].sort();
+
+/**
+ * Compares a lock with the installation, as models would see it. Left out: what `lock.unlocked` names, what the lock
+ * denies, and what is installed but not used because the config excludes it. Pure.
+ */
+export function compareInstallation(lock: LockFile, installation: Installation): Comparison {
+  const { packs, servers, installed, unused, scope } = installation;
+  const names = sortedUnion(Object.keys(lock.packs), packs.keys()).filter(
+    (name) => packs.has(name) || !installed.has(name),
+  );
+  const labels = sortedUnion(Object.keys(lock.servers), servers.keys()).filter(
+    (label) => servers.has(label) || !(unused.has(label) || scope.isUnlocked(label)),
+  );
+  return {
+    packs: names.map((name) => comparePack(name, ownEntry(lock.packs, name), installation)),
+    servers: labels.map((label) => compareServer(label, ownEntry(lock.servers, label), installation)),
+  };
+}

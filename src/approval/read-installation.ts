@@ -1,0 +1,107 @@
+import { lockFileOf } from "../lock/lock-file.ts";
+import {
+  type LockScope,
+  type RecordedPack,
+  RecordingGate,
+  type ServerPlace,
+} from "../lock/recording-gate.ts";
+import type { LockedServer } from "../lock/types.ts";
+import type { Problem } from "../problems/index.ts";
+import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import { prepareSession } from "../session/open-session.ts";
+import type { RemoteAddress, StartedCommand } from "../session/session-options.ts";
+
+/** Where to read what is installed, and what to report meanwhile. */
+export interface InstallationOptions {
+  /** The folder whose project is read. Default: the current folder. */
+  cwd?: string;
+  /** Path of a config file, or the parsed config. Default: trailblaze.config.yaml or .json next to package.json. */
+  config?: string | Readonly<Record<string, unknown>>;
+  /** Aborts the reading and ends the servers that it started. */
+  signal?: AbortSignal;
+  /** Called with each command before it is started. */
+  onCommand?: (command: StartedCommand) => void;
+  /** Called with each remote server before the first request to it. */
+  onConnect?: (server: RemoteAddress) => void;
+}
+
+/** What a session of the project would use, as the lock records it. */
+export interface Installation {
+  /** By npm name. */
+  packs: ReadonlyMap<string, RecordedPack>;
+  /** The config's servers that sessions use, by label. */
+  servers: ReadonlyMap<string, LockedServer>;
+  /** Prefixes of the tools of the config's servers, by label. */
+  prefixes: ReadonlyMap<string, string>;
+  /** The names of all installed packs, also those that sessions do not use. */
+  installed: ReadonlySet<string>;
+  /** The labels of the config's servers that sessions do not use. */
+  unused: ReadonlySet<string>;
+  scope: LockScope;
+  /** For names that the lock and the installation do not have. */
+  registry: Registry;
+  /** Of discovery, of the packs, and of servers that failed. */
+  problems: Problem[];
+}
+
+/** A project whose config is valid. */
+export interface OpenedInstallation {
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** Absolute path of the lock, which may not exist. */
+  lockFile: string;
+  /** Reads the installation, and takes the lists of the servers that may start. They are ended before it resolves. */
+  read(mayStart: (place: ServerPlace, launch: LockedServer) => boolean): Promise<Installation>;
+}
+
+/**
+ * Opens a project, to read what is installed in it. No code of packs runs except for their servers, if they may start.
+ * Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`.
+ */
+export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
+  const { cwd, config: given, signal, onCommand, onConnect } = options;
+  const sessionOptions = {
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(given === undefined ? {} : { config: given }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onCommand === undefined ? {} : { onCommand }),
+    ...(onConnect === undefined ? {} : { onConnect }),
+  };
+  let gate: RecordingGate | undefined;
+  const prepared = await prepareSession(sessionOptions, {
+    userServers: "reported",
+    openGate: async () => gate,
+  });
+  const { config } = prepared;
+  return {
+    project: config.project,
+    lockFile: lockFileOf(config.project),
+    async read(mayStart) {
+      const recording = new RecordingGate(config, mayStart);
+      gate = recording;
+      const session = await prepared.open();
+      try {
+        const packs = recording.found?.packs.map(({ pack }) => pack) ?? [];
+        const failed = new Set(
+          session.skipped.filter(({ reason }) => reason === "ServerFailed").map(({ message }) => message),
+        );
+        const ofServers = session.problems.filter(({ message }) => failed.has(message));
+        return {
+          packs: recording.packs,
+          servers: recording.servers,
+          prefixes: recording.prefixes,
+          installed: new Set(packs.map(({ name }) => name)),
+          unused: new Set(config.unusedServers.map(({ name }) => name)),
+          scope: recording.scope,
+          registry: createRegistry(
+            packs,
+            recording.found === undefined ? {} : { manager: recording.found.manager },
+          ),
+          problems: [...config.problems, ...recording.problems, ...ofServers],
+        };
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import { matchesAny } from "../config/packs-policy.ts";
+import type { LockConfig, SessionConfig, UserServer } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import { UnrecordableError } from "./canonical-json.ts";
+import { ownEntry } from "./compare.ts";
+import { describeListedTool, describeUserServer, linesOf } from "./describe-items.ts";
+import { describePack } from "./describe-pack.ts";
+import type { Gate, ListVerdict } from "./gate.ts";
+import { Installed } from "./installed.ts";
+import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
+
+/** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
+export class LockScope {
+  readonly #config: LockConfig;
+
+  constructor(config: LockConfig) {
+    this.#config = config;
+  }
+
+  /** Qualified names, labels, and `LABEL/TOOL`. */
+  isUnlocked(...names: string[]): boolean {
+    return matchesAny(this.#config.unlocked, names);
+  }
+
+  /** Whether the packs of this origin are locked. */
+  hasPack({ origin, qualifiedName }: DiscoveredPack): boolean {
+    const isOwn = origin === "self" || origin === "workspace";
+    return (!isOwn || this.#config.workspace) && !this.isUnlocked(qualifiedName);
+  }
+
+  /** Whether a tool that a server lists is locked. `pack`: the qualified name of the server's pack. */
+  hasTool(label: string, tool: string, pack: string | undefined): boolean {
+    return !this.isUnlocked(`${label}/${tool}`, ...(pack === undefined ? [] : [`${pack}/${tool}`]));
+  }
+}
+
+/** A server of a pack, or of the config. */
+export interface ServerPlace {
+  /** npm name; `undefined` for a server of the config. */
+  pack: string | undefined;
+  /** The item's name, or the label. */
+  server: string;
+}
+
+/** A pack that a session would use. */
+export interface RecordedPack {
+  pack: DiscoveredPack;
+  entry: LockedPack;
+  /** Declared items that are not in the entry, as `kind:name`: excluded by the config, or without a valid definition. */
+  unknown: ReadonlySet<string>;
+}
+
+const refusedName = "not used";
+
+/** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
+export class RecordingGate implements Gate {
+  readonly isFrozen = false;
+  readonly sortsTools = false;
+  readonly scope: LockScope;
+  /** By npm name. */
+  readonly packs = new Map<string, RecordedPack>();
+  /** By label. */
+  readonly servers = new Map<string, LockedServer>();
+  /** Prefixes of the tools of the config's servers, by label. */
+  readonly prefixes = new Map<string, string>();
+  /** What discovery and the checks of packs report. */
+  readonly problems: Problem[] = [];
+  found: FoundPacks | undefined;
+  readonly #mayStart: (place: ServerPlace, launch: LockedServer) => boolean;
+  readonly #installed: Installed;
+  readonly #refusal = createProblem("NotApproved", {
+    name: refusedName,
+    state: "new",
+    differences: [],
+    entry: refusedName,
+  });
+
+  constructor(
+    config: SessionConfig,
+    mayStart: (place: ServerPlace, launch: LockedServer) => boolean = () => false,
+  ) {
+    this.scope = new LockScope(config.lock);
+    this.#mayStart = mayStart;
+    this.#installed = new Installed(config.project);
+  }
+
+  #noteUnrecordable(name: string, entry: string, place: ProblemPlace): void {
+    const args = { name, state: "unrecordable", differences: [], entry } as const;
+    this.problems.push(createProblem("NotApproved", args, place));
+  }
+
+  prepare(found: FoundPacks): void {
+    this.found = found;
+    this.#installed.readPacks(found.packs.map(({ pack }) => pack));
+    this.problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+  }
+
+  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
+    const refused = { refusal: this.#refusal, problems: [] };
+    if (this.scope.isUnlocked(server.name)) return refused;
+    const entry = describeUserServer(server, this.#installed.findPackage(server.package));
+    this.servers.set(server.name, entry);
+    this.prefixes.set(server.name, server.choices.prefix ?? "");
+    return this.#mayStart({ pack: undefined, server: server.name }, entry) ? { problems: [] } : refused;
+  }
+
+  checkPack(checked: CheckedPack): CheckedPack {
+    const { inspected } = checked;
+    const { pack, items } = inspected;
+    this.problems.push(...checked.problems);
+    const isLocked = this.scope.hasPack(pack);
+    if (isLocked) this.#record(checked);
+    const servers = this.packs.get(pack.name)?.entry.servers;
+    const mayStart = ({ shape, declaration }: InspectedItem) => {
+      const launch = ownEntry(servers, declaration.name);
+      if (!isLocked || shape !== "subprocessServer" || launch === undefined) return false;
+      return this.#mayStart({ pack: pack.name, server: declaration.name }, launch);
+    };
+    const unusable = new Map(
+      items.flatMap((item) => {
+        const broken = checked.unusable.get(item);
+        return broken === undefined && mayStart(item) ? [] : [[item, broken ?? this.#refusal] as const];
+      }),
+    );
+    return { inspected, problems: checked.problems, unusable };
+  }
+
+  #record({ inspected }: CheckedPack): void {
+    const { pack, items } = inspected;
+    const isWanted = ({ qualifiedName }: InspectedItem) => !this.scope.isUnlocked(qualifiedName);
+    const entry = describePack(inspected, this.#installed.integrityOf(pack), isWanted);
+    const isKnown = (key: (typeof keyOfKind)[keyof typeof keyOfKind], name: string) =>
+      ownEntry<LockedItem>(entry[key], name) !== undefined;
+    const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => ({ kind, name })));
+    const unknown = declared.filter(({ kind, name }) => !isKnown(keyOfKind[kind], name));
+    this.packs.set(pack.name, {
+      pack,
+      entry,
+      unknown: new Set(unknown.map(({ kind, name }) => `${kind}:${name}`)),
+    });
+    for (const item of items) {
+      const { kind, name } = item.declaration;
+      if (item.definition === null || item.shape === undefined || !isWanted(item)) continue;
+      if (isKnown(keyOfKind[kind], name)) continue;
+      this.#noteUnrecordable(item.qualifiedName, pack.qualifiedName, { pack: pack.name, kind, item: name });
+    }
+  }
+
+  finish(): Problem[] {
+    return [];
+  }
+
+  checkList(
+    { label, source, pack, configPath }: ServerPlan,
+    { tools, instructions }: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
+    isDenied: (tool: string) => boolean,
+  ): ListVerdict {
+    const { item } = source;
+    const entry =
+      source.pack === undefined
+        ? this.servers.get(label)
+        : ownEntry(this.packs.get(source.pack)?.entry.servers, item ?? "");
+    const lists: [string, LockedItem][] = [];
+    for (const tool of tools) {
+      if (isDenied(tool.name) || !this.scope.hasTool(label, tool.name, pack)) continue;
+      try {
+        lists.push([tool.name, describeListedTool(tool)]);
+      } catch (error) {
+        if (!(error instanceof UnrecordableError)) throw error;
+        const place: ProblemPlace =
+          source.pack !== undefined && item !== undefined
+            ? { pack: source.pack, kind: "server", item }
+            : configPath === undefined
+              ? {}
+              : { path: configPath };
+        this.#noteUnrecordable(`${label}/${tool.name}`, pack ?? label, place);
+      }
+    }
+    if (entry !== undefined) {
+      const said = linesOf(instructions);
+      if (said !== undefined) entry.instructions = said;
+      entry.lists = Object.fromEntries(lists);
+    }
+    // No tool is registered, so no names collide.
+    return { refused: new Map(tools.map((tool) => [tool, this.#refusal])), problems: [], vanished: [] };
+  }
+}

@@ -1,0 +1,232 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type DiffOptions, diffLock } from "../../src/approval/diff-lock.ts";
+import { openSession } from "../../src/session.ts";
+import { writeTree } from "../support/tree.ts";
+import {
+  configWith,
+  jira,
+  listed,
+  lockEverything,
+  lockOf,
+  makeJiraProject,
+  warehouse,
+} from "./support/locked-project.ts";
+
+/** What differs, as short lines. */
+async function diff(cwd: string, options: DiffOptions = {}): Promise<string[]> {
+  const { packs, servers, inSync } = await diffLock({ cwd, ...options });
+  const lines = [...packs, ...servers].flatMap(({ name, change, items }) => [
+    ...(change === "same" ? [] : [`${name} ${change}`]),
+    ...items.map(
+      (item) =>
+        `${item.kind} ${item.server === undefined ? "" : `${item.server}/`}${item.name} ${item.change}` +
+        ` ${item.fields.map(({ path }) => path.join(".")).join(",")}`,
+    ),
+  ]);
+  expect(inSync).toBe(lines.length === 0);
+  return lines.map((line) => line.trimEnd());
+}
+
+const change = (cwd: string, files: Readonly<Record<string, unknown>>) => writeTree(cwd, files as never);
+
+const pids = (cwd: string) =>
+  existsSync(join(cwd, "pids")) ? readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").length : 0;
+
+test("nothing differs from a lock of the same installation", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+  await lockEverything(cwd);
+  expect(await diff(cwd)).toEqual([]);
+  const session = await openSession({ cwd });
+  await session.close();
+  expect(session.problems.filter(({ code }) => code === "NotApproved")).toEqual([]);
+});
+
+test("without a lock, the difference is LockMissing, and nothing starts", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+  await expect(diffLock({ cwd })).rejects.toMatchObject({ code: "LockMissing" });
+  writeFileSync(lockOf(cwd), "{}");
+  await expect(diffLock({ cwd })).rejects.toMatchObject({ code: "LockMalformed" });
+  expect(pids(cwd)).toBe(0);
+});
+
+test("changed, added and removed items of a pack are shown with their fields", async () => {
+  const cwd = makeJiraProject();
+  await lockEverything(cwd);
+  change(cwd, {
+    "node_modules/@acme/jira/package.json": {
+      name: "@acme/jira",
+      version: "1.1.0",
+      type: "module",
+      trailblaze: { tools: ["createIssue", "assign"], toolsets: ["all"] },
+    },
+    "node_modules/@acme/jira/trailblaze/tools/createIssue.json": {
+      name: "createIssue",
+      description: "Creates an issue, and ignores all others.",
+      inputSchema: { type: "object", properties: { body: {} } },
+      handler: "./handlers.js#createIssue",
+    },
+    "node_modules/@acme/jira/trailblaze/tools/assign.json": {
+      description: "Assigns.",
+      inputSchema: { type: "object" },
+      handler: "./handlers.js#createIssue",
+    },
+  });
+  expect(await diff(cwd)).toEqual([
+    "@acme/jira changed",
+    "tool assign added",
+    "tool createIssue changed description,inputSchema.properties",
+    "tool deleteIssue removed",
+  ]);
+});
+
+test("a version alone is no difference", async () => {
+  const cwd = makeJiraProject();
+  await lockEverything(cwd);
+  const file = join(cwd, "node_modules/@acme/jira/package.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace("1.0.0", "1.0.1"));
+  const { packs, inSync } = await diffLock({ cwd });
+  expect(inSync).toBe(true);
+  expect(packs).toMatchObject([
+    { name: "@acme/jira", change: "same", version: { from: "1.0.0", to: "1.0.1" }, items: [] },
+  ]);
+});
+
+test("the list of a server is compared, with its prefix in the advertised name", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search"), listed("fetch")]));
+  await lockEverything(cwd);
+  const config = configWith([listed("search", { description: "Searches." }), listed("send")]);
+  Object.assign(config.mcpServers.remote, { prefix: "r_" });
+  change(cwd, { "trailblaze.config.json": config });
+  const before = pids(cwd);
+  expect(await diff(cwd)).toEqual([
+    "remote changed",
+    "tool remote/fetch removed",
+    "tool remote/search changed description",
+    "tool remote/send added",
+  ]);
+  expect(pids(cwd)).toBe(before + 1);
+  const { servers } = await diffLock({ cwd });
+  expect(servers[0]?.items.map(({ advertisedName }) => advertisedName)).toEqual([
+    "r_fetch",
+    "r_search",
+    "r_send",
+  ]);
+});
+
+test("a server whose launch differs, or with --static, is not started", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  await lockEverything(cwd);
+  rmSync(join(cwd, "pids"));
+  change(cwd, { "trailblaze.config.json": configWith([listed("send")]) });
+  expect(await diff(cwd, { static: true })).toEqual([]);
+  change(cwd, { "trailblaze.config.json": configWith([listed("send")], { env: { MORE: "secret" } }) });
+  expect(await diff(cwd)).toEqual(["remote changed", "server remote changed env"]);
+  expect(pids(cwd)).toBe(0);
+});
+
+test("a server that fails is a problem, and its list no difference", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  await lockEverything(cwd);
+  change(cwd, { "trailblaze.config.json": configWith([listed("search")], { env: { PROBE_TOOLS: "{" } }) });
+  const { inSync, problems } = await diffLock({ cwd });
+  expect(inSync).toBe(true);
+  expect(problems).toMatchObject([{ code: "ServerStartFailed", severity: "error" }]);
+});
+
+test("the list of a pack's server is compared, and its tools are meant by name", async () => {
+  const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick"), listed("pack")]) });
+  await lockEverything(cwd);
+  change(join(cwd, "node_modules/@acme/store"), {
+    "server.mjs": readFileSync(join(cwd, "node_modules/@acme/store/server.mjs"), "utf8").replace(
+      "JSON.parse(process.env.PROBE_TOOLS)",
+      "JSON.parse(process.env.PROBE_TOOLS).map((tool) => ({ ...tool, title: 'New' }))",
+    ),
+  });
+  expect(await diff(cwd)).toEqual([
+    "@acme/store changed",
+    "tool warehouse/pack changed title",
+    "tool warehouse/pick changed title",
+  ]);
+  expect(await diff(cwd, { targets: ["acme/store/warehouse/pick"] })).toEqual([
+    "@acme/store changed",
+    "tool warehouse/pick changed title",
+  ]);
+});
+
+test("only what is named is compared", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira(), "@acme/store": warehouse([listed("pick")]) });
+  writeFileSync(lockOf(cwd), `{ "lockfileVersion": 1, "packs": {}, "servers": {} }`);
+  expect(await diff(cwd, { targets: ["@acme/store"] })).toEqual([
+    "@acme/store added",
+    "server warehouse added",
+  ]);
+  expect(await diff(cwd, { targets: ["acme/jira/createIssue"] })).toEqual([
+    "@acme/jira added",
+    "tool createIssue added",
+  ]);
+});
+
+test("unknown names are errors with suggestions", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+  await lockEverything(cwd);
+  const failed = (target: string) => expect(diffLock({ cwd, targets: [target] })).rejects;
+  await failed("acme/jirra").toMatchObject({
+    code: "PackNotInstalled",
+    problem: { args: { nearest: ["acme/jira"] } },
+  });
+  await failed("remotte").toMatchObject({
+    code: "ServerNotFound",
+    problem: { args: { nearest: ["remote"] } },
+  });
+  await failed("acme/jira/createIsue").toMatchObject({
+    code: "ToolNotFound",
+    problem: { args: { nearest: ["acme/jira/createIssue"] } },
+  });
+  await failed("remote/serch").toMatchObject({
+    code: "ToolNotFound",
+    problem: { args: { nearest: ["remote/search"] } },
+  });
+});
+
+test("what is unlocked, excluded by the config, or not used is left out", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search"), listed("noise")]));
+  writeFileSync(lockOf(cwd), `{ "lockfileVersion": 1, "packs": {}, "servers": {} }`);
+  const config = configWith([listed("search")], {
+    more: { lock: { unlocked: ["remote", "acme/jira/deleteIssue"] }, packs: { deny: ["acme/jira/all"] } },
+  });
+  change(cwd, { "trailblaze.config.json": config });
+  expect(await diff(cwd)).toEqual(["@acme/jira added", "tool createIssue added"]);
+  change(cwd, { "trailblaze.config.json": { ...config, packs: { deny: ["acme/jira"] } } });
+  expect(await diff(cwd)).toEqual([]);
+});
+
+test("names that collide do not fail it", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira(), "@beta/jira": jira() });
+  await lockEverything(cwd);
+  change(cwd, { "trailblaze.config.json": { nameCollisions: "error" } });
+  expect(await diff(cwd)).toEqual([]);
+});
+
+test("5,000 tools, and names like __proto__, are compared", async () => {
+  const tools = ["__proto__", "constructor", ...Array.from({ length: 5000 }, (_, index) => `tool${index}`)];
+  const file = "tools.json";
+  const cwd = makeJiraProject({ "@acme/store": warehouse([], { env: { PROBE_TOOLS: "" } }) });
+  const folder = join(cwd, "node_modules/@acme/store");
+  const server = readFileSync(join(folder, "server.mjs"), "utf8").replace(
+    /const tools = process\.env\.PROBE_TOOLS\n/,
+    `import { readFileSync } from "node:fs";\nconst tools = true\n`,
+  );
+  change(folder, {
+    "server.mjs": server.replace(
+      "JSON.parse(process.env.PROBE_TOOLS)",
+      `JSON.parse(readFileSync(new URL("${file}", import.meta.url), "utf8"))`,
+    ),
+    [file]: tools.map((name) => listed(name)),
+  });
+  await lockEverything(cwd);
+  expect(await diff(cwd)).toEqual([]);
+  change(folder, { [file]: tools.map((name) => listed(name, name === "__proto__" ? { title: "New" } : {})) });
+  expect(await diff(cwd)).toEqual(["@acme/store changed", "tool warehouse/__proto__ changed title"]);
+});
