@@ -152,7 +152,7 @@ describe("the command types", () => {
     expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe("// mine\n");
     expect(await runCommand(directory, "types", "--check")).toMatchObject({ exitCode: 2 });
     expect(running()).toEqual([]);
-  }, 90_000);
+  });
 });
 
 describe("the command dev", () => {

@@ -43,9 +43,7 @@ const make = (directory: string, template: string, name?: string) =>
   createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
 
 describe.each(templateNames)("the template %s", (template) => {
-  test("the new pack passes its tests, validates strictly and can be packed", {
-    timeout: 120_000,
-  }, async () => {
+  test("the new pack passes its tests, validates strictly and can be packed", async () => {
     const directory = join(makeFolder(), "front-desk");
     const made = make(directory, template);
     expect(made).toMatchObject({ directory, name: "front-desk", template });

@@ -120,7 +120,7 @@ describe("a callback's call", () => {
     expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
 
-  test("100 calls can run at the same time", { timeout: 60_000 }, async () => {
+  test("100 calls can run at the same time", async () => {
     const finish: (() => void)[] = [];
     const opened = await openEndpoint({
       dispatch: (call) =>
@@ -133,12 +133,12 @@ describe("a callback's call", () => {
       return (await resultOf(await post(opened, body))).text_content;
     });
     // All of them are under way before the first one ends.
-    await expect.poll(() => finish.length, { timeout: 20_000 }).toBe(100);
+    await expect.poll(() => finish.length).toBe(100);
     for (const one of finish.toReversed()) one();
     expect(await Promise.all(asked)).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
   });
 
-  test("more than a thousand calls at the same time are rejected", { timeout: 60_000 }, async () => {
+  test("more than a thousand calls at the same time are rejected", async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const connection = await openConnection(opened);
     await connection.send(formatRequest(opened, createRequest()).repeat(1000));

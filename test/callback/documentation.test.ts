@@ -37,13 +37,13 @@ async function runAsServer(command: string, args: readonly string[], input = "")
 }
 
 describe("the page for authors of servers", () => {
-  test.runIf(isThere[0])("the page starts with a request that works", { timeout: 40_000 }, async () => {
+  test.runIf(isThere[0])("the page starts with a request that works", async () => {
     const { opened, result } = await runAsServer("sh", ["-c", textOf("sh")]);
     expect(result).toEqual({ exitCode: 0, stderr: "", stdout: textOf("json") });
     expect(opened.calls).toMatchObject([{ toolName: "greeter_greet", arguments: { name: "Ada" } }]);
   });
 
-  test.runIf(isThere[1])("the page's Python function works", { timeout: 40_000 }, async () => {
+  test.runIf(isThere[1])("the page's Python function works", async () => {
     const use = `print(call_tool(os.environ["INVOCATION_ID"], "t", {"name": "Grüße"})["text_content"].encode())`;
     const { result } = await runAsServer("python3", ["-"], `${textOf("python")}\n${use}\n`);
     expect(result.stderr).toBe("");

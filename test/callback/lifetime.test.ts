@@ -29,14 +29,12 @@ function runHost(afterwards: string) {
   return runProcess(process.execPath, node, { cwd: inRepository("."), env: process.env, timeoutMs: 30_000 });
 }
 
-test("an open endpoint does not keep its process running, whatever is connected", {
-  timeout: 40_000,
-}, async () => {
+test("an open endpoint does not keep its process running, whatever is connected", async () => {
   const host = await runHost("idle.unref(); calling.unref(); process.stdout.write('over');");
   expect(host).toEqual({ stdout: "over", stderr: "", exitCode: 0 });
 });
 
-test("a closed endpoint leaves no handles open in Node", { timeout: 40_000 }, async () => {
+test("a closed endpoint leaves no handles open in Node", async () => {
   const host = await runHost(`
     const gone = Promise.all([once(idle.resume(), "close"), once(calling.resume(), "close")]);
     await endpoint.close();

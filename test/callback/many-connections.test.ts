@@ -46,9 +46,7 @@ function flood({ endpoint }: OpenedEndpoint, number: number, text: string): Sock
 }
 
 describe("simultaneous callbacks, each on its own connection", () => {
-  test("a thousand simultaneous callbacks are called, and the others are answered with an error", {
-    timeout: 60_000,
-  }, async () => {
+  test("a thousand simultaneous callbacks are called, and the others are answered with an error", async () => {
     const release: (() => void)[] = [];
     const opened = await openEndpoint({
       // On a busy machine, 1,500 connections take their time.
@@ -95,7 +93,7 @@ describe("connections without a token leave room for callbacks", () => {
     ["that never end their headers", 3000, `${line}Host: 127.0.0.1\r\nX: `],
     ["that never send their body", 3000, `${line}Host: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{`],
     ["of another protocol", 3000, "\x16\x03\x01\x02\x00"],
-  ])("callbacks are answered despite many connections %s", { timeout: 60_000 }, async (_, number, text) => {
+  ])("callbacks are answered despite many connections %s", async (_, number, text) => {
     const opened = await openEndpoint();
     const before = await openConnection(opened);
     flood(opened, number, text);
@@ -108,9 +106,7 @@ describe("connections without a token leave room for callbacks", () => {
     before.socket.destroy();
   });
 
-  test("callbacks are answered despite many slow connections that reopen when they are closed", {
-    timeout: 60_000,
-  }, async () => {
+  test("callbacks are answered despite many slow connections that reopen when they are closed", async () => {
     const opened = await openEndpoint({ transport: { maxConnections: 50, maxRequests: 30 } });
     const sockets = new Set<Socket>();
     let isOver = false;

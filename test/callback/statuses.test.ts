@@ -70,7 +70,7 @@ describe("a request that is rejected by its head", () => {
     ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
     ["a negative length", 400, { "Content-Length": "-1" }],
     ["headers without end", 431, { x: "x".repeat(20_000) }],
-  ])("a request with %s gets %i", { timeout: 20_000 }, async (_what, status, headers, line) => {
+  ])("a request with %s gets %i", async (_what, status, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(status);
     expect(answer?.headers.get("connection")).toBe("close");

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
 import { command, runCli } from "../support/run-cli.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -186,7 +186,7 @@ describe("trailblaze call", () => {
     }
     const closed = new Promise<number | null>((resolve) => child.on("close", resolve));
     const traces = (text: string) =>
-      vi.waitFor(() => expect(readFileSync(join(cwd, "trace"), "utf8")).toContain(text), 20_000);
+      expect.poll(() => readFileSync(join(cwd, "trace"), "utf8")).toContain(text);
     await traces(isSilent ? '"initialize"' : '"probe_hang","arguments"');
     const pid = Number(readFileSync(join(cwd, "pids"), "utf8"));
     return { child, traces, pid, finish: async () => ({ exitCode: await closed, ...streams }) };
@@ -199,7 +199,7 @@ describe("trailblaze call", () => {
     }
   };
 
-  test("`call` exits with 130 after Ctrl-C and leaves no server behind", { timeout: 30_000 }, async () => {
+  test("`call` exits with 130 after Ctrl-C and leaves no server behind", async () => {
     const { child, pid, finish } = await startHanging(["call", "probe_hang", "--json"]);
     child.kill("SIGINT");
     const { exitCode, stdout, stderr } = await finish();
@@ -210,28 +210,24 @@ describe("trailblaze call", () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  test.each([true, false])(
-    "`call` exits immediately after a second Ctrl-C (--json: %s)",
-    { timeout: 30_000 },
-    async (asJson) => {
-      const flags = asJson ? ["--json"] : [];
-      const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
-      child.kill("SIGINT");
-      await traces("! SIGTERM");
-      child.kill("SIGINT");
-      const { exitCode, stdout, stderr } = await finish();
-      expect(exitCode).toBe(130);
-      if (asJson) expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
-      else expect(stdout).toBe("");
-      expect(stderr).not.toContain("SessionClosed");
-      await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
-    },
-  );
+  test.each([true, false])("`call` exits immediately after a second Ctrl-C (--json: %s)", async (asJson) => {
+    const flags = asJson ? ["--json"] : [];
+    const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
+    child.kill("SIGINT");
+    await traces("! SIGTERM");
+    child.kill("SIGINT");
+    const { exitCode, stdout, stderr } = await finish();
+    expect(exitCode).toBe(130);
+    if (asJson) expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
+    else expect(stdout).toBe("");
+    expect(stderr).not.toContain("SessionClosed");
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
 
   test.each([
     ["SIGTERM", 1],
     ["SIGINT", 130],
-  ] as const)("`run` prints the finished steps after %s", { timeout: 30_000 }, async (signal, exitCode) => {
+  ] as const)("`run` prints the finished steps after %s", async (signal, exitCode) => {
     const trail = { "trail.yaml": "- probe_params: { n: 1 }\n- probe_hang: {}\n- probe_params: {}\n" };
     const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], "", trail);
     child.kill(signal);
@@ -244,7 +240,7 @@ describe("trailblaze call", () => {
   test.each([
     ["SIGTERM", 143],
     ["SIGINT", 130],
-  ] as const)("`doctor` prints what it knows after %s", { timeout: 30_000 }, async (signal, exitCode) => {
+  ] as const)("`doctor` prints what it knows after %s", async (signal, exitCode) => {
     const { child, pid, finish } = await startHanging(["doctor", "--json"], "", {}, true);
     child.kill(signal);
     const run = await finish();

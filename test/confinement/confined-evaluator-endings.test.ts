@@ -133,7 +133,7 @@ describe.each(extremes)("a file that is evaluated with %s", (method) => {
       }
     };
     await Promise.all([evaluateRest(), evaluateRest(), evaluateRest()]);
-  }, 120_000);
+  });
   afterAll(folder.remove);
 
   test.each(endings.map(([what, , result], index) => ({ what, result, index })))(
@@ -277,7 +277,7 @@ describe("limits of evaluating a pack", () => {
       });
       await evaluateIn(root, undefined, { methods: [method], limits: { wallMs: 700 } });
       // The guard of a killed group may take a moment more to be gone on a busy machine.
-      await vi.waitFor(() => expect(processesWith(temporary)).toEqual([]), { timeout: 5000 });
+      await expect.poll(() => processesWith(temporary)).toEqual([]);
       expect(readdirSync(temporary)).toEqual(["keep", basename(root)]);
     },
   );
@@ -301,7 +301,7 @@ describe("limits of evaluating a pack", () => {
       abortion.abort();
       const interrupted = { reason: "it was interrupted" };
       expect((await evaluation).results).toEqual({ "a.mjs": interrupted, "b.mjs": interrupted });
-      await vi.waitFor(() => expect(processesWith(temporary)).toEqual([]), { timeout: 5000 });
+      await expect.poll(() => processesWith(temporary)).toEqual([]);
       expect(readdirSync(temporary)).toEqual(["keep", basename(root)]);
     },
   );
@@ -359,7 +359,7 @@ describe.runIf(process.platform === "linux").each(usableMethods)(
       await waitUntil(isRunning);
       host.kill("SIGKILL");
       await ended;
-      await expect.poll(() => processesWith(root), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesWith(root)).toEqual([]);
     });
   },
 );

@@ -44,7 +44,7 @@ describe("the lock of a file", () => {
     expect(readdirSync(holders)).toEqual([]);
   });
 
-  test("the lock of a killed process is removed immediately", { timeout: 60_000 }, async () => {
+  test("the lock of a killed process is removed immediately", async () => {
     const { file, holders, lock } = makePlace();
     lockAndDie(file, holders);
     const held = await lock();
@@ -53,7 +53,7 @@ describe("the lock of a file", () => {
     expect(readdirSync(holders)).toEqual([]);
   });
 
-  test("exactly one of many waiting processes takes an abandoned lock", { timeout: 60_000 }, async () => {
+  test("exactly one of many waiting processes takes an abandoned lock", async () => {
     const { file, holders, lock } = makePlace();
     lockAndDie(file, holders);
     let inside = 0;
@@ -112,7 +112,7 @@ describe("the lock of a file", () => {
     const { folder, lock } = makePlace();
     const held = await lock();
     const before = statSync(folder).mtimeMs;
-    await expect.poll(() => statSync(folder).mtimeMs, { timeout: 20_000 }).toBeGreaterThan(before + 1000);
+    await expect.poll(() => statSync(folder).mtimeMs).toBeGreaterThan(before + 1000);
     expect(held.isHeld()).toBe(true);
     await expect(lock({ waitMs: 50, graceMs: 0, staleMs: 0 })).rejects.toThrow(
       `process ${process.pid} holds`,
@@ -150,6 +150,6 @@ test("a process that its parent has not collected counts as ended", async () => 
     parent.stdout.once("data", (bytes) => resolve(String(bytes))),
   );
   const identity = { ...identifyOwnProcess(), pid: Number(text), started: undefined };
-  await expect.poll(() => isSameProcessRunning(identity), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isSameProcessRunning(identity)).toBe(false);
   expect(isSameProcessRunning(identifyOwnProcess())).toBe(true);
 });

@@ -202,9 +202,7 @@ test("an install succeeds while other files appear in the folder", async () => {
   expect(await install("cursor", "mine")).toMatchObject({ changed: true });
 });
 
-test("twelve installs lose no change of a program that writes the same config every 25 ms", {
-  timeout: 120_000,
-}, async () => {
+test("twelve installs lose no change of a program that writes the same config every 25 ms", async () => {
   const { root, planInstall, apply } = makePlace();
   const file = join(root, "shared.json");
   writeFileSync(file, "{}\n");

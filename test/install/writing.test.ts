@@ -279,7 +279,6 @@ describe("an install or uninstall that is killed", () => {
 
   test.each(steps)(
     "an install that is killed at the step %s leaves the old config or the new one, and can be repeated",
-    { timeout: 120_000 },
     async (step) => {
       const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
       const plan = await place.planInstall("cursor", "mine");
@@ -299,7 +298,7 @@ describe("an install or uninstall that is killed", () => {
     },
   );
 
-  test("an uninstall that was killed can be repeated", { timeout: 120_000 }, async () => {
+  test("an uninstall that was killed can be repeated", async () => {
     for (const step of ["drafted@mcp.json", "replaced@mcp.json", "drafted@installs.json"]) {
       const place = makePlace({ waitMs: 60_000, graceMs: 60_000 });
       await place.install("cursor", "mine");

@@ -134,7 +134,7 @@ test("a server that does not start fails with its last output", async () => {
       args: expect.objectContaining({ reason: expect.stringContaining("no license") }),
     }),
   );
-}, 60_000);
+});
 
 test("an offline installation uses npm's cache and nothing else", async () => {
   const cwd = makePack("export const greet = () => 1;", { dependencies: { "hello-tools": "^1.0.0" } });
@@ -146,7 +146,7 @@ test("an offline installation uses npm's cache and nothing else", async () => {
   expect((await validateWith(cache, cwd, "--yes")).document.problems.filter(isFailing)).toEqual([]);
   const filled = await validateWith(cache, cwd, "--yes", "--offline");
   expect(filled.document.problems.filter(isFailing)).toEqual([]);
-}, 90_000);
+});
 
 test.each([[["name"]], [["version"]], [["name", "version"]]])(
   "a private pack without %j in package.json is checked as installed",
@@ -183,7 +183,7 @@ test("a failed installation does not affect the results of other targets", async
   expect(codes).toEqual([["InstallFailed"], ["FailsAsInstalled"]]);
   expect(document.ok).toBe(false);
   expect(exitCode).toBe(1);
-}, 60_000);
+});
 
 test("a package that is not published is installed from its tarball", async () => {
   const tarballs = makeTree({ "tb-unpublished/package.json": packManifest("tb-unpublished") });
@@ -194,7 +194,7 @@ test("a package that is not published is installed from its tarball", async () =
   const tarball = join(tarballs, readdirSync(tarballs).find((name) => name.endsWith(".tgz")) ?? "");
   const { document } = await validate(cwd, "--yes", "--with", tarball);
   expect(document.problems.filter(({ code }: { code: string }) => code === "FailsAsInstalled")).toEqual([]);
-}, 60_000);
+});
 
 /** Starts the command without waiting for it, with a temporary folder of its own. */
 function startValidation(cwd: string, temporary: string) {
@@ -268,7 +268,7 @@ test("a module whose import takes more than 10 seconds fails", async () => {
       args: expect.objectContaining({ reason: "it took longer than 10 s" }),
     }),
   );
-}, 60_000);
+});
 
 test("the config's `timeouts.handshakeMs` limits the start of a server", async () => {
   const cwd = makeTree({
@@ -285,7 +285,7 @@ test("the config's `timeouts.handshakeMs` limits the start of a server", async (
       args: expect.objectContaining({ reason: expect.stringContaining("300 ms") }),
     }),
   );
-}, 60_000);
+});
 
 test.each(["./missing.tgz", "./folder", "./package.json", "./text.tgz"])(
   "--with %s is rejected because it is not a tarball",
@@ -331,4 +331,4 @@ test("--as-installed without a terminal requires --yes, and its options require 
   const cwd = makePack("export const greet = () => 1;");
   expect((await validate(cwd)).exitCode).toBe(2);
   expect((await runCli(["validate", "--offline"], { cwd })).exitCode).toBe(2);
-}, 60_000);
+});

@@ -15,7 +15,7 @@ beforeAll(async () => {
   await runUsersNpm(args, folder.path);
   const [tarball = ""] = readdirSync(folder.path);
   await runToSuccess("tar", ["-xzf", tarball], { cwd: folder.path, env: process.env, timeoutMs: 30_000 });
-}, 60_000);
+});
 afterAll(folder.remove);
 
 test("the package has the schemas, and its command explains every code", async () => {

@@ -137,9 +137,7 @@ test("two bundles share one endpoint", () => {
   expect(endpoint).toMatchObject({ kind: "Mcp.HttpEndpoint", tools: ["WeatherTools", "StationTools"] });
 });
 
-test("a process answers other calls while hostile calls run", {
-  timeout: 90_000,
-}, async () => {
+test("a process answers other calls while hostile calls run", async () => {
   const script = inRepository("test/runtime/bundle-hostile-host.ts");
   const args = ["--import", import.meta.resolve("tsx"), script];
   // Killed, and the test failed, where a call blocks the process.

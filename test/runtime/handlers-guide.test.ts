@@ -42,7 +42,6 @@ test("the guide has examples, and each JSON block is the result of one of them",
 
 test.each(["in-process", "process"])(
   "the guide's handlers return the documented results, %s",
-  { timeout: 30_000 },
   async (isolation) => {
     const { modules, calls } = readGuide();
     const root = makePack({ "package.json": { type: "module" }, ...modules });

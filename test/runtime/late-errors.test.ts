@@ -45,7 +45,7 @@ async function runHost(request: object) {
   return { ...printed, isAlive: rest.includes("alive"), exitCode, stderr };
 }
 
-describe("an error that a handler throws after its call", { timeout: 90_000 }, () => {
+describe("an error that a handler throws after its call", () => {
   test("a late error is reported and does not end the host", async () => {
     const expected: Record<string, unknown> = {
       timer: "timer",

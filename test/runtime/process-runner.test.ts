@@ -35,7 +35,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
   return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };
 }
 
-describe("a handler in a child process", { timeout: 30_000 }, () => {
+describe("a handler in a child process", () => {
   test("a handler in a child process gets and returns the same as one in the host", async () => {
     const { call, root, runner } = createRunner(`
       export const a = async (args, context) => {
@@ -180,7 +180,7 @@ describe("a handler in a child process", { timeout: 30_000 }, () => {
   });
 });
 
-describe("session memory in a child process", { timeout: 30_000 }, () => {
+describe("session memory in a child process", () => {
   const createMemory = (entries: [string, string][]) => {
     const map = new Map(entries);
     return {
@@ -252,7 +252,7 @@ describe("session memory in a child process", { timeout: 30_000 }, () => {
   });
 });
 
-describe("abandoned calls in a child process", { timeout: 30_000 }, () => {
+describe("abandoned calls in a child process", () => {
   test("an abandoned call rejects immediately, its handler is notified, and other calls continue", async () => {
     const { call, textOf } = createRunner(`
       let heard = "nothing";
@@ -287,7 +287,7 @@ describe("abandoned calls in a child process", { timeout: 30_000 }, () => {
   });
 });
 
-describe("a child process that fails", { timeout: 30_000 }, () => {
+describe("a child process that fails", () => {
   test.each([
     ["exits", "process.exit(3)", { exitCode: 3, signal: null }],
     ["exits with success", "process.exit(0)", { exitCode: 0, signal: null }],
@@ -322,7 +322,7 @@ describe("a child process that fails", { timeout: 30_000 }, () => {
       };
       export const b = () => "alive";`);
     await textOf("a");
-    await vi.waitFor(() => expect(late).toHaveLength(100), { timeout: 20_000 });
+    await expect.poll(() => late).toHaveLength(100);
     expect(late.slice(0, 3).sort()).toEqual(["again", "rejection", "timer"]);
     expect(late.at(-1)).toBe("Further errors of this kind are not reported.");
     expect(await textOf("b")).toBe("alive");
@@ -375,7 +375,7 @@ describe("a child process that fails", { timeout: 30_000 }, () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("closing a runner", { timeout: 60_000 }, () => {
+describe.runIf(process.platform === "linux")("closing a runner", () => {
   test.each([
     ["that waits", "setInterval(() => {}, 1000)"],
     ["that ignores SIGTERM", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"],
@@ -401,7 +401,7 @@ describe.runIf(process.platform === "linux")("closing a runner", { timeout: 60_0
     const waiting = expect(call("waits")).rejects.toThrow(/the session is closed/i);
     await Promise.all([runner.close(), runner.close()]);
     await waiting;
-    await vi.waitFor(() => expect(pids.map(isRunning)).toEqual([false, false]), { timeout: 10_000 });
+    await expect.poll(() => pids.map(isRunning)).toEqual([false, false]);
     await expect(textOf("waits")).rejects.toThrow(/the session is closed/i);
   });
 
@@ -428,8 +428,8 @@ describe.runIf(process.platform === "linux")("closing a runner", { timeout: 60_0
     });
     onTestFinished(() => void host.kill("SIGKILL"));
     const readPid = () => readPids(join(root, "pid"))[0] ?? 0;
-    await vi.waitFor(() => expect(isRunning(readPid())).toBe(true), { timeout: 20_000 });
+    await expect.poll(() => isRunning(readPid())).toBe(true);
     host.kill("SIGKILL");
-    await vi.waitFor(() => expect(isRunning(readPid())).toBe(false), { timeout: 15_000, interval: 100 });
+    await expect.poll(() => isRunning(readPid()), { interval: 100 }).toBe(false);
   });
 });

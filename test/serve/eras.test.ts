@@ -149,7 +149,7 @@ const asModern = {
 };
 const asLegacy = { ...all, session: { id: expect.any(String), client: "tester" }, structured: undefined };
 
-describe("a server for both eras of MCP", { timeout: 30_000 }, () => {
+describe("a server for both eras of MCP", () => {
   test.each(["auto", { pin: revision }] as const)(
     "a server for both eras serves a modern client of version 2 in mode %j, over stdio and HTTP",
     async (mode) => {
@@ -198,7 +198,7 @@ describe("a server for both eras of MCP", { timeout: 30_000 }, () => {
     const lines: { method?: string; id?: unknown }[] = [];
     createInterface(child.stdout).on("line", (line) => lines.push(JSON.parse(line)));
     child.stdin.write(`${JSON.stringify(listen)}\n`);
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => lines.length).toBe(1);
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([0, null]);
     expect(lines).toMatchObject([
@@ -220,7 +220,7 @@ async function takenBy(url: string): Promise<string> {
   return taken.join(" ").trim();
 }
 
-describe("the option --protocol", { timeout: 30_000 }, () => {
+describe("the option --protocol", () => {
   const servers = {
     own: { tools: ["acme/desk/echo"], protocol: "legacy" },
     plain: { tools: ["acme/desk/echo"] },
@@ -285,7 +285,7 @@ describe("the option --protocol", { timeout: 30_000 }, () => {
   });
 });
 
-describe("a subprocess server over HTTP", { timeout: 30_000 }, () => {
+describe("a subprocess server over HTTP", () => {
   test("a subprocess server over HTTP serves legacy clients, and modern ones fall back", async () => {
     const serving = await serveOverHttp("acme/desk/process", { cwd: makeDesk() });
     onTestFinished(async () => void (await serving.stop()));

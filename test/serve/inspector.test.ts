@@ -54,7 +54,7 @@ async function expectListAndCalls(cwd: string, target: readonly string[]) {
 }
 
 // Each test starts several inspectors; the limit is for hangs.
-describe("the MCP inspector with a pack's tools", { timeout: 120_000 }, () => {
+describe("the MCP inspector with a pack's tools", () => {
   test("the MCP inspector lists and calls tools over stdio, and no server keeps running", async () => {
     const cwd = makeProject();
     await expectListAndCalls(cwd, ["sh", "start.sh", server]);

@@ -242,7 +242,7 @@ describe("`start` with the name of a pack", () => {
   });
 });
 
-test("the MCP inspector lists and calls the tools of a served session", { timeout: 60_000 }, async () => {
+test("the MCP inspector lists and calls the tools of a served session", async () => {
   const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
   const cwd = makeDesk();
   const target = [process.execPath, script, "start", "--cwd", cwd];

@@ -10,8 +10,8 @@ export interface HttpServing {
   readonly stop: () => Promise<number | null>;
 }
 
-const startLimitMs = 30_000;
-const stopLimitMs = 10_000;
+const startLimitMs = 60_000;
+const stopLimitMs = 60_000;
 
 /** Runs the built `trailblaze start` on a free port of loopback. Without a server, it serves the session. */
 export async function serveOverHttp(

@@ -12,40 +12,36 @@ import { makePack, prompt } from "./validate-tree.ts";
 const onPosix = test.skipIf(process.platform === "win32");
 
 describe("hostile definition files", () => {
-  onPosix(
-    "validate reports every unusable definition file in one run, and nothing else",
-    { timeout: 10_000 },
-    async () => {
-      const outside = makeTree({ "secret.json": prompt("secret") });
-      const names = ["pipe", "sparse", "outside", "folder", "circle", "dangling", "device", "well"];
-      const folder = makePack({
-        extension: { prompts: names },
-        files: { "trailblaze/prompts/well.json": prompt("well"), "trailblaze/prompts/sparse.json": "" },
-      });
-      const at = (name: string) => join(folder, "trailblaze/prompts", `${name}.json`);
-      makeFifo(at("pipe"));
-      truncateSync(at("sparse"), 8 * 2 ** 30);
-      makeLink(join(outside, "secret.json"), at("outside"));
-      mkdirSync(at("folder"));
-      makeLink("circle.json", at("circle"));
-      makeLink("nowhere.json", at("dangling"));
-      makeLink("/dev/zero", at("device"));
-      const { problems, prompts } = await validateExtension(folder);
-      expect(prompts).toEqual(names);
-      const byItem = Object.fromEntries(
-        problems.map(({ item, code, args }) => [item, `${code}: ${argumentTexts(args)}`]),
-      );
-      expect(byItem).toEqual({
-        pipe: expect.stringMatching(/^InvalidDefinitionContents: .*\bpipe/),
-        sparse: expect.stringMatching(/^DefinitionTooLarge: .*\b8589934592\b/),
-        outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
-        folder: expect.stringMatching(/^MissingDefinitionFile: /),
-        circle: expect.stringMatching(/^InvalidDefinitionContents: /),
-        dangling: expect.stringMatching(/^MissingDefinitionFile: /),
-        device: expect.stringMatching(/^(?:InvalidDefinitionContents|DefinitionOutsidePackage): /),
-      });
-    },
-  );
+  onPosix("validate reports every unusable definition file in one run, and nothing else", async () => {
+    const outside = makeTree({ "secret.json": prompt("secret") });
+    const names = ["pipe", "sparse", "outside", "folder", "circle", "dangling", "device", "well"];
+    const folder = makePack({
+      extension: { prompts: names },
+      files: { "trailblaze/prompts/well.json": prompt("well"), "trailblaze/prompts/sparse.json": "" },
+    });
+    const at = (name: string) => join(folder, "trailblaze/prompts", `${name}.json`);
+    makeFifo(at("pipe"));
+    truncateSync(at("sparse"), 8 * 2 ** 30);
+    makeLink(join(outside, "secret.json"), at("outside"));
+    mkdirSync(at("folder"));
+    makeLink("circle.json", at("circle"));
+    makeLink("nowhere.json", at("dangling"));
+    makeLink("/dev/zero", at("device"));
+    const { problems, prompts } = await validateExtension(folder);
+    expect(prompts).toEqual(names);
+    const byItem = Object.fromEntries(
+      problems.map(({ item, code, args }) => [item, `${code}: ${argumentTexts(args)}`]),
+    );
+    expect(byItem).toEqual({
+      pipe: expect.stringMatching(/^InvalidDefinitionContents: .*\bpipe/),
+      sparse: expect.stringMatching(/^DefinitionTooLarge: .*\b8589934592\b/),
+      outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
+      folder: expect.stringMatching(/^MissingDefinitionFile: /),
+      circle: expect.stringMatching(/^InvalidDefinitionContents: /),
+      dangling: expect.stringMatching(/^MissingDefinitionFile: /),
+      device: expect.stringMatching(/^(?:InvalidDefinitionContents|DefinitionOutsidePackage): /),
+    });
+  });
 
   onPosix(
     "DefinitionOutsidePackage is reported for a folder of definitions that links out of the package",

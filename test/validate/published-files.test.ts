@@ -395,7 +395,7 @@ test.each([
   ["megabytes long", "a\n".repeat(1 << 20)],
   ["a pattern of too many alternatives", `${"{a,b}".repeat(30)}\n`],
   ["a pattern of nested repetitions", "+(+(a|aa)|b)\n"],
-])("FileNotPublished is not reported if an ignore file is %s", { timeout: 10_000 }, async (_what, text) => {
+])("FileNotPublished is not reported if an ignore file is %s", async (_what, text) => {
   const folder = makePack(pack({}, text === undefined ? {} : { ".npmignore": text }));
   if (text === undefined) {
     if (process.platform === "win32") return;

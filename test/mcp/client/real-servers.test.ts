@@ -34,7 +34,7 @@ test("server-everything lists its tools, echoes, and reports progress", async ()
   await server.callTool(call(long?.name ?? "", { duration: 0.2, steps: 2 }), { ...limit, onProgress });
   expect(steps).toEqual([1, 2]);
   expect(reports).toMatchObject({ noise: [], invalid: [], listChanges: 0 });
-}, 120_000);
+});
 
 test("server-filesystem reads a file in its folder and rejects others", async () => {
   const folder = makeTemporaryFolder();
@@ -46,7 +46,7 @@ test("server-filesystem reads a file in its folder and rejects others", async ()
   const result = await read(join(path, "note.txt"));
   expect(result).toMatchObject({ content: [{ type: "text", text: "remember" }], structuredContent: {} });
   expect(await read("/etc/passwd")).toMatchObject({ isError: true });
-}, 120_000);
+});
 
 test("server-memory remembers what it is given", async () => {
   const folder = makeTemporaryFolder();
@@ -56,4 +56,4 @@ test("server-memory remembers what it is given", async () => {
   await server.callTool(call("create_entities", { entities }), limit);
   const graph = await server.callTool(call("read_graph"), limit);
   expect(graph.structuredContent).toMatchObject({ entities });
-}, 120_000);
+});

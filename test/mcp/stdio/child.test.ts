@@ -84,7 +84,7 @@ test("the end of stdin ends the process cleanly after all pending answers", asyn
 test("the end of stdin ends calls that do not finish within the grace period", async () => {
   const host = start({ graceMs: 100 });
   host.say(initializing(1), calling("slow", 2), calling("echo", 3));
-  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => host.messages().length).toBe(2);
   host.child.stdin.end();
   expect(await host.exited).toEqual([0, null]);
   expect(host.messages().map(({ id }) => id)).toEqual([1, 3]);
@@ -94,10 +94,10 @@ test("the end of stdin ends calls that do not finish within the grace period", a
 test("a client that closes its end of stdout ends the process cleanly", async () => {
   const host = start();
   host.say(initializing(1));
-  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => host.messages().length).toBe(1);
   host.child.stdout.destroy();
   host.say(calling("large", 2, { length: 1_000_000 }));
-  await expect.poll(host.stderr, { timeout: 20_000 }).toContain('"end":"output"');
+  await expect.poll(host.stderr).toContain('"end":"output"');
   host.child.stdin.end();
   expect(await host.exited).toEqual([0, null]);
   expect(host.stderr()).not.toContain("EPIPE");
@@ -106,10 +106,10 @@ test("a client that closes its end of stdout ends the process cleanly", async ()
 test("a client that stops reading does not block the process or its end", async () => {
   const host = start({ graceMs: 300 }, "exit");
   host.say(initializing(1));
-  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => host.messages().length).toBe(1);
   host.child.stdout.pause();
   host.say(calling("large", 2, { length: 20_000_000 }), calling("echo", 3));
-  await expect.poll(host.stderr, { timeout: 20_000 }).toContain("by console.log: echo was called");
+  await expect.poll(host.stderr).toContain("by console.log: echo was called");
   host.child.stdin.end();
   expect(await host.exited).toEqual([0, null]);
 });
@@ -117,10 +117,10 @@ test("a client that stops reading does not block the process or its end", async 
 test("handlers that read, pause or destroy stdin do not affect the protocol", async () => {
   const host = start();
   host.say(initializing(1), calling("echo", 2, { a: 1 }));
-  await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => host.messages().length).toBe(2);
   for (let id = 3; id < 6; id++) {
     host.say(calling("echo", id, { destroy: id }));
-    await expect.poll(() => host.messages().length, { timeout: 20_000 }).toBe(id);
+    await expect.poll(() => host.messages().length).toBe(id);
   }
   expect(host.stderr()).toContain("stdin ended");
   expect(host.stderr()).not.toContain("stolen");

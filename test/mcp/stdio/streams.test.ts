@@ -267,7 +267,7 @@ test("while the client does not read, the server pauses reading and later contin
         writes.shift()?.();
         return text.split("\n").length;
       },
-      { interval: 1, timeout: 20_000 },
+      { interval: 1 },
     )
     .toBe(200);
   await expect
