@@ -1,6 +1,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Answer } from "../mcp/http/http-answers.ts";
 import { listenForHttp } from "../mcp/http/http-server.ts";
+import { type Clock, systemClock } from "../runtime/clock.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createError, createTransportRefusal } from "./answers.ts";
@@ -14,8 +15,8 @@ export interface CallbackOptions {
   limits: SessionConfig["callback"];
   /** Calls a tool of the session. Its errors are not revealed. */
   dispatch(call: CallbackCall): Promise<CallbackOutcome>;
-  /** Limits of the transport; not documented for users. */
-  transport?: { headersTimeoutMs?: number; maxConnections?: number; maxRequests?: number };
+  /** Limits of the transport, and its clock; not documented for users. */
+  transport?: { headersTimeoutMs?: number; maxConnections?: number; maxRequests?: number; clock?: Clock };
 }
 
 /** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
@@ -100,6 +101,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
     maxConnections: transport?.maxConnections ?? maxConnections,
     maxRequests: transport?.maxRequests ?? maxRequests,
+    clock: transport?.clock ?? systemClock,
     refuse: (fault) =>
       fault === "busy"
         ? failedCall("Too many open callbacks in this session. Wait for one to end.")

@@ -1,12 +1,25 @@
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { setTimeout as delay } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createManualClock, type ManualClock } from "../session/support/manual-clock.ts";
 import { createRequest, type OpenedEndpoint, openEndpoint, post, resultOf } from "./open-endpoint.ts";
 import { formatHead, formatRequest, openConnection, type RawConnection } from "./raw-connection.ts";
 
-/** Longer than a connection is safe from being dropped; proves also that nothing else is dropped. */
-const settledMs = 300;
+/** How long a connection is safe from being dropped. */
+const settledMs = 100;
+
+/** Lets everything happen that is ready to; the endpoint is in this process. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 300; turn++) await nextTurn();
+}
+
+/** Lets connections become old enough to be dropped, and drops those above the limit. */
+async function grow(clock: ManualClock): Promise<void> {
+  await settle();
+  clock.advance(settledMs);
+  await settle();
+}
 
 /** Sends a callback on a connection of its own; the result, or the code of what went wrong on the way. */
 function callOnce({ endpoint, token }: OpenedEndpoint): Promise<Record<string, unknown> | string> {
@@ -48,16 +61,17 @@ function flood({ endpoint }: OpenedEndpoint, number: number, text: string): Sock
 describe("simultaneous callbacks, each on its own connection", () => {
   test("a thousand simultaneous callbacks are called, and the others are answered with an error", async () => {
     const release: (() => void)[] = [];
+    const clock = createManualClock();
     const opened = await openEndpoint({
       // On a busy machine, 1,500 connections take their time.
       limits: { bodyTimeoutMs: 60_000 },
-      transport: { headersTimeoutMs: 60_000 },
+      transport: { headersTimeoutMs: 60_000, clock },
       dispatch: () => new Promise((resolve) => release.push(() => resolve({ success: true, text: "done" }))),
     });
     let answered = 0;
     const answers = Array.from({ length: 1500 }, () => callOnce(opened).finally(() => answered++));
     await expect.poll(() => [release.length, answered], { timeout: 30_000 }).toEqual([1000, 500]);
-    await delay(settledMs);
+    await grow(clock);
     for (const finish of release) finish();
     expect(count((await Promise.all(answers)).map(describeResult))).toEqual({
       success: 1000,
@@ -107,27 +121,39 @@ describe("connections without a token leave room for callbacks", () => {
   });
 
   test("callbacks are answered despite many slow connections that reopen when they are closed", async () => {
-    const opened = await openEndpoint({ transport: { maxConnections: 50, maxRequests: 30 } });
+    const clock = createManualClock();
+    const opened = await openEndpoint({
+      transport: { maxConnections: 50, maxRequests: 30, headersTimeoutMs: 120_000, clock },
+    });
     const sockets = new Set<Socket>();
     let isOver = false;
+    let reopened = 0;
     const open = () => {
       const [socket] = flood(opened, 1, line);
       if (socket === undefined) return;
       sockets.add(socket);
       socket.on("close", () => {
         sockets.delete(socket);
+        reopened++;
         if (!isOver) open();
       });
     };
     for (let index = 0; index < 150; index++) open();
-    const drip = setInterval(() => {
+    for (let round = 1; round <= 30; round++) {
+      await grow(clock);
+      clock.advance(1);
       for (const socket of sockets) socket.write("x: y\r\n");
-    }, 20);
-    const results = [];
-    for (let round = 0; round < 30; round++) results.push(await callOnce(opened), await delay(20));
+      const connection = await openConnection(opened);
+      await settle();
+      // The others are old enough to be dropped, and the next ones come at once.
+      clock.advance(settledMs - 1);
+      await settle();
+      await connection.send(formatRequest(opened, createRequest()));
+      expect((await connection.answers(1)).map(({ status }) => status)).toEqual([200]);
+      connection.socket.destroy();
+    }
+    expect(reopened).toBeGreaterThan(3000);
     isOver = true;
-    clearInterval(drip);
-    expect(count(results.filter((one) => one !== undefined).map(describeResult))).toEqual({ success: 30 });
   });
 });
 
@@ -139,8 +165,9 @@ describe("connections that are closed at the limit", () => {
     const held = new Promise<void>((resolve) => {
       finish = resolve;
     });
+    const clock = createManualClock();
     const opened = await openEndpoint({
-      transport: { maxConnections: 6, maxRequests: 5 },
+      transport: { maxConnections: 6, maxRequests: 5, clock },
       dispatch: async ({ toolName }) => {
         if (toolName === "hold") await held;
         return { success: true, text: toolName };
@@ -149,7 +176,9 @@ describe("connections that are closed at the limit", () => {
     const open = async (text = "") => {
       const connection = await openConnection(opened);
       if (text !== "") await connection.send(text);
-      await delay(20);
+      await settle();
+      // So that no other is as old.
+      clock.advance(1);
       return connection;
     };
     const holding = await open(formatRequest(opened, createRequest({}, { tool_name: "hold" })));
@@ -157,26 +186,28 @@ describe("connections that are closed at the limit", () => {
     const idle = await open(formatRequest(opened, createRequest()));
     await idle.answers(1);
     const silent = [await open(), await open(), await open()];
-    await delay(settledMs);
+    await grow(clock);
     expect([holding, half, idle, ...silent].filter(isOpen)).toHaveLength(6);
 
     const more: RawConnection[] = [];
     const states = () => [...silent, idle, half, holding].map(isOpen);
     for (const closed of [1, 2, 3]) {
       more.push(await open());
+      await grow(clock);
       await expect.poll(states).toEqual([1, 2, 3, 4, 5, 6].map((place) => place > closed));
       // Proves that nothing else is closed.
-      await delay(settledMs);
+      await grow(clock);
     }
     expect(states()).toEqual([false, false, false, true, true, true]);
     expect(more.map(isOpen)).toEqual([true, true, true]);
     // With tokens, the newcomers are worth as much as those that are there.
     for (const connection of more) await connection.send(formatRequest(opened, createRequest()));
     for (const connection of more) await connection.answers(1);
-    await delay(settledMs);
+    await grow(clock);
     const newest = await open(formatRequest(opened, createRequest({}, { tool_name: "hold" })));
+    await grow(clock);
     await expect.poll(() => isOpen(idle)).toBe(false);
-    await delay(settledMs);
+    await grow(clock);
     expect([half, holding, newest, ...more].map(isOpen)).toEqual([true, true, true, true, true, true]);
     finish();
     expect((await holding.answers(1)).map(({ status }) => status)).toEqual([200]);
@@ -184,7 +215,8 @@ describe("connections that are closed at the limit", () => {
   });
 
   test("connections that have just opened are not closed", async () => {
-    const opened = await openEndpoint({ transport: { maxConnections: 4, maxRequests: 3 } });
+    const clock = createManualClock();
+    const opened = await openEndpoint({ transport: { maxConnections: 4, maxRequests: 3, clock } });
     const results = await Promise.all(Array.from({ length: 12 }, () => callOnce(opened)));
     expect(results.every((result) => typeof result !== "string")).toBe(true);
     expect(await resultOf(await post(opened))).toMatchObject({ success: true });

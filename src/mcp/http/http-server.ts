@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { timerMs } from "../../runtime/abort-listeners.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import {
   type Answer,
   formatRaw,
@@ -47,6 +48,8 @@ export interface HttpServerOptions {
   maxRequests: number;
   /** Whether the process may exit while the server listens. Default: false. */
   isBackground?: boolean;
+  /** For the choice of connections to drop. Default: the system's. */
+  clock?: Clock;
 }
 
 /** Both ways of closing are idempotent, and the first one counts. */
@@ -73,7 +76,7 @@ interface Connection {
   isEnding: boolean;
   /** It had an admitted request. */
   isProven: boolean;
-  /** When it was opened, or when its last admitted request began or ended, by `performance.now`. */
+  /** When it was opened, or when its last admitted request began or ended, by the clock. */
   since: number;
 }
 
@@ -98,11 +101,14 @@ class NodeHttpServer implements HttpServer {
   readonly #server: Server;
   readonly #connections = new Map<Duplex, Connection>();
   #underWay = 0;
-  #clearing: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  /** Cancels the next dropping of connections. */
+  #endClearing: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
     this.#server = createServer({
       headersTimeout: timerMs(options.headersTimeoutMs),
       // A safety net for the timeout of the body.
@@ -164,7 +170,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endGently(graceMs: number): Promise<void> {
-    clearTimeout(this.#clearing);
+    this.#endClearing?.();
     const closed = this.#stopListening();
     for (const [socket, connection] of this.#connections) {
       connection.isEnding = true;
@@ -176,7 +182,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endAtOnce(): Promise<void> {
-    clearTimeout(this.#clearing);
+    this.#endClearing?.();
     const closed = this.#stopListening();
     for (const { exchanges } of this.#connections.values()) {
       for (const { aborter } of exchanges) aborter.abort();
@@ -188,7 +194,7 @@ class NodeHttpServer implements HttpServer {
 
   #connect(socket: Socket): void {
     if (this.#options.isBackground) socket.unref();
-    const since = performance.now();
+    const since = this.#clock.now();
     const connection: Connection = { exchanges: new Set(), isEnding: false, isProven: false, since };
     this.#connections.set(socket, connection);
     if (this.#connections.size > this.#options.maxConnections) this.#clearSoon();
@@ -204,18 +210,18 @@ class NodeHttpServer implements HttpServer {
 
   /** Runs after everything that has arrived is read. */
   #clearSoon(): void {
-    this.#clearing ??= setTimeout(() => {
+    this.#endClearing ??= this.#clock.after(settleMs, () => {
       setImmediate(() => {
-        this.#clearing = undefined;
+        this.#endClearing = undefined;
         this.#clear();
       });
-    }, settleMs).unref();
+    });
   }
 
   #clear(): void {
     const excess = this.#connections.size - this.#options.maxConnections;
     if (excess <= 0) return;
-    const settled = performance.now() - settleMs;
+    const settled = this.#clock.now() - settleMs;
     const droppable = [...this.#connections].flatMap(([socket, connection]) => {
       const rank = connection.since > settled ? undefined : rankOf(connection);
       return rank === undefined ? [] : [{ socket, rank, since: connection.since }];
@@ -226,7 +232,7 @@ class NodeHttpServer implements HttpServer {
   }
 
   #begin(connection: Connection, exchange: Exchange): void {
-    connection.since = performance.now();
+    connection.since = this.#clock.now();
     exchange.isUnderWay = true;
     this.#underWay++;
   }
@@ -234,7 +240,7 @@ class NodeHttpServer implements HttpServer {
   #end(connection: Connection, exchange: Exchange): void {
     connection.exchanges.delete(exchange);
     if (!exchange.isUnderWay) return;
-    connection.since = performance.now();
+    connection.since = this.#clock.now();
     exchange.isUnderWay = false;
     this.#underWay--;
   }
@@ -267,7 +273,7 @@ class NodeHttpServer implements HttpServer {
       this.#refuse(connection, exchange, refuse(413));
     } else {
       connection.isProven = true;
-      connection.since = performance.now();
+      connection.since = this.#clock.now();
       if (awaitsContinue) response.writeContinue();
       this.#answer(connection, exchange, admitted).catch(() => request.socket.destroy());
     }

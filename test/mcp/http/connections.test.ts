@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
+import { createManualClock } from "../../session/support/manual-clock.ts";
 import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";
 import {
   beginSession,
@@ -149,14 +150,24 @@ describe("connections of an HTTP server", () => {
     await expect.poll(() => statusesIn(refused.received())).toEqual([413]);
   });
 
-  test("connections without requests are closed if there are too many", async () => {
-    const served = await serve({ connections: { max: 20, maxRequests: 10 } });
+  test("connections without requests are closed if there are too many, after a moment to send one", async () => {
+    const clock = createManualClock();
+    const connections = { max: 20, maxRequests: 10, headersTimeoutMs: 120_000 };
+    const served = await serve({ connections, clock });
     const session = await beginSession(served);
     const slow = post(served, calling("slow"), session);
     await expect.poll(() => served.slowCalls.length).toBe(1);
-    const silent = await Promise.all(Array.from({ length: 100 }, () => openConnection(served.port)));
+    const silent = await Promise.all(Array.from({ length: 60 }, () => openConnection(served.port)));
+    clock.advance(99);
     expect((await post(served, calling("echo", 3), session)).status).toBe(200);
-    await expect.poll(() => silent.filter(({ socket }) => !socket.closed).length).toBeLessThanOrEqual(20);
+    const open = () => silent.filter(({ socket }) => !socket.closed).length;
+    expect(open()).toBe(60);
+    const advance = () => {
+      clock.advance(100);
+      return open();
+    };
+    await expect.poll(advance).toBeLessThan(20);
+    expect(open()).toBeGreaterThan(15);
     expect((await post(served, calling("echo", 4), session)).status).toBe(200);
     served.slowCalls[0]?.finish();
     expect((await messagesOf(await slow)).length).toBe(1);
