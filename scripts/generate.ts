@@ -7,6 +7,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
+import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";
 import { declarationObjects, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
 import { projectHome } from "../src/home.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
@@ -184,6 +185,40 @@ function describeShape(shape: z.ZodObject, { some, one, none, beside }: KeyRules
   };
 }
 
+const metaTypes: Readonly<Record<MetaType, JsonSchema>> = {
+  boolean: { type: "boolean" },
+  string: { type: "string", pattern: "\\S" },
+  strings: { type: "array", items: { type: "string", pattern: "\\S" } },
+  platforms: {
+    type: "array",
+    // Editors complete only the values of an enum.
+    items: { anyOf: [{ enum: [...platforms] }, { type: "string", pattern: `^(?:${anyCase(platforms)})$` }] },
+  },
+};
+
+/** A pattern that matches words regardless of case, which patterns of JSON Schema cannot ignore. */
+function anyCase(words: readonly string[]): string {
+  return words.join("|").replace(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
+}
+
+/** Adds to the schema of tools what checks require beyond the shape, so that editors show it. */
+function addToolRules(schema: JsonSchema): JsonSchema {
+  const properties = schema.properties as Record<string, JsonSchema>;
+  const { name, handler, initialize, _meta } = properties;
+  const modulePath = "^\\./[^#\\\\]+(?:#[^#]+)?$";
+  const keys = Object.entries(metaKeys).map(([key, { type, description }]) => [
+    key,
+    { ...metaTypes[type], description },
+  ]);
+  const rules = {
+    name: { ...name, pattern: "^[A-Za-z0-9_-]{1,64}$" },
+    _meta: { ..._meta, properties: Object.fromEntries(keys) },
+    handler: { ...handler, pattern: modulePath },
+    initialize: { ...initialize, pattern: modulePath },
+  };
+  return { ...schema, properties: { ...properties, ...rules } };
+}
+
 /**
  * The JSON Schema of a kind's definitions, for editors, in the draft that most of them support. It allows unknown keys, as
  * validation does.
@@ -205,7 +240,7 @@ function generateDefinitionSchemas(): Record<string, string> {
   const document = ["toolsets", "prompts", ...subprocess];
   return {
     "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
-      describeShape(tool, { one: ["inputSchema", "parameters"] }),
+      addToolRules(describeShape(tool, { one: ["inputSchema", "parameters"] })),
     ]),
     "schemas/server.json": generateDefinitionSchema("Definition of a server", [
       describeShape(composedServer, { some: composed, none: ["kind", ...subprocess] }),

@@ -118,6 +118,39 @@ describe("the schemas of definitions", () => {
     expect(findErrors(kind, written).length === 0).toBe(isValid);
   });
 
+  const greet = {
+    name: "greet",
+    description: "Greet.",
+    inputSchema: { type: "object" },
+    handler: "./greet.js#greet",
+  };
+  const meta = (value: object) => ({ ...greet, _meta: value });
+  test.each<[object, boolean]>([
+    [greet, true],
+    [{ ...greet, handler: "./lib/../greet.js#greet", initialize: "./greet.js#greet" }, true],
+    [{ ...greet, name: "greet somebody" }, false],
+    [{ ...greet, name: "a".repeat(65) }, false],
+    [{ ...greet, handler: "greet.js#greet" }, false],
+    [{ ...greet, handler: ".\\greet.js#greet" }, false],
+    [{ ...greet, handler: "./greet.js#" }, false],
+    [{ ...greet, initialize: "greet.js" }, false],
+    [meta({ "trailblaze/isForLlm": false, "trailblaze/supportedPlatforms": ["Android", "WEB"] }), true],
+    [meta({ "trailblaze/supportedDrivers": ["a"], "trailblaze/toolset": "polite", "other/key": 1 }), true],
+    [meta({ "trailblaze/isForLlm": "no" }), false],
+    [meta({ "trailblaze/supportedPlatforms": "ANDROID" }), false],
+    [meta({ "trailblaze/supportedPlatforms": ["AMIGA"] }), false],
+    [meta({ "trailblaze/supportedDrivers": [5] }), false],
+    [meta({ "trailblaze/toolset": "" }), false],
+  ])("the schema of tools agrees with the checks about %j", async (definition, isValid) => {
+    expect(findErrors("tool", definition).length === 0).toBe(isValid);
+    const cwd = makeTree({
+      "package.json": packManifest("desk", { trailblaze: { tools: ["greet"] } }),
+      "trailblaze/tools/greet.json": definition,
+      "greet.js": "export const greet = () => 1;\n",
+    });
+    expect((await validateExtension(cwd, { cwd })).ok).toBe(isValid);
+  });
+
   test("the schemas describe every key", () => {
     const lacking: string[] = [];
     const visit = (node: unknown, path: string): void => {
