@@ -140,23 +140,35 @@ function withoutImporter(message: string, file: string): string {
 
 const missingPackagePattern = /Cannot find (?:package|module) '((?:@[\w.~-]+\/)?\w[\w.~-]*)(?:\/[\w.~/-]*)?'/;
 
+/** Node's messages for a file in the wrong format; the rest of the first one names a path of this machine. */
+const usesCommonJs = /^((?:module|exports|require|__dirname|__filename) is not defined in ES module scope)/;
+const usesEsModule =
+  /^(?:Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta')/;
+
 /** The reason and the position for a thrown value, both controlled by the pack. */
 async function describeThrown(
   fault: { message: string; stack: string; isSyntaxError: boolean },
   file: string,
   checkSyntax: SyntaxCheck,
 ): Promise<EvaluatedFile> {
-  const message = shorten(withoutImporter(fault.message, file));
+  const [, commonJs] = usesCommonJs.exec(fault.message) ?? [];
+  const message = commonJs ?? shorten(withoutImporter(fault.message, file));
   const threw = message === "" ? "it threw an error without a message" : `it threw: ${message}`;
   const caret = positionOfCaret(fault.stack, file);
   const position = caret ?? positionInStack(fault.stack, file);
   // A failed link is a SyntaxError, too, and differs only in its message.
   if (!fault.isSyntaxError || message.startsWith("The requested module"))
-    return { reason: threw, missingPackage: missingPackagePattern.exec(message)?.[1], ...position };
+    return {
+      reason: threw,
+      missingPackage: missingPackagePattern.exec(message)?.[1],
+      ...(commonJs === undefined ? {} : { cause: "commonJs" }),
+      ...position,
+    };
   // For modules, Node only prints the position, so the file is parsed again.
   const wrong = caret ?? (position === undefined ? await checkSyntax(file) : undefined);
   if (wrong === undefined) return { reason: threw, ...position };
-  return { reason: `it is not valid JavaScript: ${message}`, ...wrong };
+  const cause = usesEsModule.test(message) ? { cause: "esModule" as const } : {};
+  return { reason: `it is not valid JavaScript: ${message}`, ...cause, ...wrong };
 }
 
 async function describeFault(

@@ -10,6 +10,8 @@ export type EvaluatedFile =
       reason: string;
       /** The package that was not found, if that is the reason. */
       missingPackage?: string | undefined;
+      /** The file is written in the other format: as CommonJS or as an ES module. */
+      cause?: "commonJs" | "esModule";
       line?: number;
       column?: number;
     };

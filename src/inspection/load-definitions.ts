@@ -129,8 +129,8 @@ async function readFiles(
         contents.values.set(source.file, result.value);
         continue;
       }
-      const { reason, missingPackage, ...position } = result;
-      const args = { reason, missingPackage };
+      const { reason, missingPackage, cause, ...position } = result;
+      const args = { reason, missingPackage, ...(cause === undefined ? {} : { cause }) };
       const fullPlace = { ...place, ...position };
       contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
     }

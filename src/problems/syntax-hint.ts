@@ -11,7 +11,9 @@ export type SyntaxCause =
   | "mergeKey"
   | "trailingComma"
   | "comment"
-  | "encoding";
+  | "encoding"
+  | "commonJs"
+  | "esModule";
 
 const hints: Readonly<Record<SyntaxCause, string>> = {
   tab: "Replace the tabs with spaces: YAML does not allow tabs in indentation.",
@@ -26,7 +28,10 @@ const hints: Readonly<Record<SyntaxCause, string>> = {
   trailingComma: "Remove the trailing comma: JSON does not allow it.",
   comment: "Remove the comment: JSON does not allow comments.",
   encoding: "Save the file as UTF-8.",
+  commonJs:
+    "Replace `module.exports` with `export default` and `require` with `import`, or use the extension .cjs.",
+  esModule: 'Use the extension .mjs, or set "type": "module" in package.json.',
 };
 
-/** The hint for data that cannot be parsed; `undefined` if the reason is sufficient. */
+/** The hint for a file that cannot be parsed; `undefined` if the reason is sufficient. */
 export const hintForSyntax = (cause: SyntaxCause | undefined): string | undefined => cause && hints[cause];

@@ -165,6 +165,16 @@ describe("a definition file that is code", () => {
       { reason: "it is not valid JavaScript: Unexpected token '='", line: 2, column: 6 },
     ],
     [
+      "CommonJS",
+      "\nmodule.exports = {};",
+      {
+        reason: "it threw: module is not defined in ES module scope",
+        cause: "commonJs",
+        line: 2,
+        column: 1,
+      },
+    ],
+    [
       "a SyntaxError of its own",
       "\nexport default JSON.parse('{');",
       { reason: expect.stringMatching(/^it threw: Expected property name/), line: 2, column: 21 },
@@ -190,6 +200,16 @@ describe("a definition file that is code", () => {
     ],
   ])("the reason is reported for %s", async (_what, code, result) => {
     expect(await evaluateCode(code, { limits })).toEqual(result);
+  });
+
+  test("an ES module with the extension .cjs is reported with its cause", async () => {
+    const result = await evaluateCode("export default {};", { file: "tool.cjs" });
+    expect(result).toEqual({
+      reason: "it is not valid JavaScript: Unexpected token 'export'",
+      cause: "esModule",
+      line: 1,
+      column: 1,
+    });
   });
 
   test("a syntax error in a CommonJS file is reported at its place", async () => {
