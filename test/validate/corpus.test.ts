@@ -807,6 +807,11 @@ describe("WrongModuleFormat", () => {
       at("lib/greet.js:2:1", "esm"),
     ],
     ["module.exports.x", { greet: "module.exports.greet = () => 1;\n" }, at("lib/greet.js:1:1", "esm")],
+    [
+      "await at the top of CommonJS without type",
+      { greet: "const one = await 1;\nexports.greet = () => one;\n", fields: { type: undefined } },
+      at("lib/greet.js:2:1", "esm", true),
+    ],
     ["exports.x", { greet: "  exports.greet = () => 1;\n" }, at("lib/greet.js:1:3", "esm")],
     [
       "what a compiler makes of it",
@@ -875,6 +880,7 @@ describe("WrongModuleFormat", () => {
 
   test.each<[string, Change]>([
     ["ES syntax without type", { fields: { type: undefined } }],
+    ["await at the top without type", { greet: `await 1;\n${exported}`, fields: { type: undefined } }],
     ["CommonJS without type", { greet: "exports.greet = 1;\n", fields: { type: undefined } }],
     ["CommonJS in a package of CommonJS", { greet: "exports.greet = 1;\n", fields: { type: "commonjs" } }],
     [

@@ -22,6 +22,22 @@ test("validate accepts build scripts, and the keyword among others", async () =>
   expect(await findCodes({ scripts, keywords: ["mcp", "trailblaze-extension"] })).toEqual([]);
 });
 
+test.each([
+  ["Greeter", "greeter"],
+  ["http", "http-tools"],
+  ["node_modules", "node_modules-tools"],
+  [`@acme/${"x".repeat(300)}`, `@acme/${"x".repeat(208)}`],
+])("the hint for the name %s has a name that npm accepts", async (name, suggested) => {
+  const tree = {
+    extension: { prompts: ["hello"] },
+    files: { "trailblaze/prompts/hello.json": prompt("hello") },
+  };
+  const [refused] = await validateTree({ ...tree, fields: { name } }, ["InvalidPackageManifest"]);
+  expect(refused?.hint).toContain(`"${suggested}"`);
+  const codes = (await validateTree({ ...tree, fields: { name: suggested } })).map(({ code }) => code);
+  expect(codes).not.toContain("InvalidPackageManifest");
+});
+
 test.each(["preinstall", "install", "postinstall"])(
   "LifecycleScript is reported for %s, which runs when the pack is installed",
   async (name) => {

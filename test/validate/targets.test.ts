@@ -84,6 +84,17 @@ describe("folders whose package.json has only `type`", () => {
   });
 });
 
+test.each([
+  [{ workspaces: ["packages/*"] }, {}],
+  [{}, { "pnpm-workspace.yaml": "packages: ['packages/*']\n" }],
+])("the root of a workspace without the field leads to --workspaces: %j", async (fields, files) => {
+  const cwd = makeTree({ "package.json": { name: "root", private: true, ...fields }, ...files });
+  const { problems } = await validateExtension(".", { cwd });
+  expect(problems).toMatchObject([
+    { code: "NoExtension", hint: expect.stringContaining("trailblaze validate --workspaces") },
+  ]);
+});
+
 test("a target may be the name of a folder or of an installed pack", async () => {
   const cwd = makeProject();
   expect(await validateExtension("other", { cwd })).toMatchObject({ pack: "other" });

@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
-import { type Path, quote } from "../../problems/index.ts";
+import { type Path, printable, quote } from "../../problems/index.ts";
 import { isRelativePath } from "../facts/needed-files.ts";
 import { type Check, findInItem } from "../finding.ts";
 
@@ -39,11 +39,31 @@ function hintForCommand(program: string, args: readonly string[]): string {
 const splitCommand = (command: string): string[] =>
   (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 
-/** Checks that `command` of a subprocess server is not the command of a dependency, which is not in the PATH. */
+/** The file that a command of the package runs; `undefined` if the package has no such command. */
+function findOwnScript(
+  { name, bin }: Readonly<Record<string, unknown>>,
+  command: string,
+): string | undefined {
+  const own = isRecord(bin) ? (Object.hasOwn(bin, command) ? bin[command] : undefined) : bin;
+  const isNamed = isRecord(bin) || (typeof name === "string" && name.replace(/^@[^/]+\//, "") === command);
+  return isNamed && typeof own === "string" ? `./${own.replace(/^\.\//, "")}` : undefined;
+}
+
+/**
+ * Checks that `command` of a subprocess server is not the command of the package or of a dependency, which are not in the
+ * PATH.
+ */
 export const checkDependencyCommands: Check = function* ({ inspected, dependencyCommands }) {
   for (const item of inspected.items) {
     const command = item.shape === "subprocessServer" ? item.definition?.command : undefined;
     if (typeof command !== "string" || knownPrograms.test(programName(command))) continue;
+    const script = findOwnScript(inspected.manifest.value, command);
+    if (script !== undefined) {
+      const reason = `${quote(command)} is a command of the package itself, which is not looked up in node_modules/.bin`;
+      const hint = `Replace \`command\` with \`script: ${printable(script)}\`.`;
+      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+      continue;
+    }
     const dependency = dependencyCommands.get(command);
     if (dependency === undefined) continue;
     const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which is not looked up in node_modules/.bin`;
@@ -65,7 +85,11 @@ export const checkServerCommands: Check = function* ({ inspected, dependencyComm
       const reason = `\`command\` is ${quote(command, 200)}, but it must be a program without arguments`;
       const hint = hintForCommand(program, [...words, ...args]);
       yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-    } else if (!knownPrograms.test(programName(command)) && !dependencyCommands.has(command)) {
+    } else if (
+      !knownPrograms.test(programName(command)) &&
+      !dependencyCommands.has(command) &&
+      findOwnScript(inspected.manifest.value, command) === undefined
+    ) {
       const reason = "programs outside the package depend on the machine";
       yield findInItem(item, "HandlerUnchecked", { handler: command, reason }, ["command"]);
     }

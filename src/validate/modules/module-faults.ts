@@ -36,8 +36,8 @@ const maximumPositions = 10;
 const parsingMs = 10_000;
 
 /**
- * Parses each source in each of its formats. If all formats fail, the answer has the message of the first one. The code is
- * compiled and never run: no module is evaluated, no function is called.
+ * Parses each source in each of its formats. The answer is the first one that works; if all fail, the message of the first
+ * one. The code is compiled and never run: no module is evaluated, no function is called.
  */
 const parseAll = `
 const { parentPort, workerData } = require("node:worker_threads");
@@ -54,11 +54,13 @@ function explain(text, kind) {
 }
 parentPort.postMessage(workerData.map(({ text, kinds }) => {
   const faults = kinds.map((kind) => explain(text, kind));
-  return faults.every((one) => one !== undefined) ? faults[0] : undefined;
+  const working = faults.indexOf(undefined);
+  return working < 0 ? faults[0] : { kind: kinds[working] };
 }));
 `;
 
-type Answer = { kind: ModuleKind; reason: string } | undefined;
+/** The format in which the source can be parsed, or why it cannot be. */
+type Answer = { kind: ModuleKind; reason?: string };
 
 /** The answers of Node's own parser; empty if it takes too long or too much memory. */
 function explainSyntax(sources: readonly Source[]): Promise<readonly Answer[]> {
@@ -86,10 +88,14 @@ function explainSyntax(sources: readonly Source[]): Promise<readonly Answer[]> {
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta' outside a module)/;
 
-async function describeUse(text: string, { name, index, isInFunction }: CommonJsUse): Promise<ModuleFault> {
+async function describeUse(
+  text: string,
+  { name, index, isInFunction }: CommonJsUse,
+  isEsm?: boolean,
+): Promise<ModuleFault> {
   const place = placeOf(text, index);
   if (isInFunction || name.startsWith("__")) return { fault: "variable", name, isInFunction, ...place };
-  return { fault: "format", readAs: "esm", isMixed: (await parseEsm(text)).isEsm, ...place };
+  return { fault: "format", readAs: "esm", isMixed: isEsm ?? (await parseEsm(text)).isEsm, ...place };
 }
 
 /** Finds the modules that Node cannot load, apart from their imports. Parses the modules without running them. */
@@ -120,6 +126,13 @@ export async function findModuleFaults(
   for (const [index, { file, text }] of sources.entries()) {
     const answer = answers[index];
     if (answer === undefined) continue;
+    if (answer.reason === undefined) {
+      // Only `await` outside of functions makes Node read a file without `import` and `export` as an ES module.
+      const isDetected = modules.formatOf(file) === undefined && answer.kind === "esm";
+      const use = isDetected ? findCommonJsUse(text) : undefined;
+      if (use !== undefined && !faults.has(file)) faults.set(file, await describeUse(text, use, true));
+      continue;
+    }
     const place = positions++ < maximumPositions ? await findSyntaxErrorIn(text, answer.kind) : undefined;
     faults.set(
       file,
