@@ -1,8 +1,7 @@
 // The entry point for discovery and inspection: nothing here runs a pack's code in the caller's process.
 export { discoverPacks } from "./discovery/discover-packs.ts";
 export type { DiscoveryOptions } from "./discovery/find-packs.ts";
-export type { DiscoveredItem, DiscoveredPack, Discovery, Origin } from "./discovery/types.ts";
-export type { Needs } from "./extension-schema/index.ts";
+export type { DiscoveredItem, DiscoveredPack, Discovery, Needs, Origin } from "./discovery/types.ts";
 export type { InspectionOptions, ItemInspection, PackInspection, PackItem } from "./inspection/inspect.ts";
 export { inspectItem, inspectPack } from "./inspection/inspect-pack.ts";
 export type { ServerTool } from "./inspection/server-contents.ts";

@@ -79,6 +79,8 @@ export interface SessionPacksPolicy extends PacksPolicy {
   memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
   /** Patterns of packs that execution may install. */
   autoInstall: readonly string[];
+  /** Which tools of others a pack without `needs.tools` may call. */
+  callbacks: "all" | "declared";
 }
 
 /** What a lock's modes compare, and what a difference does. */

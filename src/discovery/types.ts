@@ -2,6 +2,8 @@ import type { Extension, Needs } from "../extension-schema/index.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 
+export type { Needs };
+
 /** Why a pack is installed. */
 export type Origin =
   /** The project itself. */

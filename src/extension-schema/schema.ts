@@ -77,7 +77,7 @@ export const needs = z.object({
   write: entries("write", "The files and folders that the pack writes, in the same form. Not enforced."),
   tools: entries(
     "tools",
-    "The tools that the pack's code calls, besides its own and those that its definitions refer to: names, or patterns where `*` matches any part of a segment.",
+    "The tools that the pack's code calls, besides its own and those that its definitions refer to: names, or patterns where `*` matches any part of a segment. Enforced: other calls fail.",
   ),
 });
 

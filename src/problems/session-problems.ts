@@ -64,6 +64,19 @@ export const sessionProblems = {
           ? "Run `trailblaze tools` to see the server's tools."
           : "Run `trailblaze list` to see what is installed.",
   }),
+  NeedsUndeclared: entry<{
+    /** npm name of the pack. */
+    name: string;
+    /** The first tool of others that it called. */
+    tool: string;
+  }>({
+    title: "Pack calls tools that it does not declare",
+    severity: "info",
+    message: ({ name, tool }) =>
+      `${name} called ${quote(tool, 200)}, but its package.json does not declare which tools it needs.`,
+    hint: ({ tool }) =>
+      `List ${quote(tool, 200)} in \`needs.tools\` of the pack's package.json. To allow such packs only their own tools, set \`packs.callbacks\` of the config to declared.`,
+  }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",
     severity: "error",

@@ -3,7 +3,7 @@ import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../co
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import { findQualifiedNames, findReferences, type WrittenReference } from "../extension-schema/references.ts";
+import { findQualifiedNames, findReferences } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
@@ -21,8 +21,9 @@ import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
+import { createReferences } from "./pack-references.ts";
 import { planStartedServer } from "./plan-started-server.ts";
-import { checkEntryNames, listPackReferences } from "./server-references.ts";
+import { asReferrer, checkEntryNames, listPackReferences } from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer {
@@ -42,6 +43,8 @@ export interface ComposedServer {
   ): Exclude<ServerMember, { type: "bundle" }> | undefined;
   /** The pack of a member. */
   packOf(item: InspectedItem): InspectedPack;
+  /** The qualified names of the tools and bundles that a pack's definitions refer to. */
+  referredBy(pack: DiscoveredPack): Promise<ReadonlySet<string>>;
 }
 
 /** What to start for a name. */
@@ -65,21 +68,6 @@ const textOr = (value: unknown, other: string) =>
   typeof value === "string" && value.trim() !== "" ? value : other;
 const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
-/** The references of a server of the config. */
-function asReferrer({ name, tools, toolsets, prompts }: UserComposedServer): Referrer {
-  const lists = { tool: tools, toolset: toolsets, prompt: prompts } as const;
-  const references = Object.entries(lists).flatMap(([kind, list]) =>
-    list.map(
-      (reference, index): WrittenReference => ({
-        reference,
-        kind: kind as WrittenReference["kind"],
-        path: ["servers", name, `${kind}s`, index],
-      }),
-    ),
-  );
-  return { from: "user", references, item: undefined };
-}
-
 class ServerFinder {
   readonly #sources: ServeSources;
   readonly #found: FoundPacks;
@@ -99,6 +87,14 @@ class ServerFinder {
       createEvaluator: () => ports.createEvaluator({}),
     });
     this.#builtInNames = builtIns.map(({ name }) => String(name));
+  }
+
+  get #lookups(): Pick<ComposedServer, "findReferred" | "packOf" | "referredBy"> {
+    return {
+      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
+      packOf: (item) => this.#inspectedOf(item),
+      referredBy: createReferences(this.#sources, this.#found, this.#builtInNames),
+    };
   }
 
   async find(reference: string): Promise<ServeTarget> {
@@ -196,8 +192,7 @@ class ServerFinder {
       protocol: own.protocol ?? "both",
       origin: undefined,
       members,
-      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
-      packOf: (item) => this.#inspectedOf(item),
+      ...this.#lookups,
     };
   }
 
@@ -220,8 +215,7 @@ class ServerFinder {
       protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
       origin: { item, pack },
       members,
-      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
-      packOf: (member) => this.#inspectedOf(member),
+      ...this.#lookups,
     };
   }
 
@@ -244,8 +238,7 @@ class ServerFinder {
       protocol: "both",
       origin: undefined,
       members,
-      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
-      packOf: (item) => this.#inspectedOf(item),
+      ...this.#lookups,
     };
   }
 

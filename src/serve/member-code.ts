@@ -5,6 +5,7 @@ import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
+import type { CalledTool } from "../runtime/tool-reach.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
@@ -15,6 +16,8 @@ export interface MemberTool extends RunnableTool {
   /** `null` for an entry of a bundle. */
   qualifiedName: string | null;
   definition: object;
+  /** How `needs.tools` of packs that call it names it. */
+  called: CalledTool;
 }
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
@@ -67,7 +70,9 @@ function createTool(
     outputSchema: isRecord(definition.outputSchema) ? definition.outputSchema : undefined,
   };
   const name = textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1));
-  return [{ name, qualifiedName, definition, code }];
+  const { pack } = owner;
+  const called: CalledTool = { pack: pack?.name, version: pack?.version, names: [qualifiedName] };
+  return [{ name, qualifiedName, definition, code, called }];
 }
 
 /** The tool of a pack, or the built-in; empty if the built-in does not exist. */

@@ -20,6 +20,7 @@ import { invokeTool } from "../runtime/invoke-tool.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
+import { type CalledTool, ToolReach } from "../runtime/tool-reach.ts";
 import { failedResult, readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
@@ -52,6 +53,8 @@ export class MemberServer {
   readonly #options: MemberServerOptions;
   readonly #members: readonly MemberTool[];
   readonly #initializers: readonly Initializer[];
+  readonly #called: ReadonlyMap<ServedTool | undefined, CalledTool>;
+  readonly #reach: ToolReach;
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
 
@@ -62,20 +65,25 @@ export class MemberServer {
   ) {
     this.#server = server;
     this.#options = options;
+    this.#reach = new ToolReach(({ code, message }) => options.report(`${code}: ${message}`));
     this.#members = server.members.tools.flatMap((member): MemberTool[] => {
       if (member.type !== "bundle") return findMemberTool(member, server, options);
       const entries = bundles.get(member.item) ?? [];
+      const { name: pack, version } = server.packOf(member.item).pack;
+      const called: CalledTool = { pack, version, names: [member.item.qualifiedName] };
       return entries.map((tool) => ({
         ...tool,
         name: tool.entry.name,
         qualifiedName: null,
         definition: tool.entry,
+        called,
       }));
     });
     this.#initializers = this.#findInitializers();
     const offered = this.#members.filter(({ definition }) => this.#isOffered(definition));
     const names = numberNames(offered.map(({ name }) => name));
     this.tools = offered.map((tool, index) => this.#serveTool(tool, names[index] ?? tool.name));
+    this.#called = new Map(offered.map(({ called }, index) => [this.tools[index], called]));
     const { prompts } = server.members;
     const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
     const inPrompt = (
@@ -189,7 +197,7 @@ export class MemberServer {
     return this.#options.allTools || (meta.isForLlm && !meta.requiresContext);
   }
 
-  #serveTool({ qualifiedName, definition, ...tool }: MemberTool, name: string): ServedTool {
+  #serveTool({ qualifiedName, definition, called: _, ...tool }: MemberTool, name: string): ServedTool {
     const { validator, report, config } = this.#options;
     const { owner } = tool.code;
     return {
@@ -232,6 +240,14 @@ export class MemberServer {
     );
   }
 
+  /** The reason why the code of a pack may not call a tool; `undefined` if it may. */
+  async #explainRefusal({ pack }: CodeOwner, tool: ServedTool): Promise<string | undefined> {
+    const called = this.#called.get(tool);
+    if (pack === undefined || called === undefined) return undefined;
+    const { packs } = this.#options.config;
+    return this.#reach.explainRefusal(pack, called, packs, () => this.#server.referredBy(pack));
+  }
+
   async #callInside(
     name: string,
     args: unknown,
@@ -244,6 +260,8 @@ export class MemberServer {
       const args = { name: String(name), otherKind: undefined, nearest: [] };
       return { ...failedResult(createProblem("ToolNotFound", args).message), isError: true };
     }
+    const refusal = await this.#explainRefusal(owner, tool);
+    if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
     const answer = await tool.call(request, channel);
     const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;

@@ -1,8 +1,9 @@
 import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import type { UserComposedServer } from "../config/session-config.ts";
 import type { DiscoveredItem, DiscoveredPack } from "../discovery/types.ts";
 import type { WrittenReference } from "../extension-schema/references.ts";
 import type { DefinitionLibrary } from "../inspection/definition-library.ts";
-import type { ServerMembers } from "../inspection/server-contents.ts";
+import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
 import { failure } from "../problems/index.ts";
 
 /** References to all tools, bundles and prompts of a pack that the policy allows, for a server of all of them. */
@@ -47,4 +48,19 @@ export function checkEntryNames({ tools }: ServerMembers): void {
       owners.set(String(name), qualifiedName);
     }
   }
+}
+
+/** The references of a server of the config. */
+export function asReferrer({ name, tools, toolsets, prompts }: UserComposedServer): Referrer {
+  const lists = { tool: tools, toolset: toolsets, prompt: prompts } as const;
+  const references = Object.entries(lists).flatMap(([kind, list]) =>
+    list.map(
+      (reference, index): WrittenReference => ({
+        reference,
+        kind: kind as WrittenReference["kind"],
+        path: ["servers", name, `${kind}s`, index],
+      }),
+    ),
+  );
+  return { from: "user", references, item: undefined };
 }

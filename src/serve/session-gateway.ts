@@ -222,7 +222,11 @@ export class SessionGateway {
       log: (level, data) => log(level, memory.redact(data)),
       callTool: async (name, args = {}) => {
         try {
-          const result = await this.#open.calls.callFromHost(state, find(name), args, { signal }, scope);
+          const { calls } = this.#open;
+          const called = find(name);
+          const refusal = await calls.reach.explainRefusalFor(state, pack?.qualifiedName, called);
+          if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
+          const result = await calls.callFromHost(state, called, args, { signal }, scope);
           return { ...result, isError: result.variant !== "Success" };
         } catch (error) {
           if (!(error instanceof TrailblazeError)) throw error;

@@ -326,6 +326,7 @@ class Opening {
       },
       runners: this.#processes.runners,
       callback: this.#processes.callback,
+      report: (problem) => this.#reportLater(problem),
       validator: once(async () => {
         const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
         return createSchemaValidator();

@@ -6,6 +6,7 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
+import type { Problem } from "../problems/index.ts";
 import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
@@ -19,6 +20,7 @@ import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
+import { CallReach } from "./call-reach.ts";
 import { CallMemory, type SessionMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
@@ -65,6 +67,8 @@ export interface ToolCallsOptions {
   own: CallScope;
   runners: CodeRunners;
   callback: CallbackEndpoint | undefined;
+  /** Reports problems of nested calls. */
+  report(problem: Problem): void;
   validator: () => Promise<SchemaValidator>;
   /** Aborted when the session ends, with the error `SessionClosed`. */
   closing: AbortSignal;
@@ -91,9 +95,12 @@ interface Invocation {
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #running = new Map<string, Invocation>();
+  /** What the code of packs may call. */
+  readonly reach: CallReach;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.reach = new CallReach(options.report);
   }
 
   /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
@@ -137,13 +144,15 @@ export class ToolCalls {
     };
   }
 
-  /** The tool of a nested call, or why there is none. */
+  /** The tool of a nested call, or why it cannot be called. */
   async #resolveInside(
     name: string,
     { state, candidate }: Invocation,
   ): Promise<ToolCandidate | { fault: string }> {
     try {
-      return await state.resolveStarting(name, candidate);
+      const called = await state.resolveStarting(name, candidate);
+      const fault = await this.reach.explainRefusal(state, candidate, called);
+      return fault === undefined ? called : { fault };
     } catch (error) {
       return { fault: (error as Error).message };
     }

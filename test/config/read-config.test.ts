@@ -12,6 +12,7 @@ const packsByDefault = {
   onError: "skip",
   memory: "all",
   autoInstall: [],
+  callbacks: "all",
 };
 
 const defaults = {

@@ -113,6 +113,7 @@ export const ownCodes: readonly string[] = [
   "FailsAsInstalled",
   "InvalidArguments",
   "InternalError",
+  "NeedsUndeclared",
   "NodeUnsupported",
   "NotAPack",
   "RecentlyPublished",

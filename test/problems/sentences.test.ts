@@ -225,6 +225,7 @@ const samples: Samples = {
       isCalled: true,
     },
   ],
+  NeedsUndeclared: [{ name: "@acme/jira", tool: "web_click" }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [
     { name: undefined, bundles: ["a"] },
