@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { formatSchemaType } from "../extension-schema/format-schema-type.ts";
 import { isDefinitionKey } from "../extension-schema/index.ts";
 import type { Referrer } from "../inspection/find-referrers.ts";
 import type { ItemInspection } from "../inspection/inspect.ts";
@@ -31,17 +32,6 @@ function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (isRecord(value) && typeof value.$function === "string") return `function ${value.$function}`;
   return JSON.stringify(value) ?? "";
-}
-
-/** A JSON Schema's type in a few words, such as `string`, `string[]`, `"a" | "b"`. */
-function formatSchemaType(schema: unknown): string {
-  if (!isRecord(schema)) return schema === false ? "nothing" : "anything";
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.type === "array")
-    return `${isRecord(schema.items) ? formatSchemaType(schema.items) : "anything"}[]`;
-  if (Array.isArray(schema.type)) return schema.type.join(" | ");
-  return typeof schema.type === "string" ? schema.type : "anything";
 }
 
 function formatSchema(heading: string, schema: unknown, style: TextStyle): string[] {
