@@ -1,5 +1,5 @@
 // A process that is handed hostile calls of bundle entries and plain ones in turn. Prints how many were answered, and
-// for how long at most nothing else could run, in milliseconds.
+// for how long at most nothing else could run, in milliseconds of its own work: other processes may be busy, too.
 
 import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
 import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
@@ -28,10 +28,14 @@ const request = {
   session: { id: "s", clientInfo: {}, capabilities: {} },
 };
 let longestPause = 0;
-let last = performance.now();
+const worked = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+let last = worked();
 const timer = setInterval(() => {
-  longestPause = Math.max(longestPause, performance.now() - last);
-  last = performance.now();
+  longestPause = Math.max(longestPause, worked() - last);
+  last = worked();
 }, 1);
 
 const invoke = async (): Promise<Outcome> => ({ returned: describeReturned("answer") });

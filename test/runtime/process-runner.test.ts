@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createProcessRunner, type ProcessRunnerOptions } from "../../src/runtime/process-runner.ts";
 import { isRunning, readPids } from "../support/processes.ts";
@@ -21,6 +21,8 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
     root,
     env: { MARK: root },
     end,
+    // A busy machine may not run the child for a while.
+    stuckMs: 60_000,
     onLateError: (message) => late.push(message),
     onOutput: (chunk) => output.push(chunk),
     ...options,
@@ -153,10 +155,8 @@ describe("a handler in a child process", () => {
         return "done";
       };`);
     expect(await textOf("a")).toBe("done");
-    await vi.waitFor(() => {
-      for (const part of ["by console", "by descriptor", "to stderr", "by a program"])
-        expect(outputText()).toContain(part);
-    });
+    for (const part of ["by console", "by descriptor", "to stderr", "by a program"])
+      await expect.poll(outputText).toContain(part);
   });
 
   test("a handler may return a large result, up to the limit of a message", async () => {
