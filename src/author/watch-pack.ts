@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { PackagePolicy } from "../discovery/package-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { hasErrors, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -154,12 +155,14 @@ function updateResult(result: WatchResult, event: WatchEvent): void {
  * with new servers; while the pack is invalid, the last session stays open.
  *
  * Trust level: execution. Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if
- * there is no pack (`ProjectNotFound`), or its folder cannot be watched.
+ * there is no pack (`ProjectNotFound`), its folder cannot be watched, or the administrator's policy cannot be used.
  */
 export async function watchPack(directory: string, options: WatchPackOptions = {}): Promise<WatchResult> {
   const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, ...rest } = options;
   const { signal = new AbortController().signal } = options;
-  const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
+  const port = createNodeDiscoveryPort();
+  const { directory: root } = findProject(port, resolve(cwd, directory));
+  (await PackagePolicy.read(port)).requireUsable();
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   const note = (event: WatchEvent): void => {
     updateResult(result, event);

@@ -12,6 +12,8 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "AmbiguousName",
   "LockMissing",
   "LockMalformed",
+  "PolicyUnsafe",
+  "PolicyMalformed",
 ] satisfies ProblemCode[]);
 
 interface Failure {

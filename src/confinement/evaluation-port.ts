@@ -1,3 +1,5 @@
+import type { Problem } from "../problems/index.ts";
+
 // The only access of inspection to a pack's code: definition files are evaluated in another process and return data.
 
 /** How a pack's code was confined while it was evaluated; `"data"`: no code was evaluated. */
@@ -12,6 +14,8 @@ export type EvaluatedFile =
       missingPackage?: string | undefined;
       /** The file is written in the other format: as CommonJS or as an ES module. */
       cause?: "commonJs" | "esModule";
+      /** The problem, if the file was not evaluated for another reason than its contents. */
+      problem?: Problem;
       line?: number;
       column?: number;
     };

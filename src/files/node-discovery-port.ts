@@ -9,6 +9,7 @@ import {
 } from "./discovery-port.ts";
 import { findWorkspaces } from "./find-workspaces.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
+import { readPolicyFile } from "./policy-file.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;
@@ -156,6 +157,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     findWorkspaces,
+    readPolicyFile: () => readPolicyFile(),
     async globalPackages() {
       const { findGlobalPackages } = await import("./npm-configuration.ts");
       return findGlobalPackages({ env: process.env });

@@ -129,9 +129,13 @@ async function readFiles(
         contents.values.set(source.file, result.value);
         continue;
       }
-      const { reason, missingPackage, cause, ...position } = result;
+      const { reason, missingPackage, cause, problem, ...position } = result;
       const args = { reason, missingPackage, ...(cause === undefined ? {} : { cause }) };
       const fullPlace = { ...place, ...position };
+      if (problem !== undefined) {
+        contents.problems.push({ ...problem, ...fullPlace });
+        continue;
+      }
       contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
     }
   }

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { requirePolicy } from "../config/administrator-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findManagerName } from "../discovery/project-manager.ts";
@@ -195,6 +196,7 @@ export async function planUninstall(
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   checkOptions(options);
+  await requirePolicy(createNodeDiscoveryPort());
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
   const files = openFiles();

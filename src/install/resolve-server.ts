@@ -1,3 +1,4 @@
+import { requirePolicy } from "../config/administrator-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { inspectInstalledItem } from "../inspection/inspect.ts";
@@ -28,8 +29,10 @@ const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
 /** The session of the project as a server. */
-function resolveSession(cwd: string): ResolvedServer {
-  const project = findProject(createInspectionPorts().port, cwd).directory;
+async function resolveSession(cwd: string): Promise<ResolvedServer> {
+  const { port } = createInspectionPorts();
+  await requirePolicy(port);
+  const project = findProject(port, cwd).directory;
   return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
 }
 

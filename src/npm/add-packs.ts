@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
+import { PackagePolicy } from "../discovery/package-policy.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -123,7 +124,8 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
  * package.json and lockfiles byte for byte.
  *
  * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack)
- * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
+ * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`,
+ * `DeniedByPolicy`, `PolicyUnsafe`, `PolicyMalformed`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<AddedPacks> {
   return addParsedPacks(parseSpecs(specs), options);
@@ -141,13 +143,15 @@ export async function addParsedPacks(
     throw failure("InvalidArguments", { reason: "Adding packs requires at least one name" });
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
-  const project = await openProject(port, cwd, what);
-  const before = await findPacks(port, { cwd: project.directory });
-  rejectPlugAndPlay(before);
+  const before = await findPacks(port, { cwd });
+  const policy = new PackagePolicy(before.administered);
   const names = parsed.map(({ name }) => name);
+  for (const name of names) policy.requireName(name);
+  const project = await openProject(port, cwd, what);
+  rejectPlugAndPlay(before);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);
-  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
+  const previews = await previewPacks(project, parsed, { port, policy, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);

@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import { PackagePolicy } from "../discovery/package-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
@@ -136,6 +137,7 @@ class Search {
   readonly #client: RegistryClient;
   readonly #reader: RegistryReader;
   readonly #installed: ReadonlySet<string>;
+  readonly #policy: PackagePolicy;
   readonly #onProgress: RemoteSearchOptions["onProgress"];
   #read = 0;
   #of = 0;
@@ -143,12 +145,13 @@ class Search {
   constructor(
     client: RegistryClient,
     reader: RegistryReader,
-    installed: ReadonlySet<string>,
+    { installed, policy }: Awaited<ReturnType<typeof readProject>>,
     onProgress: RemoteSearchOptions["onProgress"],
   ) {
     this.#client = client;
     this.#reader = reader;
     this.#installed = installed;
+    this.#policy = policy;
     this.#onProgress = onProgress;
   }
 
@@ -173,6 +176,11 @@ class Search {
     if (!isRecord(manifest)) return { hasKeyword, pack: undefined };
     const isFindable = hasPackKeyword(manifest.keywords) === true;
     const pack = isFindable ? describeRemotePack(name, manifest, this.#installed.has(name)) : undefined;
+    if (pack !== undefined) {
+      const { version } = pack;
+      const denied = this.#policy.findDenied({ name, version, registry: this.#client.show(registry) });
+      if (denied !== undefined) pack.problems.push(denied);
+    }
     return { hasKeyword: isFindable, pack };
   }
 
@@ -214,17 +222,20 @@ function describeFailures(client: RegistryClient, failures: ReadonlyMap<string, 
   );
 }
 
-/** The folder of a project's .npmrc (its workspace's root, if any) and the names of its packs. */
-async function readProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
+/** The folder of a project's .npmrc (its workspace's root, if any), the names of its packs, and the machine's policy. */
+async function readProject(
+  cwd: string,
+): Promise<{ directory?: string; installed: Set<string>; policy: PackagePolicy }> {
   const port = createNodeDiscoveryPort();
+  const policy = await PackagePolicy.read(port);
   try {
     const project = findProject(port, cwd);
     const { packs } = await findPacks(port, { cwd, policy: everything });
     const directory = (await findWorkspace(port, project))?.root ?? project.directory;
-    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)) };
+    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)), policy };
   } catch (error) {
     // A search works outside a project, too.
-    if (error instanceof TrailblazeError) return { installed: new Set() };
+    if (error instanceof TrailblazeError) return { installed: new Set(), policy };
     throw error;
   }
 }
@@ -234,14 +245,15 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
   const { cwd = process.cwd(), refresh = false, offline = false, limits, onProgress, signal } = options;
   if (typeof text !== "string")
     throw failure("InvalidArguments", { reason: "The search text must be a string" });
-  const { directory, installed } = await readProject(cwd);
+  const project = await readProject(cwd);
+  const { directory, policy } = project;
   const client = createRegistryClient(
     readNpmConfiguration({ projectDirectory: directory, env: process.env }),
   );
   const cache = openResponseCache();
   const mode = offline ? "offline" : refresh ? "refresh" : "normal";
   const reader = new RegistryReader({ client, cache, mode, limits: { ...defaultLimits, ...limits }, signal });
-  const search = new Search(client, reader, installed, onProgress);
+  const search = new Search(client, reader, project, onProgress);
   const wanted = text.trim();
   const answers = await Promise.all(
     client.registries.map(async (registry) => ({
@@ -260,5 +272,10 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
   const packs = answers.flatMap((answer) => answer.packs);
   if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));
   const source = reader.reachedNetwork ? "network" : "cache";
-  return { packs, total: packs.length, source, problems: describeFailures(client, failures) };
+  return {
+    packs,
+    total: packs.length,
+    source,
+    problems: [...policy.problems, ...describeFailures(client, failures)],
+  };
 }

@@ -5,6 +5,7 @@ import { installProblems } from "./install-problems.ts";
 import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { packageProblems } from "./package-problems.ts";
+import { policyProblems } from "./policy-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
 
@@ -17,6 +18,7 @@ const entries = {
   ...remoteProblems,
   ...installProblems,
   ...lockProblems,
+  ...policyProblems,
 };
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */

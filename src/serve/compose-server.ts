@@ -1,11 +1,10 @@
-import { isItemAllowed } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
+import { findOwner, findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -23,7 +22,14 @@ import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts"
 import { checkPack } from "../validate/check-packs.ts";
 import { createReferences } from "./pack-references.ts";
 import { planStartedServer } from "./plan-started-server.ts";
-import { asReferrer, checkEntryNames, listPackReferences } from "./server-references.ts";
+import {
+  asReferrer,
+  checkEntryNames,
+  listPackReferences,
+  notFound,
+  refuseDenied,
+  refuseExcluded,
+} from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer {
@@ -100,9 +106,10 @@ class ServerFinder {
   async find(reference: string): Promise<ServeTarget> {
     const { config } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
+    if (pack !== undefined) refuseDenied(pack);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
-      const isInConfig = [...config.servers, ...config.subprocessServers].some(
+      const isInConfig = [...config.servers, ...config.subprocessServers, ...config.deniedServers].some(
         (one) => one.name === reference,
       );
       const servers = pack.pack.servers.map(({ qualifiedName }) => qualifiedName);
@@ -122,18 +129,22 @@ class ServerFinder {
       const plan = await planStartedServer(this.#sources.ports.port, subprocess, config);
       return { type: "subprocess", plan };
     }
+    const denied = config.deniedServers.find(({ name }) => name === reference);
+    if (denied !== undefined) throw new TrailblazeError(denied.problem);
     return this.#findItem(reference);
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
     const { port } = this.#sources.ports;
     const { qualifiedName } = await this.#resolve(reference);
+    const declaring = findOwner(this.#found, qualifiedName);
+    if (declaring !== undefined) refuseDenied(declaring);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
       ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
     );
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
-    this.#checkAllowed(owner, item);
+    refuseExcluded(this.#sources.config.packs, owner, item);
     await this.#checkItems([item]);
     if (item.shape === "subprocessServer")
       return { type: "subprocess", plan: planPackServer(port, owner, item) };
@@ -151,7 +162,9 @@ class ServerFinder {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
       await this.#refuseMissingPack(reference);
-      const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
+      const names = [...config.servers, ...config.subprocessServers, ...config.deniedServers].map(
+        ({ name }) => name,
+      );
       const [first] = reference.split("/");
       const nearest =
         error.code === "ServerNotFound"
@@ -267,7 +280,7 @@ class ServerFinder {
     );
     for (const item of [...items, ...members.toolsets, ...members.prompts]) {
       const owner = this.#ownerOf(item);
-      if (owner !== undefined) this.#checkAllowed(owner, item);
+      if (owner !== undefined) refuseExcluded(this.#sources.config.packs, owner, item);
     }
     await this.#checkItems([...items, ...members.prompts]);
     return members;
@@ -316,8 +329,8 @@ class ServerFinder {
   #missing(problem: Problem, spec: string | undefined): TrailblazeError {
     if (spec === undefined) return new TrailblazeError(problem);
     const { name } = splitSpec(spec);
-    const { servers, subprocessServers } = this.#sources.config;
-    if ([...servers, ...subprocessServers].some((one) => one.name === name)) {
+    const { servers, subprocessServers, deniedServers } = this.#sources.config;
+    if ([...servers, ...subprocessServers, ...deniedServers].some((one) => one.name === name)) {
       const meant = failure("PackNotInstalled", { name, inConfig: "server" });
       return new TrailblazeError({ ...problem, ...meant.problem });
     }
@@ -344,15 +357,6 @@ class ServerFinder {
     return owner;
   }
 
-  /** Throws for an item that the user's policy excludes. */
-  #checkAllowed({ pack }: FoundPack, { declaration, qualifiedName }: InspectedItem): void {
-    const { packs } = this.#sources.config;
-    if (isItemAllowed(packs, pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
-    const code = notFoundCodes[declaration.kind];
-    const reason = "the config's `packs` excludes it.";
-    throw failure(code, { ...notFound(qualifiedName), reason });
-  }
-
   /** Throws the first error of items that cannot be used. */
   async #checkItems(items: readonly InspectedItem[]): Promise<void> {
     const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
@@ -373,15 +377,6 @@ function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => 
   }
   return groups;
 }
-
-const notFoundCodes = {
-  server: "ServerNotFound",
-  tool: "ToolNotFound",
-  toolset: "ToolsetNotFound",
-  prompt: "PromptNotFound",
-} as const;
-
-const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
 /**
  * Finds a server by its name in the config or by its qualified name, with all its members. Reads and evaluates

@@ -1,10 +1,11 @@
 import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
 import type { UserComposedServer } from "../config/session-config.ts";
-import type { DiscoveredItem, DiscoveredPack } from "../discovery/types.ts";
+import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { WrittenReference } from "../extension-schema/references.ts";
 import type { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
-import { failure } from "../problems/index.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
 
 /** References to all tools, bundles and prompts of a pack that the policy allows, for a server of all of them. */
 export async function listPackReferences(
@@ -31,6 +32,33 @@ export async function listPackReferences(
       }),
     ),
   );
+}
+
+const notFoundCodes = {
+  server: "ServerNotFound",
+  tool: "ToolNotFound",
+  toolset: "ToolsetNotFound",
+  prompt: "PromptNotFound",
+} as const;
+
+export const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
+
+/** Throws `DeniedByPolicy` for a pack that the administrator's policy excludes. */
+export function refuseDenied({ pack }: FoundPack): void {
+  const denied = pack.problems.find(({ code }) => code === "DeniedByPolicy");
+  if (denied !== undefined) throw new TrailblazeError({ ...denied, severity: "error" });
+}
+
+/** Throws for an item that the administrator's policy excludes, or the user's. */
+export function refuseExcluded(
+  policy: PacksPolicy,
+  found: FoundPack,
+  { declaration, qualifiedName }: InspectedItem,
+): void {
+  refuseDenied(found);
+  if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
+  const reason = "the config's `packs` excludes it.";
+  throw failure(notFoundCodes[declaration.kind], { ...notFound(qualifiedName), reason });
 }
 
 /** Throws `DuplicateBundleEntry` for a name in two bundles. */

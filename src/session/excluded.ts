@@ -1,3 +1,5 @@
+import type { SessionConfig } from "../config/session-config.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
@@ -16,6 +18,7 @@ export function reasonOf(problem: Problem | undefined): SkipReason {
   switch (problem?.code) {
     case "NotApproved":
       return problem.args.state === "denied" ? "Denied" : "NotApproved";
+    case "DeniedByPolicy":
     case "IntegrityMismatch":
     case "LockOutdated":
       return problem.code;
@@ -47,7 +50,13 @@ export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
     return [describeUnusable(item, source, problem)];
   });
 
-export function describeExcluded({ found: { pack }, declaration, reason, message }: Excluded): SkippedTool {
+export function describeExcluded({
+  found: { pack },
+  declaration,
+  reason,
+  message,
+  problem,
+}: Excluded): Skipped {
   const { name, kind } = declaration;
   const source: ToolSource = {
     type: "pack",
@@ -56,8 +65,20 @@ export function describeExcluded({ found: { pack }, declaration, reason, message
     item: name,
     ...(kind === "server" ? { server: name } : {}),
   };
-  return { name, source, reason, message };
+  return { name, source, reason, message, ...(problem === undefined ? {} : { problem }) };
 }
+
+export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: string): ToolSource => ({
+  type: "config",
+  server: name,
+  ...(file === undefined ? {} : { file }),
+});
+
+/** The config's servers that the administrator's policy excludes. */
+export const collectDeniedServers = (config: Pick<SessionConfig, "file" | "deniedServers">): Skipped[] =>
+  config.deniedServers.map(({ name, problem }) =>
+    describeUnusable(name, describeOwnServer(config, name), problem),
+  );
 
 /** A server that does not start, and why. */
 export function collectFailedServer(
@@ -71,13 +92,20 @@ export function collectFailedServer(
   return { candidates: [], skipped: [skipped], problems: [{ ...problem, ...place }] };
 }
 
+/** Why a session cannot use an item that it selected. */
+export const findFault = ({ inspected, unusable }: CheckedPack, item: InspectedItem): Problem | undefined =>
+  unusable.get(item) ??
+  // That of a combined file has no item.
+  inspected.problems.find(({ code, file }) => code === "DeniedByPolicy" && file === item.file);
+
 /** Servers with an error that a session would otherwise start. */
-export function collectUnusableServers({ inspected, unusable }: CheckedPack): Contribution {
-  const skipped = inspected.items
-    .filter((item) => item.declaration.kind === "server" && unusable.has(item))
-    .map((item) =>
-      describeUnusable(item.declaration.name, describeSource(inspected, item), unusable.get(item)),
-    );
+export function collectUnusableServers(checked: CheckedPack): Contribution {
+  const { inspected } = checked;
+  const skipped = inspected.items.flatMap((item) => {
+    const { kind, name } = item.declaration;
+    const problem = kind === "server" ? findFault(checked, item) : undefined;
+    return problem === undefined ? [] : [describeUnusable(name, describeSource(inspected, item), problem)];
+  });
   return { candidates: [], skipped, problems: [] };
 }
 

@@ -10,6 +10,7 @@ import type { Declaration } from "../extension-schema/index.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
+import type { Problem } from "../problems/index.ts";
 import type { SkipReason } from "./session-tool.ts";
 
 /** An item that a session does not offer, and the reason. */
@@ -18,6 +19,8 @@ export interface Excluded {
   declaration: Declaration;
   reason: SkipReason;
   message: string;
+  /** The error of calls, if it is not only that there is no such tool. */
+  problem?: Problem;
 }
 
 /** A pack and its items that the session offers. */
@@ -64,7 +67,7 @@ export async function selectPacks(
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
   const candidates = packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
-  const usable = candidates.filter(({ pack }) => !isForOtherHosts(pack.problems));
+  const usable = candidates.filter(({ pack }) => findRefusal(pack.problems) === undefined);
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, { isTransitive });
@@ -110,14 +113,28 @@ export async function selectPacks(
   return { selected: usable.flatMap((found) => loaded.get(found) ?? []), excluded };
 }
 
-const isForOtherHosts = (problems: readonly { code: string }[]) =>
-  problems.some(({ code }) => code === "HostVersionUnsupported");
+/** Why a session uses nothing of a pack, whatever the config says; `undefined` if it may. */
+function findRefusal(
+  problems: readonly Problem[],
+): Pick<Excluded, "reason" | "message" | "problem"> | undefined {
+  // First, because the user cannot change it.
+  const denied = problems.find(({ code }) => code === "DeniedByPolicy");
+  if (denied !== undefined)
+    return {
+      reason: "DeniedByPolicy",
+      message: denied.message,
+      problem: { ...denied, severity: "error" },
+    };
+  if (!problems.some(({ code }) => code === "HostVersionUnsupported")) return undefined;
+  return {
+    reason: "HostVersionUnsupported",
+    message: "Its pack requires a different version of Trailblaze.",
+  };
+}
 
 function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy) {
-  if (isForOtherHosts(pack.problems)) {
-    const message = "Its pack requires a different version of Trailblaze.";
-    return { reason: "HostVersionUnsupported", message } as const;
-  }
+  const refusal = findRefusal(pack.problems);
+  if (refusal !== undefined) return refusal;
   const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, {
     isTransitive: false,
   });

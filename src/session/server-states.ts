@@ -4,7 +4,7 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { reasonOf } from "./excluded.ts";
+import { collectDeniedServers, describeOwnServer, findFault, reasonOf } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
 
@@ -40,20 +40,21 @@ export class ServerStates {
   readonly #entries = new Map<string, Entry>();
 
   /** Adds the config's servers, which are idle until they are started. */
-  addOwn({ subprocessServers, file }: SessionConfig): void {
-    for (const { name } of subprocessServers) {
-      const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
-      this.#entries.set(`config ${name}`, { label: name, source });
+  addOwn(config: SessionConfig): void {
+    for (const { name } of config.subprocessServers) {
+      this.#entries.set(`config ${name}`, { label: name, source: describeOwnServer(config, name) });
     }
+    this.exclude(collectDeniedServers(config));
   }
 
   /** Adds a pack's servers, which are idle until they are started, or unusable. */
-  addPack({ inspected, unusable }: CheckedPack): void {
+  addPack(checked: CheckedPack): void {
+    const { inspected } = checked;
     for (const item of inspected.items) {
       const isUnknown = item.shape === undefined && item.declaration.kind === "server";
       if (item.shape !== "subprocessServer" && !isUnknown) continue;
       const { qualifiedName: label } = item;
-      const problem = unusable.get(item);
+      const problem = findFault(checked, item);
       const excluded = problem === undefined ? {} : { excluded: reasonOf(problem) };
       this.#entries.set(`pack ${label}`, { label, source: describeSource(inspected, item), ...excluded });
     }

@@ -35,6 +35,8 @@ export type SkipReason =
   | "HostVersionUnsupported"
   /** The config's `packs`, or `tools` of its server, excludes it. */
   | "Denied"
+  /** The administrator's policy excludes it. */
+  | "DeniedByPolicy"
   /** Its pack is only a transitive dependency, and no selected item refers to it. */
   | "NotTaken"
   /** Its definition is invalid. */

@@ -12,6 +12,7 @@ import { checkOwnHandlers } from "../validate/check-own-tools.ts";
 import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
+  collectDeniedServers,
   collectUnusableServers,
   collectVanished,
   describeExcluded,
@@ -149,6 +150,7 @@ export class StateSources {
     if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
     this.#problems.push(...(gate?.finish(found) ?? []));
     const skipped = [
+      ...collectDeniedServers(config),
       ...selection.excluded.filter(isCallable).map(describeExcluded),
       ...collectVanished(packs.flatMap(({ problems }) => problems)),
     ];

@@ -21,7 +21,7 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { describeUnusable } from "./excluded.ts";
+import { describeUnusable, findFault } from "./excluded.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import type { SessionTool, Skipped, ToolCandidate } from "./session-tool.ts";
 
@@ -168,7 +168,8 @@ export function collectOwnTools(
 }
 
 /** The tools of a pack that the host runs. */
-export function collectPackTools({ inspected, unusable }: CheckedPack, config: SessionConfig): Contribution {
+export function collectPackTools(checked: CheckedPack, config: SessionConfig): Contribution {
+  const { inspected, unusable } = checked;
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { pack } = inspected;
   const owner: CodeOwner = { pack, root: pack.location };
@@ -177,7 +178,7 @@ export function collectPackTools({ inspected, unusable }: CheckedPack, config: S
     const { definition, qualifiedName } = item;
     const source = describeSource(inspected, item);
     const name = textOrNull(definition?.name) ?? item.declaration.name;
-    const problem = unusable.get(item);
+    const problem = definition === null ? findFault(checked, item) : unusable.get(item);
     const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
     if (definition === null || problem !== undefined || handler === undefined) {
       contribution.skipped.push(describeUnusable(name, source, problem));

@@ -40,6 +40,8 @@ const defaults = {
   logDir: undefined,
   subprocessServers: [],
   unusedServers: [],
+  deniedServers: [],
+  policy: undefined,
   problems: [],
 };
 
@@ -152,6 +154,8 @@ const complete = (root: string) => ({
     { name: "off", path: ["trailblazeSubprocessToolsets", 2] },
     { name: "later", path: ["mcpServers", "later"] },
   ],
+  deniedServers: [],
+  policy: undefined,
   problems: [],
 });
 

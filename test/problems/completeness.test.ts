@@ -11,6 +11,7 @@ import {
   operationalCodes,
   ownCodes,
   ownValidationCodes,
+  policyCodes,
   publishCodes,
   validationCodes,
 } from "./contract-codes.ts";
@@ -111,7 +112,14 @@ describe("the pages of problems", () => {
 });
 
 describe("codes and severities of the contract", () => {
-  const decided = [...ownCodes, ...ownValidationCodes, ...publishCodes, ...needsCodes, ...lockCodes];
+  const decided = [
+    ...ownCodes,
+    ...ownValidationCodes,
+    ...publishCodes,
+    ...needsCodes,
+    ...lockCodes,
+    ...policyCodes,
+  ];
   const inContract = new Set([
     ...Object.values(validationCodes).flat(),
     ...Object.values(operationalCodes).flat(),
