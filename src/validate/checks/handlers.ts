@@ -8,7 +8,7 @@ import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.
 import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
-import { isBroken } from "../modules/module-faults.ts";
+import { isBroken } from "../modules/module-fault.ts";
 import { hintForSource } from "../modules/nearest-file.ts";
 
 const maximumListed = 10;
