@@ -75,7 +75,7 @@ export const sessionProblems = {
     message: ({ name, tool }) =>
       `${name} called ${quote(tool, 200)}, but its package.json does not declare which tools it needs.`,
     hint: ({ tool }) =>
-      `List ${quote(tool, 200)} in \`needs.tools\` of the pack's package.json. To allow such packs only their own tools, set \`packs.callbacks\` of the config to declared.`,
+      `List ${quote(tool, 200)} in \`needs.tools\` of the pack's package.json. To limit such packs to the tools that they provide, set \`packs.callbacks\` of the config to declared.`,
   }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",

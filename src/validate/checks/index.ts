@@ -4,7 +4,7 @@ import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
 import { checkModules, checkOutsideImports } from "./modules.ts";
-import { checkNeededVariables } from "./needs.ts";
+import { checkNeededRanges, checkNeededVariables } from "./needs.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
 import { checkNameAndVersion } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
@@ -55,6 +55,7 @@ export const checks: readonly Check[] = [
   checkDependencyCommands,
   checkVariables,
   checkNeededVariables,
+  checkNeededRanges,
   checkServerPackages,
   checkPreloads,
   checkPublishedFiles,

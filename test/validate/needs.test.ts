@@ -1,0 +1,72 @@
+// What a pack needs, in validation. `test/extension-schema/needs.test.ts` has the forms of each key.
+import { describe, expect, test } from "vitest";
+import { validateTree } from "./validate-tree.ts";
+
+const judge = async (needs: unknown, server: object = {}) => {
+  const problems = await validateTree({
+    extension: { servers: [["desk", "A desk."]], needs },
+    files: {
+      "server.js": "process.stdin.resume();",
+      "trailblaze/servers/desk.json": { script: "./server.js", ...server },
+    },
+  });
+  return problems.map(({ code, severity, file, path = [], line }) => [
+    `${severity} ${code}`,
+    file,
+    path.join("."),
+    line,
+  ]);
+};
+
+test("validation accepts every form of needs", async () => {
+  const needs = {
+    env: ["DESK_TOKEN"],
+    network: ["*.example.com:443"],
+    read: ["${PROJECT}"],
+    write: [],
+    tools: ["web_*", "acme/jira@^1.2/createIssue", "@acme/jira@>=1 <3/getIssue"],
+    "x-reason": "Opens doors.",
+  };
+  expect(await judge(needs, { envPassthrough: ["DESK_TOKEN"] })).toEqual([]);
+});
+
+test("validation reports invalid needs as errors at their lines", async () => {
+  expect(await judge({ env: ["A", "B-C"], hosts: [], tools: "web_click" })).toEqual([
+    ["error InvalidNeeds", "package.json", "needs.hosts", 22],
+    ["error InvalidNeeds", "package.json", "needs.env.1", 20],
+    ["error InvalidNeeds", "package.json", "needs.tools", 23],
+  ]);
+});
+
+test.each([["acme/jira@latest/x"], ["acme/jira@ /x"], ["acme/jira@^1/.x"], ["-acme@1/x"]])(
+  "validation reports the name %j, which has no valid range, between others",
+  async (name) => {
+    const found = await judge({ tools: ["*", "acme/jira@1/x", name] });
+    expect(found.map(([code, , path]) => [code, path])).toEqual([
+      ["error InvalidNeeds", "needs.tools.0"],
+      ["error InvalidNeeds", "needs.tools.2"],
+    ]);
+  },
+);
+
+describe("variables that servers take", () => {
+  test.each([
+    [undefined, ["A"], []],
+    [{ network: [] }, ["A"], []],
+    [{ env: ["A", "B"] }, ["B"], []],
+    [{ env: [] }, undefined, []],
+    [{ env: [] }, ["A", "A"], ["envPassthrough.0", "envPassthrough.1"]],
+    [{ env: ["a"] }, ["A"], ["envPassthrough.0"]],
+    [{ env: ["A"] }, ["A", "__proto__", "A\u200b"], ["envPassthrough.1", "envPassthrough.2"]],
+  ])("with the needs %j, envPassthrough %j exceeds them at %j", async (needs, envPassthrough, paths) => {
+    const found = await judge(needs, { envPassthrough });
+    const exceeded = found.filter(([code]) => code === "error NeedsExceeded");
+    expect(exceeded.map(([, , path]) => path)).toEqual(paths);
+    for (const [, file] of exceeded) expect(file).toBe("trailblaze/servers/desk.json");
+  });
+});
+
+test("invisible characters in needs are reported like those of the rest of the field", async () => {
+  const found = await judge({ read: ["${TMP}/\u202ea"] });
+  expect(found).toEqual([["error HiddenText", "package.json", "needs.read.0", 19]]);
+});
