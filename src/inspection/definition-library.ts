@@ -24,11 +24,19 @@ export class DefinitionLibrary {
   readonly #items = new Map<string, InspectedItem | undefined>();
   readonly #sources = new Map<InspectedItem, InspectedPack>();
   readonly #declared = new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
+  readonly #approve: (loaded: InspectedPack) => InspectedPack;
   readonly problems: Problem[] = [];
   /** The confinement of the last evaluation; `data` if no code was evaluated. */
   confinement: Confinement = "data";
 
-  constructor(port: InspectionPort, packs: readonly FoundPack[], options: LoadOptions) {
+  /** `approve` may replace the items of a pack before they are used. */
+  constructor(
+    port: InspectionPort,
+    packs: readonly FoundPack[],
+    options: LoadOptions,
+    approve: (loaded: InspectedPack) => InspectedPack = (loaded) => loaded,
+  ) {
+    this.#approve = approve;
     this.#port = port;
     this.#packs = packs;
     this.#options = { ...options, once: new ReadOnce() };
@@ -50,7 +58,7 @@ export class DefinitionLibrary {
     for (const found of inOrder) {
       const byIndex = [...(wanted.get(found) ?? [])].sort(([one], [other]) => one - other);
       const only = byIndex.map(([, declaration]) => declaration);
-      const loaded = await loadDefinitions(this.#port, found, { ...this.#options, only });
+      const loaded = this.#approve(await loadDefinitions(this.#port, found, { ...this.#options, only }));
       for (const problem of loaded.problems) this.problems.push(problem);
       for (const item of loaded.items) this.#sources.set(item, loaded);
       if (loaded.confinement !== "data") this.confinement = loaded.confinement;

@@ -5,12 +5,20 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
-import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
+import type { ToolPolicy } from "../mcp/tool-guard.ts";
+import {
+  createProblem,
+  failure,
+  type Problem,
+  type ProblemPlace,
+  type TrailblazeError,
+} from "../problems/index.ts";
+import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { isSameJson, UnrecordableError } from "./canonical-json.ts";
+import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
-import { describeListedTool, describeUserServer, linesOf } from "./describe-items.ts";
+import { describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable } from "./describe-pack.ts";
 import type { Gate, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
@@ -19,7 +27,7 @@ import { narrowItem } from "./narrow-item.ts";
 import type { LockedItem, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 /** A refusal of a whole pack or of one of its parts, as arguments of `NotApproved`. */
-type Refusal = Parameters<typeof createProblem<"NotApproved">>[1];
+type Refusal = NotApproved;
 
 /** Kinds of items whose code or program runs. */
 const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
@@ -53,6 +61,9 @@ export class LockGate implements Gate {
   }
 
   readonly sortsTools = true;
+
+  /** Qualified names of packs that are not locked because of their origin. */
+  readonly #ownPacks = new Set<string>();
 
   #isUnlocked(...names: string[]): boolean {
     return matchesAny(this.#config.lock.unlocked, names);
@@ -160,6 +171,7 @@ export class LockGate implements Gate {
     const { inspected } = checked;
     const { pack } = inspected;
     if (!this.#isLocked(pack)) {
+      this.#ownPacks.add(pack.qualifiedName);
       if (!this.#isUnlocked(pack.qualifiedName)) return checked;
       const free = createProblem("NotLocked", { name: pack.qualifiedName }, { pack: pack.name });
       return { ...checked, problems: [...checked.problems, free] };
@@ -256,12 +268,12 @@ export class LockGate implements Gate {
         .filter((name) => !servers.has(name))
         .map((name) => this.#noteOutdated(name, `${gone} in the config`, {})),
     ];
-    this.#refuseDifferences();
+    this.refuseDifferences();
     return problems;
   }
 
-  /** Throws `LockMismatch` if the lock is frozen and anything differs. */
-  #refuseDifferences(): void {
+  /** Throws `LockMismatch` if the lock is frozen and anything differs so far. */
+  refuseDifferences(): void {
     if (!this.#rules.isFrozen || this.#differences.size === 0) return;
     throw failure("LockMismatch", { names: [...this.#differences].sort() });
   }
@@ -275,93 +287,92 @@ export class LockGate implements Gate {
     if (known !== undefined) return known;
     const verdict = this.#compareList(plan, tools, instructions, isDenied);
     this.#lists.set(tools, verdict);
-    this.#refuseDifferences();
+    this.refuseDifferences();
     return verdict;
   }
 
+  /** The entry of a server that has started; `undefined` if it is not locked. */
+  #findServer(plan: ServerPlan): ApprovedServer | undefined {
+    if (plan.pack !== undefined && this.#ownPacks.has(plan.pack)) return undefined;
+    return findApprovedServer(this.#lock, plan, (...names) => this.#isUnlocked(...names));
+  }
+
   #compareList(
-    { label, source, pack, configPath }: ServerPlan,
+    plan: ServerPlan,
     tools: readonly AdvertisedTool[],
     instructions: string | undefined,
     isDenied: (tool: string) => boolean,
   ): ListVerdict {
     const refused = new Map<AdvertisedTool, Problem>();
     const verdict: ListVerdict = { refused, problems: [], vanished: [] };
-    const { item } = source;
-    const place: ProblemPlace =
-      source.pack !== undefined && item !== undefined
-        ? { pack: source.pack, kind: "server", item }
-        : configPath === undefined
-          ? {}
-          : { path: configPath };
-    const entry = pack ?? label;
-    const isFree = pack === undefined ? this.#isUnlocked(label) : this.#isUnlocked(pack, label);
-    const owner = source.pack === undefined ? undefined : ownEntry(this.#lock.packs, source.pack);
-    const locked =
-      source.pack === undefined ? ownEntry(this.#lock.servers, label) : ownEntry(owner?.servers, item ?? "");
-    // The launch was compared before: a server without an entry is not locked.
-    if (isFree || locked === undefined) return verdict;
-    const said = linesOf(instructions);
-    if (locked.lists != null && !isSameJson(said, locked.instructions)) {
-      const args = { name: label, state: "changed", differences: ["instructions"], entry } as const;
-      return { ...verdict, refusal: this.#refuse(args, place) };
-    }
-    const denied = new Set(
-      pack === undefined ? ((locked.denied as string[] | undefined) ?? []) : owner?.denied,
-    );
+    const server = this.#findServer(plan);
+    if (server === undefined) return verdict;
+    const { label, locked, place, entry } = server;
+    const isListed = locked.lists != null;
+    const said = isListed ? server.explainInstructions(instructions) : undefined;
+    if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
     const fresh: string[] = [];
     for (const tool of tools) {
-      const name = `${label}/${tool.name}`;
-      const inPack = pack === undefined ? [] : [`${pack}/${tool.name}`];
-      if (isDenied(tool.name) || this.#isUnlocked(name, ...inPack)) continue;
-      const refuse = (state: Refusal["state"], differences: string[]) =>
-        createProblem("NotApproved", { name, state, differences, entry }, place);
-      if (denied.has(pack === undefined ? `tool:${tool.name}` : `tool:${item}/${tool.name}`)) {
-        refused.set(tool, refuse("denied", []));
-        continue;
-      }
-      const before = ownEntry(locked.lists ?? undefined, tool.name);
-      const now = describeTool(tool);
-      if (before === undefined || now === undefined) {
-        refused.set(tool, refuse(now === undefined ? "unrecordable" : "new", []));
-        fresh.push(tool.name);
-        continue;
-      }
-      const changes = findFieldChanges(before, now);
-      if (changes.length === 0) continue;
-      const problem = refuse("changed", formatPaths(changes));
-      this.#differences.add(name);
+      const why = isDenied(tool.name) ? undefined : server.explainTool(tool);
+      if (why === undefined) continue;
+      const problem = createProblem("NotApproved", why, place);
       refused.set(tool, problem);
-      verdict.problems.push(problem);
+      if (why.state === "denied") continue;
+      this.#differences.add(why.name);
+      if (why.state === "new") fresh.push(tool.name);
+      else verdict.problems.push(problem);
     }
     if (fresh.length > 0) {
       // One for all of them: a new server may have hundreds.
-      const state = locked.lists == null ? "unlisted" : "new";
-      const name = state === "new" && fresh.length === 1 ? `${label}/${fresh[0]}` : label;
-      const differences = name === label ? fresh : [];
-      verdict.problems.push(this.#refuse({ name, state, differences, entry }, place));
+      const isOne = isListed && fresh.length === 1;
+      const name = isOne ? `${label}/${fresh[0]}` : label;
+      const state = isListed ? "new" : "unlisted";
+      verdict.problems.push(
+        createProblem("NotApproved", { name, state, differences: isOne ? [] : fresh, entry }, place),
+      );
     }
     const listed = new Set(tools.map(({ name }) => name));
     for (const name of Object.keys(locked.lists ?? {})) {
       if (listed.has(name)) continue;
-      const problem = this.#noteOutdated(
-        `${label}/${name}`,
-        "is approved, but the server no longer lists it",
-        place,
-      );
+      const reason = "is approved, but the server no longer lists it";
+      const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
       verdict.problems.push(problem);
       verdict.vanished.push({ name, problem });
     }
     return verdict;
   }
-}
 
-function describeTool(tool: AdvertisedTool): LockedItem | undefined {
-  try {
-    return describeListedTool(tool);
-  } catch (error) {
-    if (error instanceof UnrecordableError) return undefined;
-    throw error;
+  /**
+   * What clients of a server that is passed on learn; `undefined` if it is not locked. `report` is called once for each
+   * difference, and `onMismatch` if the lock is frozen.
+   */
+  guard(
+    plan: ServerPlan,
+    { report, onMismatch }: { report(problem: Problem): void; onMismatch(error: TrailblazeError): void },
+  ): ToolPolicy | undefined {
+    const server = this.#findServer(plan);
+    if (server === undefined) return undefined;
+    const reported = new Set<string>();
+    const refuse = (why: Refusal): void => {
+      if (why.state === "denied" || reported.has(why.name)) return;
+      reported.add(why.name);
+      report(this.#refuse(why, server.place));
+      if (this.isFrozen) onMismatch(failure("LockMismatch", { names: [why.name] }));
+    };
+    return {
+      mayUse: (tool) => {
+        if (typeof tool.name !== "string") return false;
+        const why = server.explainTool(tool as unknown as AdvertisedTool);
+        if (why !== undefined) refuse(why);
+        return why === undefined;
+      },
+      checkInstructions: (instructions) => {
+        if (server.locked.lists == null) return "omit";
+        const why = server.explainInstructions(instructions);
+        if (why !== undefined) refuse(why);
+        return why === undefined ? "pass" : "refuse";
+      },
+    };
   }
 }
 

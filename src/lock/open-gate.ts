@@ -1,6 +1,6 @@
 import type { LockMode, SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
-import type { Gate } from "./gate.ts";
+import type { LockGate } from "./lock-gate.ts";
 import { combineModes } from "./lock-rules.ts";
 
 /**
@@ -10,7 +10,7 @@ import { combineModes } from "./lock-rules.ts";
 export async function openLockGate(
   config: SessionConfig,
   option: LockMode | "off" | undefined,
-): Promise<Gate | undefined> {
+): Promise<LockGate | undefined> {
   const rules = combineModes(config.lock.mode, option, undefined);
   if (rules === undefined) return undefined;
   const { readLock, lockFileOf } = await import("./lock-file.ts");
@@ -20,6 +20,6 @@ export async function openLockGate(
     const file = lockFileOf(config.project);
     throw failure("LockMissing", { file, requiredBy: "frozen" }, { file });
   }
-  const { LockGate } = await import("./lock-gate.ts");
-  return new LockGate(lock, rules, config);
+  const gate = await import("./lock-gate.ts");
+  return new gate.LockGate(lock, rules, config);
 }

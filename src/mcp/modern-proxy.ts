@@ -12,6 +12,7 @@ import { createLegacyOnlyServer } from "./legacy-only-server.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
 import { RpcError } from "./served-answers.ts";
 import type { CallChannel } from "./served-server.ts";
+import { describeUnapproved, KnownTools, type ToolPolicy } from "./tool-guard.ts";
 
 const limits = { frameBytes: 32 << 20, waitingBytes: 32 << 20, depth: maximumDepth };
 /** How the process ends, in milliseconds. */
@@ -86,6 +87,29 @@ class SharedProcess {
   }
 }
 
+/** Hides the tools that are not approved. */
+function guardRequests(policy: ToolPolicy, forward: ForwardRequest): ForwardRequest {
+  return async (method, params, channel) => {
+    if (method === "tools/list") {
+      const page = await forward(method, params, channel);
+      return new KnownTools(policy).filter({ ...page }, true);
+    }
+    if (method === "tools/call") {
+      const tools = new KnownTools(policy);
+      const { progressToken: _, ...meta } = isRecord(params._meta) ? params._meta : {};
+      // The list may have changed since the client read it.
+      for (let cursor: unknown; !tools.isComplete; ) {
+        const asked = { ...(cursor === undefined ? {} : { cursor }), _meta: meta };
+        const page: Record<string, unknown> = { ...(await forward("tools/list", asked, channel)) };
+        tools.filter(page, cursor === undefined);
+        cursor = page.nextCursor;
+      }
+      if (!tools.mayCall(params.name)) throw new RpcError(rpcCode.params, describeUnapproved(params.name));
+    }
+    return forward(method, params, channel);
+  };
+}
+
 /**
  * Serves modern clients of a subprocess server: all share one process, which is started again for the first request after
  * it has exited. If the server is legacy, modern clients are refused so that they fall back. Rejects if it does not start.
@@ -95,6 +119,7 @@ export async function createModernProxy(
   protocol: ServerProtocol,
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
+  policy?: ToolPolicy,
 ): Promise<ModernHttpServer> {
   if (protocol === "legacy") return createLegacyOnlyServer();
   const start = () => new SharedProcess(processes.start(launch), protocol, onStderr);
@@ -105,12 +130,21 @@ export async function createModernProxy(
     return createLegacyOnlyServer();
   }
   const { createModernHttpProxy } = await import("./create-modern-server.ts");
-  const server = createModernHttpProxy(facts, async (...request) => {
+  const forwardAny: ForwardRequest = async (...request) => {
     if (shared.hasEnded) shared = start();
     const { forward, facts: ready } = shared;
     await ready;
     return forward(...request);
-  });
+  };
+  const verdict = policy?.checkInstructions(facts.instructions) ?? "pass";
+  if (verdict === "refuse") {
+    await shared.end();
+    throw new Error("its instructions are not approved by trailblaze.lock");
+  }
+  const server = createModernHttpProxy(
+    verdict === "omit" ? { ...facts, instructions: undefined } : facts,
+    policy === undefined ? forwardAny : guardRequests(policy, forwardAny),
+  );
   return {
     ...server,
     async close() {

@@ -9,6 +9,7 @@ import { nestsDeeper } from "./client/json-depth.ts";
 import { cancelledIdOf, maximumDepth, methodOf, requestIdOf, rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { refuseRevision } from "./revisions.ts";
+import { MessageGuard, type ToolPolicy } from "./tool-guard.ts";
 
 export interface ProxyLimits {
   /** The longest message of the server, in bytes. */
@@ -55,7 +56,7 @@ function isUnknownMethod(message: Record<string, unknown>): boolean {
 
 /**
  * A subprocess server behind a connection: its process lives as long as the connection, and every message is passed on
- * unchanged, except that a client learns what a server without `initialize` speaks. `onStderr` gets its stderr output, and why it could not start or was terminated.
+ * unchanged, except that a client learns what a server without `initialize` speaks, and nothing of tools that `policy` refuses. `onStderr` gets its stderr output, and why it could not start or was terminated.
  */
 export function createProxyServer(
   label: string,
@@ -63,6 +64,7 @@ export function createProxyServer(
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
   { messageBytes, waitingBytes }: ProxyLimits = defaultLimits,
+  policy?: ToolPolicy,
 ): ProtocolServer {
   let connected: Transport | undefined;
   let child: ReturnType<ProcessPort["start"]> | undefined;
@@ -127,6 +129,10 @@ export function createProxyServer(
           return;
         }
         if (own(message, "method") === undefined) open.delete(own(message, "id") as RequestId);
+        if (guard === undefined) deliver(message);
+        else guard.fromServer(message);
+      };
+      const deliver = (message: Readonly<Record<string, unknown>>) => {
         const relatedRequestId = routes.find(message);
         const options = relatedRequestId === undefined ? {} : { relatedRequestId };
         // If the client has disconnected, `close` ends the process.
@@ -140,7 +146,7 @@ export function createProxyServer(
         if (!running.stdout.destroyed) decoder.push(chunk);
       });
       void running.exited.then(() => close());
-      transport.onmessage = (message) => {
+      const forward = (message: JSONRPCMessage) => {
         const line = `${JSON.stringify(message)}\n`;
         const id = requestIdOf(message);
         const waiting = running.stdin.writableLength;
@@ -159,6 +165,17 @@ export function createProxyServer(
         if (cancelled !== undefined) open.delete(cancelled);
         routes.onRequest(message);
         running.stdin.write(line);
+      };
+      const guard =
+        policy &&
+        new MessageGuard(policy, {
+          toServer: (message) => forward(message as unknown as JSONRPCMessage),
+          toClient: deliver,
+          onRefused: () => void close(),
+        });
+      transport.onmessage = (message) => {
+        if (guard === undefined) forward(message);
+        else guard.fromClient(message as unknown as Record<string, unknown>);
       };
       transport.onclose = () => void close();
       transport.onerror = () => {};

@@ -20,6 +20,7 @@ import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
+import type { MemberApproval } from "./member-approval.ts";
 import { createReferences } from "./pack-references.ts";
 import { planStartedServer } from "./plan-started-server.ts";
 import {
@@ -68,6 +69,8 @@ export interface ServeSources {
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   cwd: string;
+  /** Leaves out what the lock does not approve. */
+  approval?: MemberApproval | undefined;
 }
 
 const textOr = (value: unknown, other: string) =>
@@ -89,9 +92,13 @@ class ServerFinder {
     this.#sources = sources;
     this.#found = found;
     this.#packs = found.packs.map(({ pack }) => pack);
-    this.#library = new DefinitionLibrary(ports.port, found.packs, {
-      createEvaluator: () => ports.createEvaluator({}),
-    });
+    sources.approval?.prepare(found);
+    this.#library = new DefinitionLibrary(
+      ports.port,
+      found.packs,
+      { createEvaluator: () => ports.createEvaluator({}) },
+      (loaded) => sources.approval?.approve(loaded) ?? loaded,
+    );
     this.#builtInNames = builtIns.map(({ name }) => String(name));
   }
 
@@ -126,6 +133,7 @@ class ServerFinder {
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
+      this.#sources.approval?.checkServer(subprocess);
       const plan = await planStartedServer(this.#sources.ports.port, subprocess, config);
       return { type: "subprocess", plan };
     }
@@ -146,6 +154,7 @@ class ServerFinder {
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
     refuseExcluded(this.#sources.config.packs, owner, item);
     await this.#checkItems([item]);
+    this.#sources.approval?.refuse(item);
     if (item.shape === "subprocessServer")
       return { type: "subprocess", plan: planPackServer(port, owner, item) };
     const server = await this.#composeItem(owner, item);
@@ -261,7 +270,8 @@ class ServerFinder {
       isHostKnown: true,
       manager: this.#found.manager,
     });
-    const members = await reader.readMembers(referrer);
+    const read = await reader.readMembers(referrer);
+    const members = this.#sources.approval?.dropRefused(read) ?? read;
     this.#references = findQualifiedNames(
       members.toolsets,
       referrer.references.map(({ reference }) => reference),
@@ -274,7 +284,8 @@ class ServerFinder {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
     checkEntryNames(members);
-    const referred = await this.#readReferred(members);
+    const found = await this.#readReferred(members);
+    const referred = this.#sources.approval?.dropReferring(members, found) ?? found;
     const items = [...members.tools, ...referred].flatMap((member) =>
       member.type === "builtIn" ? [] : [member.item],
     );

@@ -1,7 +1,8 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import type { ToolPolicy } from "../mcp/tool-guard.ts";
 import { failure } from "../problems/index.ts";
-import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import type { ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
 import type { RunningServer } from "./serve-options.ts";
 
@@ -62,6 +63,55 @@ export async function passThrough(
     // Output may still be in the pipes after the exit.
     await atMost(written, drainMs);
     if (!isClosing && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
+  });
+  return { close, ended };
+}
+
+/**
+ * The same, with the messages read one by one: clients learn nothing of tools that `policy` refuses. Calls that the client
+ * made before its input ended are answered.
+ */
+export async function passMessages(
+  label: string,
+  launch: ProcessLaunch,
+  processes: ProcessPort,
+  { input, output, error, policy }: OwnStreams & { policy: ToolPolicy },
+): Promise<RunningServer> {
+  const { createProxyServer } = await import("../mcp/proxy-server.ts");
+  const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+  let exit: ProcessEnd | undefined;
+  let isClosing = false;
+  const watched: ProcessPort = {
+    ...processes,
+    start(started) {
+      const child = processes.start(started);
+      void child.exited.then((end) => {
+        if (!isClosing) exit = end;
+      });
+      return child;
+    },
+  };
+  const create = () =>
+    createProxyServer(label, launch, watched, (chunk) => error.write(chunk), undefined, policy);
+  let announce = () => {};
+  const over = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  const onEnd = () => announce();
+  const served = await serveStdio(create, { input, output, onEnd }).catch((cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw failure("ServerStartFailed", { label, reason }, {}, { cause });
+  });
+  input.once("end", () => {
+    isClosing = true;
+  });
+  const close = () => {
+    isClosing = true;
+    return served.close();
+  };
+  const ended = over.then(() => {
+    if (exit !== undefined && exit.exitCode !== 0)
+      throw failure("ServerDied", { label, exit, isServed: true });
   });
   return { close, ended };
 }

@@ -5,8 +5,10 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
+import { openLockGate } from "../lock/open-gate.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
-import { failure, printable, quote } from "../problems/index.ts";
+import { failure, type Problem, printable, quote, type TrailblazeError } from "../problems/index.ts";
 import { createProcessPort, explainUnstartable } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
@@ -16,10 +18,13 @@ import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
+import { MemberApproval } from "./member-approval.ts";
+import { createReporter } from "./report-problems.ts";
 import { MemberServer } from "./serve-members.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer, ServeOptions } from "./serve-options.ts";
 import { serveEras } from "./served-eras.ts";
 import {
+  guardOnOwnStreams,
   logToStderr,
   reserveDescriptors,
   reserveInput,
@@ -116,7 +121,15 @@ async function createMembers(
 async function serveSubprocess(
   plan: ProgramPlan,
   transport: "stdio" | HttpTransport,
-  { protocol = "both", cacheTtl }: Pick<CommandServeOptions, "protocol" | "cacheTtl">,
+  {
+    protocol = "both",
+    cacheTtl,
+    gate,
+    report,
+  }: Pick<CommandServeOptions, "protocol" | "cacheTtl"> & {
+    gate: LockGate | undefined;
+    report(problem: Problem): void;
+  },
 ): Promise<RunningServer> {
   const { command, args, cwd, label, fault } = plan;
   if (fault !== undefined) throw fault;
@@ -127,9 +140,12 @@ async function serveSubprocess(
   if (cacheTtl !== undefined) throw unsupported("--cache-ttl");
   const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts()) };
   const processes = createProcessPort();
+  const guard = createGuard(plan, gate, report);
   if (transport === "stdio") {
     if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
-    return runOnOwnStreams(label, launch, processes);
+    return guard.policy === undefined
+      ? runOnOwnStreams(label, launch, processes)
+      : guard.watch(await guardOnOwnStreams(label, launch, processes, guard.policy));
   }
   if (transport.stateless) {
     const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
@@ -140,11 +156,36 @@ async function serveSubprocess(
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const { createModernProxy } = await import("../mcp/modern-proxy.ts");
   const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
-  const legacy = () => createProxyServer(label, launch, processes, onStderr);
-  const modern = { http: () => createModernProxy(launch, plan.protocol, processes, onStderr) };
+  const { policy } = guard;
+  const legacy = () => createProxyServer(label, launch, processes, onStderr, undefined, policy);
+  const modern = { http: () => createModernProxy(launch, plan.protocol, processes, onStderr, policy) };
   // A modern server refuses legacy clients itself, but then each of them starts a process.
   const served = protocol === "both" && plan.protocol === "modern" ? "modern" : protocol;
-  return serveOverHttp(label, { protocol: served, legacy, modern }, transport);
+  return guard.watch(await serveOverHttp(label, { protocol: served, legacy, modern }, transport));
+}
+
+/** What clients of a subprocess server learn. A difference from a frozen lock ends the server with `LockMismatch`. */
+function createGuard(plan: ProgramPlan, gate: LockGate | undefined, report: (problem: Problem) => void) {
+  let mismatch: TrailblazeError | undefined;
+  let close = () => {};
+  const policy = gate?.guard(plan, {
+    report,
+    onMismatch(error) {
+      mismatch ??= error;
+      close();
+    },
+  });
+  return {
+    policy,
+    watch(running: RunningServer): RunningServer {
+      close = () => void running.close();
+      if (mismatch !== undefined) close();
+      const ended = running.ended.then(() => {
+        if (mismatch !== undefined) throw mismatch;
+      });
+      return { ...running, ended };
+    },
+  };
 }
 
 const invalid = (reason: string) => failure("InvalidArguments", { reason });
@@ -222,7 +263,10 @@ export async function startFoundServer(
   const config = await readConfig(inspection.port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   checkNames(builtIns);
-  const target = await findServer(reference, { ports: inspection, config, builtIns, cwd });
+  const gate = await openLockGate(config, options.lock);
+  const report = createReporter();
+  const approval = gate && new MemberApproval(gate, report);
+  const target = await findServer(reference, { ports: inspection, config, builtIns, cwd, approval });
   const { signal = new AbortController().signal } = options;
   signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";
@@ -230,7 +274,8 @@ export async function startFoundServer(
   if (transport === "stdio" && options.onlyHttp !== undefined) {
     throw refuseHttpOption(options.onlyHttp, reference);
   }
-  if (target.type === "subprocess") return serveSubprocess(target.plan, transport, options);
+  if (target.type === "subprocess")
+    return serveSubprocess(target.plan, transport, { ...options, gate, report });
   if (options.ownsStdout) {
     await reserveOutput();
     if (transport === "stdio") await reserveDescriptors();

@@ -1,18 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
-import {
-  failure,
-  formatProblem,
-  type Problem,
-  printable,
-  printableLines,
-  shorten,
-} from "../problems/index.ts";
+import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import { prepareSession } from "../session/open-session.ts";
 import type { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
 import type { ToolLog } from "../session/tool-calls.ts";
+import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { type ServedClients, serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
@@ -26,21 +20,6 @@ import {
 } from "./transports.ts";
 
 const label = "trailblaze";
-
-/** Problems that tell of an event, which can happen again. */
-const eventCodes = ["ServerDied", "ChangeNotApplied"];
-
-/** Prints each problem once, except for hints about what works. */
-function createReporter(): (problem: Problem) => void {
-  const reported = new Set<unknown>();
-  return (problem) => {
-    const { code, message, pack, item } = problem;
-    const key = eventCodes.includes(code) ? problem : JSON.stringify([code, message, pack, item]);
-    if (problem.severity === "info" || reported.has(key)) return;
-    reported.add(key);
-    logToStderr(printableLines(formatProblem(problem)));
-  };
-}
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -97,6 +76,7 @@ export async function startSession(
     ...(options.config === undefined ? {} : { config: options.config }),
     ...(options.builtIns === undefined ? {} : { builtIns: options.builtIns }),
     ...(options.onInstall === undefined ? {} : { onInstall: options.onInstall }),
+    ...(options.lock === undefined ? {} : { lock: options.lock }),
     install,
     watch,
     served: true,

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { ToolPolicy } from "../mcp/tool-guard.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 import type { ServedEras } from "./served-eras.ts";
@@ -71,6 +72,18 @@ export async function serveOverHttp(
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
   const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol });
   return createRunning(served.url).finish(() => served.close());
+}
+
+/** Runs a program like `runOnOwnStreams`, but reads its messages, to leave out tools that are not approved. */
+export async function guardOnOwnStreams(
+  label: string,
+  launch: ProcessLaunch,
+  processes: ProcessPort,
+  policy: ToolPolicy,
+): Promise<RunningServer> {
+  const { passMessages } = await import("./pass-through.ts");
+  const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
+  return passMessages(label, launch, processes, { ...streams, policy });
 }
 
 /** Runs a program with this process's own stdin, stdout and stderr. */

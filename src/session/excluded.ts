@@ -40,6 +40,16 @@ export function describeUnusable(name: string, source: ToolSource, problem: Prob
   };
 }
 
+/** The problems of items that are not approved, by qualified name. */
+export function findRefusals(packs: readonly CheckedPack[]): Map<string, Problem> {
+  const refused = packs.flatMap(({ unusable }) => [...unusable]);
+  return new Map(
+    refused
+      .filter(([, problem]) => reasonOf(problem) !== "Invalid")
+      .map(([{ qualifiedName }, problem]) => [qualifiedName, problem]),
+  );
+}
+
 /** The approved tools and servers of packs that are no longer there, from their problems. */
 export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
   problems.flatMap((problem) => {

@@ -16,6 +16,7 @@ import {
   collectUnusableServers,
   collectVanished,
   describeExcluded,
+  findRefusals,
   findShownToolsets,
   isCallable,
 } from "./excluded.ts";
@@ -194,11 +195,12 @@ export class StateSources {
     );
     this.#failForErrors(packTools.flatMap(({ problems }) => problems));
     const code = indexCode([this.#hostTools, ...packTools]);
+    const refusals = findRefusals(this.#packs);
     for (const [index, pack] of this.#packs.entries()) {
       const from = pack.inspected.pack;
       const resolveTool = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      const bundles = await resources.step(collectBundles(pack, code, resolveTool));
+      const bundles = await resources.step(collectBundles(pack, code, resolveTool, refusals));
       this.#failForErrors(bundles.problems);
       this.#packTools.push([
         packTools[index] ?? noTools,

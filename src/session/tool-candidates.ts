@@ -205,11 +205,15 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, T
   return index;
 }
 
-/** The entries of a pack's bundles. `resolve` returns the qualified name of the tool that an entry refers to, or throws. */
+/**
+ * The entries of a pack's bundles. `resolve` returns the qualified name of the tool that an entry refers to, or throws.
+ * `refusals` has the problems of tools that are not approved; an entry that refers to one is left out.
+ */
 export async function collectBundles(
   { inspected, unusable }: CheckedPack,
   code: ReadonlyMap<string, ToolCode>,
   resolve: (reference: string) => string,
+  refusals: ReadonlyMap<string, Problem>,
 ): Promise<Contribution> {
   const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
   const { pack, items } = inspected;
@@ -229,7 +233,8 @@ export async function collectBundles(
     }
     const { tools, problems } = await createBundleTools(item, inspected, (reference) => {
       try {
-        const found = code.get(resolve(reference));
+        const name = resolve(reference);
+        const found = code.get(name) ?? refusals.get(name);
         return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
       } catch (error) {
         if (error instanceof TrailblazeError) return error.problem;

@@ -1,0 +1,97 @@
+import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { ProblemPlace } from "../problems/index.ts";
+import type { NotApproved } from "../problems/lock-problems.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import { isSameJson, UnrecordableError } from "./canonical-json.ts";
+import { findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
+import { describeListedTool, linesOf } from "./describe-items.ts";
+import type { LockedItem, LockedServer, LockFile } from "./types.ts";
+
+function describeTool(tool: AdvertisedTool): LockedItem | undefined {
+  try {
+    return describeListedTool(tool);
+  } catch (error) {
+    if (error instanceof UnrecordableError) return undefined;
+    throw error;
+  }
+}
+
+/** A server that has started, its entry in the lock, and the place of its problems. */
+export class ApprovedServer {
+  readonly label: string;
+  readonly locked: LockedServer;
+  readonly place: ProblemPlace;
+  /** What `trailblaze diff` shows it by. */
+  readonly entry: string;
+  readonly #pack: string | undefined;
+  readonly #denied: readonly string[];
+  readonly #isUnlocked: (...names: string[]) => boolean;
+
+  constructor(
+    { label, source, pack, configPath }: ServerPlan,
+    locked: LockedServer,
+    denied: readonly string[],
+    isUnlocked: (...names: string[]) => boolean,
+  ) {
+    const { item } = source;
+    this.label = label;
+    this.locked = locked;
+    this.place =
+      source.pack !== undefined && item !== undefined
+        ? { pack: source.pack, kind: "server", item }
+        : configPath === undefined
+          ? {}
+          : { path: configPath };
+    this.entry = pack ?? label;
+    this.#pack = pack;
+    this.#denied = denied;
+    this.#isUnlocked = isUnlocked;
+  }
+
+  /** Why a listed tool is not used; `undefined` for one that is. */
+  explainTool(tool: AdvertisedTool): NotApproved | undefined {
+    const { label, locked, entry } = this;
+    const pack = this.#pack;
+    const name = `${label}/${tool.name}`;
+    if (this.#isUnlocked(name, ...(pack === undefined ? [] : [`${pack}/${tool.name}`]))) return undefined;
+    const refuse = (state: NotApproved["state"], differences: string[]) => ({
+      name,
+      state,
+      differences,
+      entry,
+    });
+    const item = label.slice(label.lastIndexOf("/") + 1);
+    const denied = pack === undefined ? `tool:${tool.name}` : `tool:${item}/${tool.name}`;
+    if (this.#denied.includes(denied)) return refuse("denied", []);
+    const before = ownEntry(locked.lists ?? undefined, tool.name);
+    const now = describeTool(tool);
+    if (now === undefined) return refuse("unrecordable", []);
+    if (before === undefined) return refuse("new", []);
+    const changes = findFieldChanges(before, now);
+    return changes.length === 0 ? undefined : refuse("changed", formatPaths(changes));
+  }
+
+  /** Why the instructions of the server are not used. */
+  explainInstructions(instructions: string | undefined): NotApproved | undefined {
+    const { label: name, locked, entry } = this;
+    const isApproved = isSameJson(linesOf(instructions), locked.instructions);
+    return isApproved ? undefined : { name, state: "changed", differences: ["instructions"], entry };
+  }
+}
+
+/** The entry of a server that has started; `undefined` if it is not locked. */
+export function findApprovedServer(
+  lock: LockFile,
+  plan: ServerPlan,
+  isUnlocked: (...names: string[]) => boolean,
+): ApprovedServer | undefined {
+  const { label, pack, source } = plan;
+  const isFree = pack === undefined ? isUnlocked(label) : isUnlocked(pack, label);
+  const owner = source.pack === undefined ? undefined : ownEntry(lock.packs, source.pack);
+  const locked =
+    source.pack === undefined ? ownEntry(lock.servers, label) : ownEntry(owner?.servers, source.item ?? "");
+  // The launch was compared before: a server without an entry is not locked.
+  if (isFree || locked === undefined) return undefined;
+  const denied = source.pack === undefined ? (locked.denied as string[] | undefined) : owner?.denied;
+  return new ApprovedServer(plan, locked, denied ?? [], isUnlocked);
+}
