@@ -132,7 +132,7 @@ describe.skipIf(process.platform === "win32")("a deleted working directory", () 
     return runProcess("sh", ["-c", script, "sh", process.execPath, command, ...args], {
       cwd,
       env: process.env,
-      timeoutMs: 30_000,
+      timeoutMs: 100_000,
     });
   };
 

@@ -325,7 +325,11 @@ test.skipIf(process.platform === "win32")("`list` exits with 0 if its reader clo
   });
   for (const flags of ["tools", "tools --json"]) {
     const command = `"${process.execPath}" "${inRepository("dist/cli/cli.cjs")}" list ${flags} | head -c 10; echo "status \${PIPESTATUS[0]}"`;
-    const { stdout, stderr } = spawnSync("bash", ["-c", command], { cwd, encoding: "utf8", timeout: 20_000 });
+    const { stdout, stderr } = spawnSync("bash", ["-c", command], {
+      cwd,
+      encoding: "utf8",
+      timeout: 100_000,
+    });
     expect(stderr).toBe("");
     expect(stdout).toMatch(/status 0\n$/);
   }
@@ -354,7 +358,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("output on a terminal", () => {
         ...env,
       },
       encoding: "utf8",
-      timeout: 20_000,
+      timeout: 100_000,
     });
     return stdout;
   }

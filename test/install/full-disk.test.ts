@@ -193,7 +193,7 @@ describe.skipIf(process.platform === "win32")("a limit on file sizes", () => {
         host,
         planFile,
       ],
-      { cwd: root, env: { ...process.env, TSX_DISABLE_CACHE: "1" }, timeoutMs: 60_000 },
+      { cwd: root, env: { ...process.env, TSX_DISABLE_CACHE: "1" }, timeoutMs: 110_000 },
     );
   };
 

@@ -172,7 +172,7 @@ describe("writing a file", () => {
         const { exitCode, stderr } = await runProcess("/usr/bin/setpriv", [...asNobody, planFile], {
           cwd: "/",
           env: { ...process.env, TMPDIR: "/nonexistent", TSX_DISABLE_CACHE: "1" },
-          timeoutMs: 60_000,
+          timeoutMs: 110_000,
         });
         expect(stderr).toContain("ClientConfigUnwritable");
         expect(stderr).toContain("permission denied");

@@ -185,7 +185,7 @@ async function askHostile(stage: Stage, names: readonly string[], more: { abortM
     }),
     stage,
     // Only what never comes is worth no longer wait.
-    timeoutMs: /^(silence|an upgrade)/.test(name) ? 500 : 20_000,
+    timeoutMs: /^(silence|an upgrade)/.test(name) ? 500 : 60_000,
     ...more,
   }));
   const args = ["--import", import.meta.resolve("tsx"), host, JSON.stringify(asked)];

@@ -277,7 +277,7 @@ describe("servers that cannot run", () => {
     return await runProcess(process.execPath, ["server.mjs"], {
       cwd: project,
       env: { PATH },
-      timeoutMs: 30_000,
+      timeoutMs: 100_000,
     });
   };
   const tool = `{ name: "a_b", inputSchema: { type: "object" }, handler: () => "x" }`;

@@ -25,7 +25,7 @@ export function runCli(
   return runProcess(process.execPath, [command, ...args], {
     cwd,
     env: { ...process.env, ...env },
-    timeoutMs: 30_000,
+    timeoutMs: 100_000,
     input,
   });
 }
