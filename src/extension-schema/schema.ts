@@ -55,9 +55,33 @@ function declarations(kind: Kind, what: string) {
   return z.array(declaration).optional().meta({ description: what });
 }
 
+const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+// A last label that is a number would make the name an IP address.
+const hostName = `(?=[^:]{1,255}(?::|$))(?:\\*\\.)?(?:${label}\\.)*(?!(?:[0-9]+|0[xX][0-9A-Fa-f]*)(?::|$))${label}`;
+const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
+const ipv4 = `${octet}(?:\\.${octet}){3}`;
+const hex = "[0-9A-Fa-f]{1,4}";
+const lastHexes = `(?:${hex}:${hex}|${ipv4})`;
+const before = (most: number) => `(?:(?:${hex}:){0,${most}}${hex})?`;
+const ipv6 = [
+  `(?:${hex}:){6}${lastHexes}`,
+  `::(?:${hex}:){5}${lastHexes}`,
+  ...[0, 1, 2, 3].map((most) => `${before(most)}::(?:${hex}:){${4 - most}}${lastHexes}`),
+  `${before(4)}::${lastHexes}`,
+  `${before(5)}::${hex}`,
+  `${before(6)}::`,
+].join("|");
+const port = "(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?";
+
+/** Entries of `needs.network`, for which the host has code; a test compares the two. */
+const host = new RegExp(`^(?:(?:${hostName}|${ipv4}|\\[(?:${ipv6})\\])${port}|${ipv6})$`);
+
 /** Entries of a key of `needs`. */
 function entries(key: NeedsKey, what: string) {
-  return z.array(z.string().regex(needsPatterns[key])).optional().meta({ description: what });
+  return z
+    .array(z.string().regex(key === "network" ? host : needsPatterns[key]))
+    .optional()
+    .meta({ description: what });
 }
 
 /** An absent key is not declared; an empty array means none. */

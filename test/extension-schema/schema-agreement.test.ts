@@ -218,6 +218,56 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
     expect(verdicts.size).toBe(2);
   });
 
+  test("the exported schema and validation agree on random hosts", () => {
+    const part = fc.constantFrom(
+      ...[
+        "*",
+        "*.",
+        ".",
+        ":",
+        "::",
+        "[",
+        "]",
+        "-",
+        "a",
+        "B-c",
+        "0x1",
+        "1",
+        "12",
+        "255",
+        "256",
+        "01",
+        "65535",
+      ],
+      ...[
+        "65536",
+        "localhost",
+        "xn--a",
+        "ffff",
+        "1.2.3.4",
+        ":443",
+        "a".repeat(62),
+        ".b".repeat(124),
+        "ü",
+        "_",
+      ],
+    );
+    const hosts = fc.oneof(
+      fc.array(part, { maxLength: 9 }).map((parts) => parts.join("")),
+      fc.ipV6(),
+      fc.domain(),
+    );
+    const verdicts = new Set<boolean>();
+    fc.assert(
+      fc.property(hosts, (host) => {
+        expectAgreement({ needs: { network: [host] } });
+        verdicts.add(fitsSchema({ needs: { network: [host] } }));
+      }),
+      { numRuns: 5000 },
+    );
+    expect(verdicts.size).toBe(2);
+  });
+
   test("the exported schema and validation agree on random values", () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 200 });
   });
