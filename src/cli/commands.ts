@@ -131,6 +131,22 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/call.ts"),
   },
+  shell: {
+    summary: "Call tools of one session, one for each line of stdin",
+    usage: "",
+    positionals: [0, 0],
+    options: {
+      record: {
+        type: "string",
+        placeholder: "FILE",
+        description: "Append the calls that succeed to this trail",
+      },
+      ...servedOption,
+      ...installOption,
+      ...sessionOptions,
+    },
+    load: () => import("./commands/shell.ts"),
+  },
   run: {
     summary: "Replay a trail, stopping at the first failure",
     usage: "<trail>",
