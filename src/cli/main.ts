@@ -19,7 +19,18 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
 }
 
 /** Commands that run code of packs, which may keep the process alive after the command has ended. */
-const runCode = new Set(["tools", "call", "shell", "run", "start", "types", "dev", "doctor", "diff", "approve"]);
+const runCode = new Set([
+  "tools",
+  "call",
+  "shell",
+  "run",
+  "start",
+  "types",
+  "dev",
+  "doctor",
+  "diff",
+  "approve",
+]);
 
 /** Runs one command line. Returns its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
