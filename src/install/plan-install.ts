@@ -121,7 +121,7 @@ export async function planInstall(
     throw failure("InvalidArguments", { reason });
   }
   if (url !== undefined && Object.keys(env ?? {}).length > 0) {
-    const reason = "variables cannot reach a server that already runs";
+    const reason = "Variables cannot reach a server that already runs";
     throw failure("InvalidArguments", {
       reason,
       hint: "Omit --env, or omit --url to let the client start it.",

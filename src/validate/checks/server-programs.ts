@@ -1,7 +1,9 @@
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import type { PathKind } from "../../files/inspection-port.ts";
+import { suggestPackage } from "../../inspection/server-package.ts";
 import { quote } from "../../problems/index.ts";
 import type { NeededPath } from "../facts/needed-files.ts";
+import { findPackage } from "../facts/undeclared-imports.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { hintForSource } from "../modules/nearest-file.ts";
 import { backslashReason } from "./handlers.ts";
@@ -13,7 +15,7 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
-export const checkServerPrograms: Check = function* ({ paths, nearestPaths, failingImports }) {
+export const checkServerPrograms: Check = function* ({ paths, nearestPaths, failingImports, dependencies }) {
   for (const [item, needed] of paths) {
     for (const one of needed) {
       const { written, location, wanted, path, kind } = one;
@@ -45,7 +47,13 @@ export const checkServerPrograms: Check = function* ({ paths, nearestPaths, fail
         const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
         const hasArguments = path[0] === "command" && /\s/.test(written);
         const split = hasArguments ? "Put arguments into `args`." : undefined;
-        const hint = source === undefined ? (suggestion ?? split) : hintForSource(source);
+        // A file of a dependency, as an import would name it.
+        const owner = path[0] === "script" ? findPackage(location) : undefined;
+        const ofDependency =
+          owner !== undefined && dependencies.has(owner)
+            ? suggestPackage(owner, undefined, "script")
+            : undefined;
+        const hint = source === undefined ? (suggestion ?? ofDependency ?? split) : hintForSource(source);
         yield findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
       }
     }
