@@ -49,6 +49,10 @@ export class PackagePolicy {
     );
   }
 
+  get limitsRegistries(): boolean {
+    return this.#read.policy?.registries !== undefined;
+  }
+
   /** Throws `DeniedByPolicy` if a registry may not be used, before anything is requested from it. */
   requireRegistry({ name, registry }: Omit<RegistryPackage, "version">): void {
     this.#require(

@@ -11,6 +11,7 @@ import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
 import { findClaims, findNewClaims } from "./managers/find-claims.ts";
+import { askRegistry } from "./managers/manager-registry.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import {
@@ -131,6 +132,25 @@ export async function addPacks(specs: readonly string[], options: AddOptions): P
   return addParsedPacks(parseSpecs(specs), options);
 }
 
+/**
+ * Throws `DeniedByPolicy` if the package manager would install from a registry that the policy excludes. Previews check the
+ * registries of npm's configuration, from which they read.
+ */
+async function requireRegistries(
+  policy: PackagePolicy,
+  project: OpenedProject,
+  { names, what, signal }: { names: readonly string[]; what: string; signal: AbortSignal | undefined },
+): Promise<void> {
+  for (const name of names) {
+    const registry = await askRegistry(project, name, signal);
+    if (registry === undefined) {
+      const reason = `${project.manager.name} does not say which registry it uses, and the administrator's policy limits registries`;
+      throw failure("InstallFailed", { what, reason });
+    }
+    policy.requireRegistry({ name, registry });
+  }
+}
+
 /** Like `addPacks`, with parsed specs. */
 export async function addParsedPacks(
   parsed: readonly RegistrySpec[],
@@ -148,6 +168,7 @@ export async function addParsedPacks(
   const names = parsed.map(({ name }) => name);
   for (const name of names) policy.requireName(name);
   const project = await openProject(port, cwd, what);
+  if (policy.limitsRegistries) await requireRegistries(policy, project, { names, what, signal });
   rejectPlugAndPlay(before);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);

@@ -14,6 +14,8 @@ import { openSession } from "../../src/session.ts";
 import { setPolicy } from "../support/machine-policy.ts";
 import { makeTar } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { writeTree } from "../support/tree.ts";
+import { useManagers } from "./changeable-project.ts";
 import { startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -95,6 +97,36 @@ describe("adding packs under an administrator's policy", () => {
     setPolicy({ registries: [registry.url], contact });
     await expect(add("@acme/jira")).rejects.toMatchObject(denied({ what: "registry", registry: scoped }));
     expect(readFileSync(join(cwd, "package.json"), "utf8")).not.toContain("acme");
+  });
+});
+
+describe("the registry of the package manager under an administrator's policy", () => {
+  /** A project of a package manager, whose own configuration names another registry than npm's. */
+  const files = {
+    "npm@10.0.0": { ".npmrc": (registry: string) => `registry=${registry}\n` },
+    "pnpm@9.15.9": { ".npmrc": (registry: string) => `@tb:registry=${registry}\n` },
+    "yarn@1.22.22": { ".yarnrc": (registry: string) => `registry "${registry}"\n` },
+  };
+
+  test.each(Object.entries(files))("the registry that %s would use is compared", async (manager, file) => {
+    const { registry, cwd, add } = await setUp();
+    useManagers(registry.url);
+    const [[path, write] = []] = Object.entries(file);
+    const manifest = { name: "app", packageManager: manager };
+    const configure = (address: string) =>
+      writeTree(cwd, { "package.json": manifest, [path ?? ""]: write?.(address) ?? "" });
+    const spec = manager.startsWith("pnpm") ? "@tb/scoped" : name;
+    setPolicy({ registries: [registry.url], contact });
+    // Variables of npm take precedence over files of the project.
+    vi.stubEnv("npm_config_registry", undefined);
+    configure("http://127.0.0.1:1/");
+    await expect(add(spec)).rejects.toMatchObject(
+      denied({ what: "registry", name: spec, registry: "http://127.0.0.1:1/" }),
+    );
+    expect(registry.seen).toEqual([]);
+    configure(registry.url);
+    if (spec === name) expect(await add(spec)).toEqual({ previews: [name], declined: true });
+    else await expect(add(spec)).rejects.toMatchObject({ code: "InstallFailed" });
   });
 });
 
