@@ -3,6 +3,7 @@ import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { addSignals } from "./add-signals.ts";
 import type { Installation } from "./read-installation.ts";
 
 /** How an installation differs from a lock. */
@@ -101,10 +102,13 @@ export function compareInstallation(lock: LockFile, installation: Installation):
     (name) => packs.has(name) || !installed.has(name),
   );
   const labels = sortedUnion(Object.keys(lock.servers), servers.keys()).filter(
-    (label) => servers.has(label) || !(unused.has(label) || scope.isUnlocked(label)),
+    (label) =>
+      (servers.has(label) || !(unused.has(label) || scope.isUnlocked(label))) &&
+      !(servers.has(label) && deniedOf(ownEntry(lock.servers, label)).has(`server:${label}`)),
   );
-  return {
+  const entries = {
     packs: names.map((name) => comparePack(name, ownEntry(lock.packs, name), installation)),
     servers: labels.map((label) => compareServer(label, ownEntry(lock.servers, label), installation)),
   };
+  return addSignals(entries, lock, installation);
 }

@@ -28,6 +28,8 @@ export interface LockDifference {
   servers: EntryChange[];
   /** Of packs that are broken, and of servers that failed to start. */
   problems: Problem[];
+  /** Labels of the servers that failed to start, so that their lists were not compared. */
+  failedServers: string[];
 }
 
 /** The entry of a server in a lock. */
@@ -38,8 +40,10 @@ export function findLockedServer(lock: LockFile, { pack, server }: ServerPlace):
 }
 
 /** Whether the lock denies a server. */
-export const isServerDenied = (lock: LockFile, { pack, server }: ServerPlace): boolean =>
-  pack !== undefined && ownEntry(lock.packs, pack)?.denied?.includes(`server:${server}`) === true;
+export function isServerDenied(lock: LockFile, { pack, server }: ServerPlace): boolean {
+  const owner = pack === undefined ? ownEntry(lock.servers, server) : ownEntry(lock.packs, pack);
+  return Array.isArray(owner?.denied) && owner.denied.includes(`server:${server}`);
+}
 
 /** Whether the lock approves how a server is launched. */
 export function isLaunchApproved(lock: LockFile, place: ServerPlace, launch: LockedServer): boolean {
@@ -80,6 +84,7 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
     packs,
     servers,
     problems: installation.problems,
+    failedServers: installation.failedServers,
   };
 }
 

@@ -42,6 +42,8 @@ export interface Installation {
   registry: Registry;
   /** Of discovery, of the packs, and of servers that failed. */
   problems: Problem[];
+  /** Labels of the servers that failed. */
+  failedServers: string[];
 }
 
 /** A project whose config is valid. */
@@ -82,10 +84,9 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
       const session = await prepared.open();
       try {
         const packs = recording.found?.packs.map(({ pack }) => pack) ?? [];
-        const failed = new Set(
-          session.skipped.filter(({ reason }) => reason === "ServerFailed").map(({ message }) => message),
-        );
-        const ofServers = session.problems.filter(({ message }) => failed.has(message));
+        const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
+        const messages = new Set(failed.map(({ message }) => message));
+        const ofServers = session.problems.filter(({ message }) => messages.has(message));
         return {
           packs: recording.packs,
           servers: recording.servers,
@@ -98,6 +99,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
             recording.found === undefined ? {} : { manager: recording.found.manager },
           ),
           problems: [...config.problems, ...recording.problems, ...ofServers],
+          failedServers: failed.map(({ name }) => name),
         };
       } finally {
         await session.close();

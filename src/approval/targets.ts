@@ -13,16 +13,16 @@ export const ownerOf = (name: string, isPack: boolean) => (isPack ? qualifyPacka
 export const labelOf = ({ pack, server }: ServerPlace) =>
   pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
 
-/** The names by which a change is meant, first the one that is shown. */
-export function namesOf(
+/** The name of a change on the command line. */
+export function nameOf(
   { name }: Pick<EntryChange, "name">,
   item: Pick<ItemChange, "kind" | "name" | "server">,
   isPack: boolean,
-): string[] {
+): string {
   const owner = ownerOf(name, isPack);
-  if (item.kind === "needs" || (!isPack && item.kind === "server")) return [owner];
-  if (item.server === undefined || !isPack) return [`${owner}/${item.name}`];
-  return [`${owner}/${item.server}/${item.name}`, `${owner}/${item.name}`];
+  if (item.kind === "needs" || (!isPack && item.kind === "server")) return owner;
+  if (item.server === undefined || !isPack) return `${owner}/${item.name}`;
+  return `${owner}/${item.server}/${item.name}`;
 }
 
 /** What a command is about: everything, or packs, servers and items by name. */
@@ -48,7 +48,7 @@ export class Targets {
     item: Pick<ItemChange, "kind" | "name" | "server">,
     isPack: boolean,
   ) {
-    return namesOf(entry, item, isPack).some((name) => this.#names.has(name));
+    return this.#names.has(nameOf(entry, item, isPack));
   }
 
   hasItem(entry: EntryChange, item: ItemChange, isPack: boolean): boolean {
@@ -97,7 +97,6 @@ function* namesOfPack(name: string, entry: LockedPack): Generator<string> {
     for (const item of Object.keys(entry[key] ?? {})) yield `${owner}/${item}`;
   for (const [server, value] of Object.entries(entry.servers ?? {})) {
     yield* namesOfServer(`${owner}/${server}`, value);
-    for (const tool of Object.keys(value.lists ?? {})) yield `${owner}/${tool}`;
   }
   for (const denied of entry.denied ?? []) yield `${owner}/${denied.slice(denied.indexOf(":") + 1)}`;
 }

@@ -57,11 +57,11 @@ function findTextSignals(change: Change, items: Items, toolNames: ReadonlySet<st
     return [...values, ...keys];
   };
   const own = ownNames(change, items);
-  const others = new Set([...toolNames].filter((name) => !own.has(name)));
+  const isOther = (name: string) => toolNames.has(name) && !own.has(name);
   const read = (item: LockedItem | undefined) => collectTexts(item, isNoText);
   const signals: Signal[] = [];
   if (findsNew(items, (item) => findAddresses(seen(item)))) signals.push("newUrl");
-  if (findsNew(items, (item) => findNames(read(item).values, others))) signals.push("namesOtherTool");
+  if (findsNew(items, (item) => findNames(read(item).values, isOther))) signals.push("namesOtherTool");
   if (findsNew(items, (item) => findHiddenText(seen(item)))) signals.push("hiddenText");
   const findAddressed = (item: LockedItem | undefined) => {
     const { values, keys } = read(item);

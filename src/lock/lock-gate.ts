@@ -100,6 +100,10 @@ export class LockGate implements Gate {
       return { refusal, problems: [refusal] };
     };
     if (locked === undefined) return refuse("new", []);
+    if (Array.isArray(locked.denied) && locked.denied.includes(`server:${name}`)) {
+      const args = { name, state: "denied", differences: [], entry: name } as const;
+      return { refusal: createProblem("NotApproved", args, place), problems: [] };
+    }
     const changes = findFieldChanges(startOf(locked), startOf(now));
     if (changes.length > 0) return refuse("changed", formatPaths(changes));
     const { version, integrity } = locked;

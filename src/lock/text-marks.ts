@@ -62,12 +62,12 @@ export function findAddresses(texts: readonly string[]): Set<string> {
 }
 
 /** Names in texts that are whole words. */
-export function findNames(texts: readonly string[], names: ReadonlySet<string>): Set<string> {
+export function findNames(texts: readonly string[], isName: (word: string) => boolean): Set<string> {
   const found = new Set<string>();
   for (const text of texts) {
     for (const [word] of text.matchAll(/[A-Za-z0-9_./-]+/g)) {
       for (const part of [word, word.replace(/[./-]{1,16}$/, ""), ...word.split(/[./]/)]) {
-        if (names.has(part)) found.add(part);
+        if (isName(part)) found.add(part);
       }
     }
   }

@@ -39,7 +39,7 @@ export const jira = (
 ): Tree =>
   toolPack(tools, module, {
     "package.json": { trailblaze: { tools: Object.keys(tools), toolsets: ["all"] } },
-    "trailblaze/toolsets/all.json": { tools: ["createIssue"] },
+    "trailblaze/toolsets/all.json": { name: "all", tools: ["createIssue"] },
     ...extra,
   });
 

@@ -1,0 +1,130 @@
+import { keyOfKind } from "../kinds.ts";
+import { ownEntry } from "../lock/compare.ts";
+import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
+import { type ApprovalChange, denialOf, denialsOf } from "./apply-changes.ts";
+import type { Comparison } from "./compare-installation.ts";
+import { type Owner, Planning } from "./planning.ts";
+import type { Targets } from "./targets.ts";
+
+/** Plans denials, and what becomes of earlier ones. */
+export class DenialPlanning extends Planning {
+  /** What is denied: with names, also what is approved; otherwise what differs. */
+  planDenials({ packs, servers }: Comparison): ApprovalChange[] {
+    const all = [
+      ...packs.map((entry) => ["pack", entry] as const),
+      ...servers.map((entry) => ["server", entry] as const),
+    ];
+    return all.flatMap(([owner, entry]) => {
+      const isPack = owner === "pack";
+      if (entry.change === "removed") return [];
+      const differing = entry.items.filter(({ kind, change }) => kind !== "needs" && change !== "removed");
+      const items = this.targets.isEverything ? differing : this.#itemsOf(owner, entry.name);
+      const denied = new Set(
+        denialsOf(isPack ? ownEntry(this.lock.packs, entry.name) : ownEntry(this.lock.servers, entry.name)),
+      );
+      return items
+        .filter((item) => this.targets.hasItem(entry, item, isPack) && !denied.has(denialOf(item, isPack)))
+        .map((item) => this.create(owner, entry, item));
+    });
+  }
+
+  /** The items of an entry that may be denied; a tool that a server lists only if its own name is meant. */
+  #itemsOf(owner: Owner, name: string): ItemChange[] {
+    const describe = (kind: ItemChange["kind"], item: string, server?: string): ItemChange => ({
+      ...{ kind, name: item, change: "changed", fields: [], signals: [] },
+      ...(server === undefined ? {} : { server }),
+    });
+    const listed = (server: string, one: LockedServer | undefined) =>
+      Object.keys(one?.lists ?? {})
+        .map((tool) => describe("tool", tool, server))
+        .filter((item) => this.targets.isNamed({ name }, item, owner === "pack"));
+    if (owner === "server") {
+      const named = listed(name, this.installation.servers.get(name));
+      const known = listed(name, ownEntry(this.lock.servers, name));
+      return [describe("server", name), ...uniqueByName([...named, ...known])];
+    }
+    const entry = this.installation.packs.get(name)?.entry;
+    const own = (["tool", "server", "toolset", "prompt"] as const).flatMap((kind) =>
+      Object.keys(entry?.[keyOfKind[kind]] ?? {}).map((item) => describe(kind, item)),
+    );
+    const ofServers = Object.entries(entry?.servers ?? {}).flatMap(([server, one]) => {
+      const known = ownEntry(ownEntry(this.lock.packs, name)?.servers, server);
+      return uniqueByName([...listed(server, one), ...listed(server, known)]);
+    });
+    return [...own, ...ofServers];
+  }
+
+  /** Denials of items that are no longer there. */
+  planVanishedDenials(): ApprovalChange[] {
+    if (this.options.prune !== true) return [];
+    return Object.entries(this.lock.packs).flatMap(([name, locked]) => {
+      const recorded = this.installation.packs.get(name);
+      if (recorded === undefined || !this.targets.hasEntry(name, true)) return [];
+      const { pack, entry: installed } = recorded;
+      const declared = new Set(
+        (["tool", "server", "toolset", "prompt"] as const).flatMap((kind) =>
+          pack[keyOfKind[kind]].map((item) => `${kind}:${item.name}`),
+        ),
+      );
+      return denialsOf(locked).flatMap((denial) => {
+        const [kind = "", rest = ""] = splitAt(denial, ":");
+        const [server, tool] = splitAt(rest, "/");
+        const listing = tool === undefined ? undefined : ownEntry(installed.servers, server ?? "");
+        const isThere =
+          tool === undefined
+            ? declared.has(denial)
+            : listing !== undefined && (listing.lists == null || Object.hasOwn(listing.lists, tool));
+        if (isThere) return [];
+        const item = {
+          kind: kind as ItemChange["kind"],
+          name: tool ?? rest,
+          ...(tool === undefined || server === undefined ? {} : { server }),
+          change: "removed",
+          fields: [],
+          signals: [],
+        } satisfies ItemChange;
+        const entry: EntryChange = {
+          name,
+          change: "changed",
+          version: { from: null, to: null },
+          integrity: "unknown",
+          items: [item],
+        };
+        return [this.create("pack", entry, item)];
+      });
+    });
+  }
+}
+
+const uniqueByName = (items: readonly ItemChange[]) => [
+  ...new Map(items.map((item) => [item.name, item])).values(),
+];
+
+function splitAt(text: string, mark: string): [string, string | undefined] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + mark.length)];
+}
+
+/** The lock without the denials of items that are named. */
+export function liftDenials(lock: LockFile, targets: Targets): LockFile {
+  const lifted = structuredClone(lock);
+  for (const [entries, isPack] of [
+    [lifted.packs, true],
+    [lifted.servers, false],
+  ] as const) {
+    for (const [name, entry] of Object.entries(entries)) {
+      const denied = denialsOf(entry);
+      if (denied.length === 0) continue;
+      const kept = denied.filter((denial) => !targets.isNamed({ name }, readDenial(denial, isPack), isPack));
+      if (kept.length < denied.length) entry.denied = kept;
+    }
+  }
+  return lifted;
+}
+
+function readDenial(denial: string, isPack: boolean): Pick<ItemChange, "kind" | "name" | "server"> {
+  const [kind, rest = ""] = splitAt(denial, ":");
+  const [first, tool] = isPack ? splitAt(rest, "/") : [rest, undefined];
+  const known = kind as ItemChange["kind"];
+  return tool === undefined ? { kind: known, name: first } : { kind: known, name: tool, server: first };
+}

@@ -1,0 +1,118 @@
+import { keyOfKind } from "../kinds.ts";
+import { ownEntry } from "../lock/compare.ts";
+import type {
+  EntryChange,
+  ItemChange,
+  LockedItem,
+  LockedPack,
+  LockedServer,
+  LockFile,
+} from "../lock/types.ts";
+import type { ApprovalChange } from "./apply-changes.ts";
+import type { Installation } from "./read-installation.ts";
+import { nameOf, type Targets } from "./targets.ts";
+
+export type Owner = ApprovalChange["owner"];
+
+/** Which changes of an entry are planned. */
+export interface PlanningRules {
+  deny?: boolean;
+  prune?: boolean;
+}
+
+export const isNeeds = ({ kind }: ItemChange) => kind === "needs";
+
+/** A server as it is approved before its tools are. */
+const withoutTools = (server: LockedServer): LockedItem =>
+  "lists" in server ? { ...server, lists: server.lists === null ? null : {} } : server;
+
+/** Makes the changes of a plan from a comparison. */
+export class Planning {
+  protected readonly targets: Targets;
+  protected readonly options: PlanningRules;
+  protected readonly installation: Installation;
+  protected readonly lock: LockFile;
+
+  constructor(targets: Targets, options: PlanningRules, installation: Installation, lock: LockFile) {
+    this.targets = targets;
+    this.options = options;
+    this.installation = installation;
+    this.lock = lock;
+  }
+
+  #installedPackage(owner: Owner, name: string): Pick<ApprovalChange, "package"> {
+    const entry =
+      owner === "pack" ? this.installation.packs.get(name)?.entry : this.installation.servers.get(name);
+    const { version, integrity } = entry ?? {};
+    if (owner === "server" && integrity === undefined) return {};
+    return {
+      package: {
+        ...(typeof version === "string" ? { version } : {}),
+        integrity: typeof integrity === "string" ? integrity : null,
+      },
+    };
+  }
+
+  /** What is recorded of an item. */
+  #valueOf(owner: Owner, entry: EntryChange, item: ItemChange): LockedItem | undefined {
+    const { packs, servers } = this.installation;
+    const { kind, name, server } = item;
+    if (owner === "server") {
+      const installed = servers.get(entry.name);
+      if (installed === undefined) return undefined;
+      return kind === "tool" ? ownEntry(installed.lists ?? undefined, name) : withoutTools(installed);
+    }
+    const installed: LockedPack | undefined = packs.get(entry.name)?.entry;
+    if (kind === "needs") return installed?.needs;
+    if (server !== undefined) return ownEntry(ownEntry(installed?.servers, server)?.lists ?? undefined, name);
+    if (kind === "resource") return ownEntry(installed?.resources, name);
+    const value = ownEntry<LockedItem>(installed?.[keyOfKind[kind]], name);
+    return value !== undefined && kind === "server" ? withoutTools(value as LockedServer) : value;
+  }
+
+  /** A change of one item, or of the entry itself. */
+  create(owner: Owner, entry: EntryChange, item: ItemChange | undefined): ApprovalChange {
+    const value = item === undefined ? undefined : this.#valueOf(owner, entry, item);
+    const isGone = entry.change === "removed" || (item?.change === "removed" && item.kind !== "needs");
+    const action = isGone ? "prune" : this.options.deny ? "deny" : "approve";
+    return {
+      action,
+      name: nameOf(entry, item ?? { kind: "needs", name: entry.name }, owner === "pack"),
+      owner,
+      entry: { ...entry, items: item === undefined ? [] : [item] },
+      ...(value === undefined || action !== "approve" ? {} : { value }),
+      ...(isGone ? {} : this.#installedPackage(owner, entry.name)),
+    };
+  }
+
+  #isPackageOutdated(owner: Owner, name: string): boolean {
+    const { package: installed } = this.#installedPackage(owner, name);
+    const locked = owner === "pack" ? ownEntry(this.lock.packs, name) : ownEntry(this.lock.servers, name);
+    if (locked === undefined) return owner === "pack";
+    if (installed === undefined) return false;
+    return (
+      (locked.version ?? undefined) !== installed.version ||
+      (locked.integrity ?? null) !== installed.integrity
+    );
+  }
+
+  /** The changes of one entry that are meant. */
+  planEntry(owner: Owner, entry: EntryChange): ApprovalChange[] {
+    const isPack = owner === "pack";
+    const { deny = false, prune = false } = this.options;
+    const isMeant = this.targets.hasEntry(entry.name, isPack);
+    if (entry.change === "removed") return prune && isMeant ? [this.create(owner, entry, undefined)] : [];
+    const meant = entry.items.filter((item) => this.targets.hasItem(entry, item, isPack));
+    const chosen = meant.filter((item) => {
+      if (item.kind === "needs") return !deny;
+      return item.change === "removed" ? prune : true;
+    });
+    // The needs of a pack are those of each of its items.
+    const needs = deny || chosen.length === 0 ? [] : entry.items.filter(isNeeds);
+    const items = new Set([...needs, ...chosen]);
+    if (items.size > 0) return [...items].map((item) => this.create(owner, entry, item));
+    return isMeant && !deny && this.#isPackageOutdated(owner, entry.name)
+      ? [this.create(owner, entry, undefined)]
+      : [];
+  }
+}

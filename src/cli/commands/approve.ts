@@ -1,0 +1,85 @@
+import { applyApproval, summarizePlan } from "../../approval/apply-approval.ts";
+import type { ApprovalPlan } from "../../approval/approval-plan.ts";
+import { planApproval } from "../../approval/plan-approval.ts";
+import { failure, listOf, printable } from "../../problems/index.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { ApprovalQuestions } from "../lock/ask-approval.ts";
+import { readInstallationOptions } from "../lock/installation-options.ts";
+import { output } from "../output.ts";
+import { canAsk } from "../remote/ask.ts";
+import { withStopSignal } from "../session/session-command.ts";
+
+/** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
+function checkConsent({ positionals, options }: CommandInput): { asks: boolean } {
+  const isConfirmed = options.yes === true || options["dry-run"] === true;
+  if (!isConfirmed && !canAsk()) {
+    const hint = "Pass --yes to approve what is named, or everything with --all.";
+    throw failure("InvalidArguments", { reason: "Cannot ask for approval without a terminal", hint });
+  }
+  if (isConfirmed && positionals.length === 0 && options.all !== true) {
+    const hint = "Name packs, servers or items, or pass --all.";
+    throw failure("InvalidArguments", { reason: "Nothing is named to approve", hint });
+  }
+  return { asks: !isConfirmed };
+}
+
+const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+function formatResult(plan: ApprovalPlan, isDryRun: boolean): string {
+  const { approved, denied, pruned } = summarizePlan(plan);
+  const parts = [
+    [isDryRun ? "Would approve" : "Approved", approved],
+    [isDryRun ? "Would deny" : "Denied", denied],
+    [isDryRun ? "Would remove" : "Removed", pruned],
+  ] as const;
+  const lines = parts.flatMap(([verb, names]) => {
+    if (names.length === 0) return [];
+    const shown = names.length > 10 ? [...names.slice(0, 9), `${names.length - 9} others`] : names;
+    return [`${verb} ${listOf(shown, "and")}.`];
+  });
+  const left = plan.countUnapproved();
+  if (left > 0)
+    lines.push(
+      `${count(left, "item")} ${left === 1 ? "is" : "are"} still not approved: run \`trailblaze diff\`.`,
+    );
+  return (lines.length === 0 ? ["Nothing to approve."] : lines).map((line) => printable(line)).join("\n");
+}
+
+/** Records in trailblaze.lock what sessions may use. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options } = input;
+  const { asks } = checkConsent(input);
+  const isDryRun = options["dry-run"] === true;
+  return withStopSignal(input, async (signal) => {
+    const questions = asks ? new ApprovalQuestions(signal) : undefined;
+    try {
+      const planned = await planApproval(positionals, {
+        ...readInstallationOptions(input, signal),
+        // On a terminal, everything is asked about.
+        all: options.all === true || positionals.length === 0,
+        static: options.static === true,
+        deny: options.deny === true,
+        prune: options.prune === true,
+        rebuild: options.rebuild === true,
+        dryRun: isDryRun && options.yes !== true,
+        ...(questions === undefined ? {} : { agree: (change, plan) => questions.agree(change, plan) }),
+      });
+      const plan = (await questions?.choose(planned)) ?? planned;
+      if (questions === undefined && plan.text !== "") output.note(plan.text);
+      signal.throwIfAborted();
+      const isDeclined = planned.changes.length > 0 && plan.changes.length === 0;
+      const result =
+        isDryRun || isDeclined ? { ...summarizePlan(plan), changed: false } : await applyApproval(plan);
+      const { problems } = plan;
+      return {
+        json: problems.length === 0 ? result : { ...result, problems },
+        formatText: () => formatResult(plan, isDryRun),
+        problems,
+        problemsAreAside: true,
+        failed: isDeclined || plan.failedServers.length > 0,
+      };
+    } finally {
+      questions?.close();
+    }
+  });
+}

@@ -1,0 +1,302 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { applyApproval } from "../../src/approval/apply-approval.ts";
+import { diffLock } from "../../src/approval/diff-lock.ts";
+import { type ApprovalOptions, planApproval } from "../../src/approval/plan-approval.ts";
+import { openSession } from "../../src/session.ts";
+import { type Tree, writeTree } from "../support/tree.ts";
+import {
+  configWith,
+  jira,
+  listed,
+  lockEverything,
+  lockOf,
+  makeJiraProject,
+  readLockText,
+  warehouse,
+} from "./support/locked-project.ts";
+
+async function approve(cwd: string, targets: readonly string[], options: ApprovalOptions = {}) {
+  const plan = await planApproval(targets, { cwd, all: targets.length === 0, ...options });
+  const { lockFile, ...result } = await applyApproval(plan);
+  expect(lockFile).toBe(lockOf(cwd));
+  return { ...result, left: plan.countUnapproved(), text: plan.text };
+}
+
+const readLocked = (cwd: string) => JSON.parse(readLockText(cwd));
+const changeProject = (cwd: string, files: Tree) => writeTree(cwd, files);
+const isInSync = async (cwd: string) => (await diffLock({ cwd })).inSync;
+
+const starts = (cwd: string) =>
+  existsSync(join(cwd, "pids")) ? readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").length : 0;
+
+/** The names of a session's tools. */
+async function toolsOf(cwd: string): Promise<string[]> {
+  const session = await openSession({ cwd });
+  await session.close();
+  return session.tools.map(({ name }) => name).sort();
+}
+
+test("approving everything creates the lock, the same bytes as before", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+  const { changed, approved, left } = await approve(cwd, []);
+  expect({ changed, left }).toEqual({ changed: true, left: 0 });
+  expect(approved).toEqual([
+    "remote",
+    "acme/jira/createIssue",
+    "acme/jira/deleteIssue",
+    "acme/jira/all",
+    "remote/search",
+  ]);
+  const text = readLockText(cwd);
+  await lockEverything(cwd);
+  expect(readLockText(cwd)).toBe(text);
+  expect((await approve(cwd, [])).changed).toBe(false);
+  expect(await isInSync(cwd)).toBe(true);
+  expect(await toolsOf(cwd)).toEqual(["createIssue", "deleteIssue", "search"]);
+});
+
+test("without anything to approve, no file is created", async () => {
+  const cwd = makeJiraProject({});
+  expect(await approve(cwd, [])).toMatchObject({ changed: false, approved: [] });
+  expect(existsSync(lockOf(cwd))).toBe(false);
+});
+
+test("approving one item leaves the rest, and says how much that is", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+  const result = await approve(cwd, ["acme/jira/createIssue"]);
+  expect(result).toMatchObject({ changed: true, approved: ["acme/jira/createIssue"], left: 3 });
+  expect(starts(cwd)).toBe(0);
+  expect(readLocked(cwd)).toMatchObject({
+    packs: { "@acme/jira": { version: "1.0.0", integrity: null, tools: { createIssue: {} } } },
+    servers: {},
+  });
+  expect(Object.keys(readLocked(cwd).packs["@acme/jira"].tools)).toEqual(["createIssue"]);
+  expect(await toolsOf(cwd)).toEqual(["createIssue"]);
+});
+
+test("a tool of a server is approved with the launch, and others are not", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search"), listed("send")]));
+  const { approved, left } = await approve(cwd, ["remote/search"]);
+  expect({ approved, left }).toEqual({ approved: ["remote", "remote/search"], left: 1 });
+  expect(await toolsOf(cwd)).toEqual(["search"]);
+});
+
+test("a launch that is not agreed to is not started", async () => {
+  const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick")]) }, configWith([listed("search")]));
+  const asked: string[] = [];
+  const { approved } = await approve(cwd, [], {
+    agree(change) {
+      expect(starts(cwd)).toBe(0);
+      asked.push(change.name);
+      return change.name !== "remote";
+    },
+  });
+  expect(asked).toEqual(["remote", "acme/store/warehouse"]);
+  expect(approved).toEqual(["acme/store/warehouse", "acme/store/warehouse/pick"]);
+  expect(starts(cwd)).toBe(0);
+  expect(readLocked(cwd)).toMatchObject({
+    packs: { "@acme/store": { servers: { warehouse: { lists: { pick: {} } } } } },
+    servers: {},
+  });
+});
+
+test("--static starts nothing: lists stay unknown until they are approved, and known ones stay", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  await approve(cwd, [], { static: true });
+  expect(starts(cwd)).toBe(0);
+  expect(readLocked(cwd).servers.remote.lists).toBeNull();
+  expect(await toolsOf(cwd)).toEqual([]);
+  await approve(cwd, ["remote"]);
+  expect(await toolsOf(cwd)).toEqual(["search"]);
+  changeProject(cwd, { "trailblaze.config.json": configWith([listed("search")], { env: { MORE: "1" } }) });
+  await approve(cwd, [], { static: true });
+  expect(readLocked(cwd).servers.remote).toMatchObject({
+    env: expect.arrayContaining(["MORE"]),
+    lists: { search: {} },
+  });
+});
+
+test("a server without tools is known to list none", async () => {
+  const cwd = makeJiraProject({}, configWith([]));
+  await approve(cwd, ["remote"], { static: true });
+  expect(await approve(cwd, ["remote"])).toMatchObject({ changed: true, approved: ["remote"], text: "" });
+  expect(readLocked(cwd).servers.remote.lists).toEqual({});
+  const session = await openSession({ cwd, lock: "frozen" });
+  await session.close();
+});
+
+test("a dry run starts no new launch", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  const plan = await planApproval([], { cwd, all: true, dryRun: true });
+  expect(plan.changes.map(({ name }) => name)).toEqual(["remote"]);
+  expect(starts(cwd)).toBe(0);
+  expect(existsSync(lockOf(cwd))).toBe(false);
+});
+
+test("a server that fails is a problem, and its launch is approved", async () => {
+  const cwd = makeJiraProject({}, configWith([], { env: { PROBE_TOOLS: "{" } }));
+  const plan = await planApproval(["remote"], { cwd });
+  expect(plan.problems).toMatchObject([{ code: "ServerStartFailed", severity: "error" }]);
+  await applyApproval(plan);
+  expect(readLocked(cwd).servers.remote.lists).toBeNull();
+});
+
+test("denied items are no difference; only their own name lifts that", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search"), listed("send")]));
+  await approve(cwd, []);
+  const { denied } = await approve(cwd, ["acme/jira/deleteIssue", "remote/send"], { deny: true });
+  expect(denied).toEqual(["acme/jira/deleteIssue", "remote/send"]);
+  expect(readLocked(cwd)).toMatchObject({
+    packs: { "@acme/jira": { denied: ["tool:deleteIssue"] } },
+    servers: { remote: { denied: ["tool:send"] } },
+  });
+  expect(await isInSync(cwd)).toBe(true);
+  expect(await toolsOf(cwd)).toEqual(["createIssue", "search"]);
+  const session = await openSession({ cwd });
+  await session.close();
+  expect(session.skipped.map(({ name, reason }) => `${name} ${reason}`)).toEqual(
+    expect.arrayContaining(["deleteIssue Denied", "send Denied"]),
+  );
+  expect((await approve(cwd, [])).changed).toBe(false);
+  expect((await approve(cwd, ["@acme/jira", "remote"])).changed).toBe(false);
+  await approve(cwd, ["acme/jira/deleteIssue", "remote/send"]);
+  expect(await toolsOf(cwd)).toEqual(["createIssue", "deleteIssue", "search", "send"]);
+  expect(readLockText(cwd)).not.toContain("denied");
+});
+
+test("a denied server of the config does not start, and is no difference", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  await approve(cwd, ["remote"], { deny: true });
+  expect(await isInSync(cwd)).toBe(true);
+  expect((await approve(cwd, [])).changed).toBe(false);
+  const session = await openSession({ cwd });
+  await session.close();
+  expect(session.skipped).toMatchObject([{ name: "remote", reason: "Denied" }]);
+  expect(starts(cwd)).toBe(0);
+  await approve(cwd, ["remote"]);
+  expect(await toolsOf(cwd)).toEqual(["search"]);
+});
+
+test("a denied server of a pack does not start", async () => {
+  const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick")]) });
+  await approve(cwd, ["acme/store/warehouse"], { deny: true });
+  expect(readLocked(cwd).packs["@acme/store"]).toMatchObject({ denied: ["server:warehouse"] });
+  expect((await approve(cwd, [])).changed).toBe(false);
+  expect(await isInSync(cwd)).toBe(true);
+});
+
+test("what is gone leaves the lock only with --prune", async () => {
+  const cwd = makeJiraProject(
+    { "@acme/jira": jira(), "@acme/store": jira() },
+    configWith([listed("search")]),
+  );
+  await approve(cwd, ["acme/jira/deleteIssue", "acme/store/deleteIssue"], { deny: true });
+  await approve(cwd, []);
+  rmSync(join(cwd, "node_modules/@acme/store"), { recursive: true });
+  changeProject(cwd, { "trailblaze.config.json": {} });
+  writeTree(join(cwd, "node_modules/@acme/jira"), {
+    "package.json": {
+      name: "@acme/jira",
+      version: "1.0.0",
+      type: "module",
+      trailblaze: { tools: ["createIssue"] },
+    },
+  });
+  expect(await approve(cwd, [])).toMatchObject({ changed: false, pruned: [] });
+  expect(await isInSync(cwd)).toBe(false);
+  const { pruned } = await approve(cwd, [], { prune: true });
+  expect(pruned).toEqual(["acme/jira/all", "acme/store", "remote", "acme/jira/deleteIssue"]);
+  expect(await isInSync(cwd)).toBe(true);
+  expect(readLocked(cwd)).toMatchObject({ servers: {} });
+  expect(Object.keys(readLocked(cwd).packs)).toEqual(["@acme/jira"]);
+  expect(Object.keys(readLocked(cwd).packs["@acme/jira"])).toEqual([
+    "integrity",
+    "surface",
+    "tools",
+    "version",
+  ]);
+});
+
+test("another version is recorded, although it is no difference", async () => {
+  const cwd = makeJiraProject();
+  await approve(cwd, []);
+  const file = join(cwd, "node_modules/@acme/jira/package.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace("1.0.0", "1.0.1"));
+  expect(await approve(cwd, [])).toMatchObject({ changed: true, approved: ["acme/jira"] });
+  expect(readLocked(cwd).packs["@acme/jira"].version).toBe("1.0.1");
+});
+
+test("approving an item records what its pack needs", async () => {
+  const needs = (env: string[]) =>
+    jira(undefined, {
+      "package.json": { trailblaze: { tools: ["createIssue", "deleteIssue"], needs: { env } } },
+    });
+  const cwd = makeJiraProject({ "@acme/jira": needs(["JIRA_TOKEN"]) });
+  expect((await approve(cwd, ["acme/jira/createIssue"])).approved).toEqual([
+    "acme/jira",
+    "acme/jira/createIssue",
+  ]);
+  expect(readLocked(cwd).packs["@acme/jira"].needs).toEqual({ env: ["JIRA_TOKEN"] });
+  expect(await toolsOf(cwd)).toEqual(["createIssue"]);
+});
+
+test("needs are decided before the servers that have them start", async () => {
+  const store = warehouse([listed("pick")]);
+  const manifest = { trailblaze: { servers: ["warehouse"], needs: { network: ["example.com"] } } };
+  const cwd = makeJiraProject({ "@acme/store": { ...store, "package.json": manifest } });
+  const asked: string[] = [];
+  const result = await approve(cwd, [], {
+    agree({ name, entry }) {
+      asked.push(`${entry.items[0]?.kind} ${name}`);
+      return false;
+    },
+  });
+  expect(asked).toEqual(["needs acme/store"]);
+  expect(result).toMatchObject({ changed: false, approved: [] });
+});
+
+test("a malformed lock is an error; --rebuild keeps what fits, and the rest is new", async () => {
+  const cwd = makeJiraProject({ "@acme/jira": jira(), "@acme/other": jira({ createIssue: {} }) });
+  await approve(cwd, ["@acme/jira", "acme/other/createIssue"]);
+  const text = readLockText(cwd);
+  writeFileSync(lockOf(cwd), text.replace("The tool deleteIssue.", "Deletes."));
+  await expect(planApproval(["@acme/jira"], { cwd })).rejects.toMatchObject({ code: "LockMalformed" });
+  const { approved } = await approve(cwd, ["@acme/jira"], { rebuild: true });
+  expect(approved).toEqual(["acme/jira/createIssue", "acme/jira/deleteIssue", "acme/jira/all"]);
+  expect(readLockText(cwd)).toBe(text);
+  writeFileSync(lockOf(cwd), `<<<<<<< HEAD\n${text}`);
+  await approve(cwd, ["@acme/jira", "acme/other/createIssue"], { rebuild: true });
+  expect(readLockText(cwd)).toBe(text);
+});
+
+test("--rebuild without anything installed creates no file", async () => {
+  const cwd = makeJiraProject({});
+  expect((await approve(cwd, [], { rebuild: true })).changed).toBe(false);
+  expect(existsSync(lockOf(cwd))).toBe(false);
+});
+
+test("two approvals at once lose nothing", async () => {
+  const names = Array.from({ length: 6 }, (_, index) => `@acme/pack${index}`);
+  const cwd = makeJiraProject(Object.fromEntries(names.map((name) => [name, jira()])));
+  const plans = await Promise.all(names.map((name) => planApproval([name], { cwd })));
+  await Promise.all(plans.map(applyApproval));
+  expect(Object.keys(readLocked(cwd).packs)).toEqual(names);
+  expect(await isInSync(cwd)).toBe(true);
+});
+
+test("5,000 tools of a server are approved in a moment", async () => {
+  const cwd = makeJiraProject({ "@acme/store": warehouse([]) });
+  const folder = join(cwd, "node_modules/@acme/store");
+  const server = readFileSync(join(folder, "server.mjs"), "utf8").replace(
+    "JSON.parse(process.env.PROBE_TOOLS)",
+    "[{ name: '__proto__', inputSchema: { type: 'object' } }, ...Array.from({ length: 5000 }, (_, index) =>" +
+      " ({ name: `tool${index}`, description: `The tool ${index}.`, inputSchema: { type: 'object' } }))]",
+  );
+  writeTree(folder, { "server.mjs": server });
+  const { left } = await approve(cwd, []);
+  expect(left).toBe(0);
+  expect(Object.keys(readLocked(cwd).packs["@acme/store"].servers.warehouse.lists)).toHaveLength(5001);
+  expect(await toolsOf(cwd)).toHaveLength(5001);
+});

@@ -1,0 +1,179 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, rmSync, watch, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  configWith,
+  jira,
+  listed,
+  lockOf,
+  makeJiraProject,
+  readLockText,
+} from "../approval/support/locked-project.ts";
+import { command, runCli } from "../support/run-cli.ts";
+import { writeTree } from "../support/tree.ts";
+
+const makeProject = () => makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
+
+const json = ({ stdout }: { stdout: string }) => JSON.parse(stdout);
+
+/** Changes a text of an installed tool. */
+function changeTool(cwd: string, description: string): void {
+  writeTree(join(cwd, "node_modules/@acme/jira"), {
+    "trailblaze/tools/createIssue.json": {
+      name: "createIssue",
+      description,
+      inputSchema: { type: "object" },
+      handler: "./handlers.js#createIssue",
+    },
+  });
+}
+
+test("approve without a terminal needs --yes, and names or --all", async () => {
+  const cwd = makeProject();
+  const [unconfirmed, unnamed] = await Promise.all([
+    runCli(["approve", "--all"], { cwd }),
+    runCli(["approve", "--yes"], { cwd }),
+  ]);
+  expect(unconfirmed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Pass --yes") });
+  expect(unnamed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--all") });
+  expect(existsSync(lockOf(cwd))).toBe(false);
+  expect(existsSync(join(cwd, "pids"))).toBe(false);
+});
+
+test("approve prints what it starts first, and what it has recorded as JSON", async () => {
+  const cwd = makeProject();
+  const approved = await runCli(["approve", "--all", "--yes", "--json"], { cwd });
+  expect(approved).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("Starting remote: ") });
+  expect(json(approved)).toEqual({
+    lockFile: lockOf(cwd),
+    changed: true,
+    approved: ["remote", "acme/jira/createIssue", "acme/jira/deleteIssue", "acme/jira/all", "remote/search"],
+    denied: [],
+    pruned: [],
+  });
+  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
+  const again = await runCli(["approve", "--all", "--yes"], { cwd });
+  expect(again).toMatchObject({ exitCode: 0, stdout: "Nothing to approve.\n" });
+});
+
+test("diff exits with 0, 1 and 2", async () => {
+  const cwd = makeProject();
+  expect(await runCli(["diff"], { cwd })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("LockMissing"),
+  });
+  await runCli(["approve", "--all", "-y"], { cwd });
+  changeTool(cwd, "Creates.");
+  const different = await runCli(["diff", "--static"], { cwd });
+  expect(different).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("+ Creates.") });
+  expect(json(await runCli(["diff", "--json", "acme/jira"], { cwd }))).toEqual({
+    lockFile: lockOf(cwd),
+    inSync: false,
+    packs: [
+      {
+        name: "@acme/jira",
+        change: "changed",
+        version: { from: "1.0.0", to: "1.0.0" },
+        integrity: "unknown",
+        items: [
+          {
+            kind: "tool",
+            name: "createIssue",
+            advertisedName: "createIssue",
+            change: "changed",
+            fields: [{ path: ["description"], from: ["The tool createIssue."], to: ["Creates."] }],
+            signals: [],
+          },
+        ],
+      },
+    ],
+    servers: [],
+    problems: [],
+  });
+  writeFileSync(lockOf(cwd), readLockText(cwd).replace("createIssue", "x"));
+  expect(await runCli(["diff"], { cwd })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("LockMalformed"),
+  });
+  expect(await runCli(["diff", "nothing"], { cwd })).toMatchObject({ exitCode: 2 });
+});
+
+test("an unknown name is an error with suggestions", async () => {
+  const cwd = makeProject();
+  const result = await runCli(["approve", "acme/jira/createIsue", "--yes"], { cwd });
+  expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("acme/jira/createIssue") });
+  expect(existsSync(lockOf(cwd))).toBe(false);
+});
+
+test("a partial approval says how much is left", async () => {
+  const cwd = makeProject();
+  const { exitCode, stdout } = await runCli(["approve", "acme/jira/createIssue", "--yes"], { cwd });
+  expect(exitCode).toBe(0);
+  expect(stdout).toBe(
+    "Approved acme/jira/createIssue.\n3 items are still not approved: run `trailblaze diff`.\n",
+  );
+});
+
+test("a server that fails to start makes the exit code 1", async () => {
+  const cwd = makeJiraProject({}, configWith([], { env: { PROBE_TOOLS: "{" } }));
+  const result = await runCli(["approve", "remote", "--yes"], { cwd });
+  expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ServerStartFailed") });
+  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 1 });
+});
+
+test("a broken item of a pack is shown, and is no difference", async () => {
+  const cwd = makeProject();
+  rmSync(join(cwd, "node_modules/@acme/jira/handlers.js"));
+  const approved = await runCli(["approve", "--all", "--yes"], { cwd });
+  expect(approved).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("HandlerNotFound") });
+  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
+});
+
+test("texts of packs cannot control the terminal", async () => {
+  const cwd = makeProject();
+  await runCli(["approve", "--all", "--yes"], { cwd });
+  changeTool(cwd, "Creates.\u001b[2K\r\u202eDeletes.\n::error::x");
+  for (const args of [["diff"], ["diff", "--json"], ["approve", "--all", "--dry-run"]]) {
+    const { stdout, stderr } = await runCli(args, { cwd });
+    expect(`${stdout}${stderr}`).not.toMatch(/[\u001b\r\u202e]/);
+  }
+});
+
+test("a lock of more than 64 MiB is malformed", async () => {
+  const cwd = makeProject();
+  writeFileSync(lockOf(cwd), Buffer.alloc((64 << 20) + 1, " "));
+  expect(await runCli(["diff"], { cwd })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("64 MiB"),
+  });
+  expect(await runCli(["approve", "--all", "--yes"], { cwd })).toMatchObject({ exitCode: 2 });
+});
+
+test("a process that is killed while it approves leaves the lock whole", async () => {
+  const cwd = makeProject();
+  await runCli(["approve", "--all", "--yes", "--static"], { cwd });
+  const before = readLockText(cwd);
+  changeTool(cwd, "Creates.");
+  /** Kills the process at a change of the new file, which replaces the other one. */
+  const killAt = async (changes: number) => {
+    const args = [command, "approve", "@acme/jira", "--yes"];
+    const child = spawn(process.execPath, args, { cwd, stdio: "ignore" });
+    let seen = 0;
+    const watcher = watch(cwd, (_, name) => {
+      if (!name?.startsWith(".trailblaze.lock")) return;
+      seen += 1;
+      if (seen === changes) child.kill("SIGKILL");
+    });
+    await once(child, "exit");
+    watcher.close();
+    return readLockText(cwd);
+  };
+  const seen = new Set<string>();
+  for (const changes of [1, 2, 3, 4]) seen.add(await killAt(changes));
+  await runCli(["approve", "@acme/jira", "--yes"], { cwd });
+  const approved = readLockText(cwd);
+  expect([...seen].filter((text) => text !== before && text !== approved)).toEqual([]);
+  expect(approved).toContain("Creates.");
+});
