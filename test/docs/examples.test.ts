@@ -1,6 +1,7 @@
 // The documentation is its own expectation. On each page
 //   - a block with title="path" is written to that file, and type-checked if it is TypeScript or uses our types,
 //   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
+//   - a line `<!-- $ command -->` is run as well, and nothing is shown of it: what others do between two commands,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
 // in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
 // package.json, with nothing but the two packages of this repository and an MCP server. Then the page is compared with itself as it would
@@ -38,6 +39,8 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
   let output = "";
   for (const part of parts) {
     if (!isBlock(part)) {
+      const hidden = /^<!-- \$ (.+) -->$/.exec(part)?.[1];
+      if (hidden !== undefined) expect(await project.runCommand(hidden)).toBe("");
       filled.push(part);
       continue;
     }
@@ -62,6 +65,7 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
 
 test.each(examples)(
   "the examples of $page produce the output that the page shows",
+  { timeout: 120_000 },
   async ({ page, parts }) => {
     const ownsManifest = parts.some((part) => isBlock(part) && part.title === "package.json");
     const project = new ExampleProject({ withPacks: !ownsManifest });
