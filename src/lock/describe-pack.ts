@@ -1,16 +1,16 @@
 import type { FoundPack } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
-import { toJson, UnrecordableError } from "./canonical-json.ts";
+import { UnrecordableError } from "./canonical-json.ts";
 import { describeItem } from "./describe-items.ts";
 import { hashSurface } from "./lock-file.ts";
 import type { LockedItem, LockedPack } from "./types.ts";
 
-/** The needs that a pack declares; `undefined` for a pack that declares none. */
-export function describeNeeds({ manifest }: FoundPack): LockedItem | undefined {
-  const field = manifest.value.trailblaze as { needs?: unknown } | undefined;
-  const needs = toJson(field?.needs);
-  return typeof needs === "object" && needs !== null && !Array.isArray(needs) ? needs : undefined;
+/** The needs that a pack declares, sorted; `undefined` for a pack that declares none. An empty array says that it needs none. */
+export function describeNeeds({ extension: { needs } }: FoundPack): LockedItem | undefined {
+  if (needs === undefined) return undefined;
+  const entries = Object.entries(needs) as [string, readonly string[]][];
+  return Object.fromEntries(entries.map(([key, list]) => [key, [...new Set(list)].sort()]));
 }
 
 /** An item as the lock records it; `undefined` for one without a valid definition, or that cannot be recorded. */
