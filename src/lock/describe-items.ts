@@ -7,7 +7,7 @@ import { keyOfKind } from "../kinds.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import { toJson } from "./canonical-json.ts";
+import { setKey, toJson } from "./canonical-json.ts";
 import type { Json, LockedItem, LockedServer } from "./types.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
@@ -20,15 +20,18 @@ const isEmpty = (value: Json) =>
 
 /** An item of these values as JSON, without absent and empty ones. */
 function createItem(values: Readonly<Record<string, unknown>>): LockedItem {
-  const pairs = Object.entries(values).flatMap(([key, value]) => {
-    const json = toJson(value);
-    return json === undefined || isEmpty(json) ? [] : [[key, json] as const];
-  });
-  return Object.fromEntries(pairs);
+  const item: LockedItem = {};
+  for (const key of Object.keys(values)) {
+    const json = toJson(values[key]);
+    if (json !== undefined && !isEmpty(json)) setKey(item, key, json);
+  }
+  return item;
 }
 
 /** The `trailblaze/*` keys that decide whether or to whom a tool is shown, without defaults. */
-function describeMeta(written: unknown): Record<string, unknown> {
+function describeMeta(written: unknown): Record<string, unknown> | undefined {
+  // Nearly all tools: reading takes longer than all the rest.
+  if (!isRecord(written)) return undefined;
   const { meta } = readToolMeta(written);
   const shown = {
     isForLlm: meta.isForLlm ? undefined : false,
@@ -63,7 +66,7 @@ function describeTexts({
     inputSchema,
     outputSchema,
     annotations,
-    meta: createItem(describeMeta(_meta)),
+    meta: describeMeta(_meta),
   };
 }
 

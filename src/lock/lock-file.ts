@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { DataSyntaxError } from "../data/decode.ts";
-import { describeType, isRecord } from "../data/parse-json.ts";
+import { DataSyntaxError, decodeUtf8 } from "../data/decode.ts";
+import { describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { replaceTextFile } from "../files/author-files.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { describeFileType, errorCode, openFlags } from "../files/make-folders.ts";
 import { failure, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
-import { formatJson, hashJson } from "./canonical-json.ts";
+import { formatJson, hashJson, hashText } from "./canonical-json.ts";
 import type { Json, LockedPack, LockFile } from "./types.ts";
 
 const maximumBytes = 64 << 20;
@@ -19,10 +19,19 @@ export const lockFileOf = (project: string) => join(project, lockFileName);
 
 export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, servers: {} });
 
-/** The hash of an entry without what models do not see. */
-export function hashSurface(pack: LockedPack): string {
+/** An entry without what models do not see. */
+function surfaceOf(pack: LockedPack): Json {
   const { version: _, integrity: __, surface: ___, denied: ____, ...seen } = pack;
-  return hashJson(seen as Json);
+  return seen as Json;
+}
+
+export const hashSurface = (pack: LockedPack): string => hashJson(surfaceOf(pack));
+
+/** Whether an entry is the one that its hash was made of. */
+function fitsSurface(pack: LockedPack): boolean {
+  const seen = surfaceOf(pack);
+  // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
+  return pack.surface === hashText(JSON.stringify(seen)) || pack.surface === hashJson(seen);
 }
 
 /** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
@@ -109,7 +118,7 @@ function explainPack(entry: unknown): string | undefined {
   }
   const denied = explainDenied(entry);
   if (denied !== undefined) return denied;
-  return surface === hashSurface(entry as unknown as LockedPack)
+  return typeof surface === "string" && fitsSurface(entry as unknown as LockedPack)
     ? undefined
     : "does not fit its `surface`: it was edited or merged by hand";
 }
@@ -137,9 +146,27 @@ async function explainSyntax(file: string, error: DataSyntaxError): Promise<Trai
   return failure("LockMalformed", { file, reason }, place);
 }
 
+/** How a line of a formatted text begins whose value may be nested deeper than `parseSource` accepts. */
+const tooDeep = `\n${"  ".repeat(maximumDepth)}`;
+
+/** The value of a text in the form of `formatLock`, which repeats no key; `undefined` for any other text. */
+function parseFormatted(bytes: Uint8Array): unknown {
+  try {
+    const text = decodeUtf8(bytes);
+    const value: unknown = JSON.parse(text);
+    return `${JSON.stringify(value, null, 2)}\n` === text && !text.includes(tooDeep) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws `DataSyntaxError`. */
+const parseLock = async (bytes: Uint8Array): Promise<unknown> =>
+  parseFormatted(bytes) ?? (await parseSource("json", bytes)).value;
+
 async function parse(file: string, bytes: Uint8Array): Promise<unknown> {
   try {
-    return (await parseSource("json", bytes)).value;
+    return await parseLock(bytes);
   } catch (error) {
     throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
   }
@@ -177,7 +204,7 @@ export async function readUsableEntries(project: string): Promise<LockFile> {
   if (bytes === undefined) return lock;
   let value: unknown;
   try {
-    value = (await parseSource("json", bytes)).value;
+    value = await parseLock(bytes);
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     return lock;

@@ -1,0 +1,65 @@
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { formatLock, hashSurface, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
+import type { Json, LockedPack, LockFile } from "../../src/lock/types.ts";
+import { makeTree } from "../support/packs.ts";
+
+const packWith = (inputSchema: Json): LockedPack => {
+  const pack: LockedPack = { integrity: null, surface: "", tools: { tool: { inputSchema } } };
+  return { ...pack, surface: hashSurface(pack) };
+};
+const lockWith = (inputSchema: Json): LockFile => ({
+  lockfileVersion: 1,
+  packs: { pack: packWith(inputSchema) },
+  servers: {},
+});
+
+async function read(text: string) {
+  const project = makeTree({ "package.json": { name: "app" } });
+  writeFileSync(lockFileOf(project), text);
+  return readLock(project);
+}
+
+// JavaScript orders such keys in its own way.
+const keys = {
+  properties: {
+    "10": {},
+    "2": {},
+    a: {},
+    ["__proto__"]: { type: "string" },
+    "\u20ac": {},
+    "\ud83d\ude00": {},
+  },
+};
+
+test.each([
+  ["as it is written", (lock: LockFile) => formatLock(lock)],
+  ["with other indentation", (lock: LockFile) => JSON.stringify(lock)],
+  ["with CRLF", (lock: LockFile) => formatLock(lock).replaceAll("\n", "\r\n")],
+  [
+    "with other order of keys",
+    ({ servers, packs }: LockFile) => JSON.stringify({ servers, packs, lockfileVersion: 1 }, null, 2),
+  ],
+])("a lock is read %s, whatever its keys are", async (_title, format) => {
+  for (const schema of [keys, { type: "object", properties: { a: { type: "string" } } }]) {
+    const lock = lockWith(schema);
+    expect(await read(format(lock))).toEqual(lock);
+  }
+});
+
+test.each([
+  ["a changed value", (text: string) => text.replace('"a"', '"b"')],
+  ["a key twice", (text: string) => text.replace('"a": {', '"a": {},\n              "a": {')],
+])("a lock with %s is malformed", async (_title, edit) => {
+  const text = formatLock(lockWith({ properties: { a: { type: "string" } } }));
+  expect(edit(text)).not.toBe(text);
+  await expect(read(edit(text))).rejects.toMatchObject({ code: "LockMalformed" });
+});
+
+test("a lock that is nested too deep is malformed, however it is indented", async () => {
+  let value: Json = {};
+  for (let level = 0; level < 250; level++) value = { a: value };
+  const lock = lockWith(value);
+  for (const text of [formatLock(lock), JSON.stringify(lock)])
+    await expect(read(text)).rejects.toMatchObject({ code: "LockMalformed" });
+});
