@@ -1,0 +1,12 @@
+// Opens the session of the current folder in a new process, and prints the milliseconds of wall and of CPU time that takes.
+import { openSession } from "../../dist/session.mjs";
+
+const [begun, begunCpu] = [performance.now(), process.cpuUsage()];
+const session = await openSession();
+const wall = performance.now() - begun;
+const { user, system } = process.cpuUsage(begunCpu);
+const { tools, skipped } = session;
+await session.close();
+process.stdout.write(
+  JSON.stringify({ wall, cpu: (user + system) / 1000, tools: tools.length, skipped: skipped.length }),
+);
