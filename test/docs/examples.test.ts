@@ -65,7 +65,6 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
 
 test.each(examples)(
   "the examples of $page produce the output that the page shows",
-  { timeout: 120_000 },
   async ({ page, parts }) => {
     const ownsManifest = parts.some((part) => isBlock(part) && part.title === "package.json");
     const project = new ExampleProject({ withPacks: !ownsManifest });
