@@ -31,6 +31,7 @@ export default defineConfig([
       serve: "src/serve.ts",
       remote: "src/remote.ts",
       install: "src/install.ts",
+      lock: "src/lock.ts",
     },
     outDir: "dist",
     format: "esm",

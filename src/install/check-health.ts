@@ -13,7 +13,17 @@ import type { SessionOptions } from "../session/session-options.ts";
 
 /** One check and its result. */
 export interface HealthCheck {
-  name: "node" | "policy" | "project" | "command" | "config" | "clients" | "packs" | "servers" | "session";
+  name:
+    | "node"
+    | "policy"
+    | "project"
+    | "command"
+    | "config"
+    | "clients"
+    | "packs"
+    | "lock"
+    | "servers"
+    | "session";
   ok: boolean;
   /** One line for users. */
   summary: string;
@@ -180,6 +190,14 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       ...found.problems.filter(({ code }) => code !== fault?.code),
       ...packs.flatMap(({ problems }) => problems),
     ]);
+    return health;
+  }
+  const { checkLock } = await import("./check-lock.ts");
+  const lock = await checkLock(config, options);
+  add(lock.check, lock.problem === undefined ? [] : [lock.problem]);
+  if (lock.problem !== undefined) {
+    const summary = "not checked, because trailblaze.lock cannot be used";
+    add({ name: "session", ok: false, summary });
     return health;
   }
   const started: string[] = [];

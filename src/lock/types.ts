@@ -36,6 +36,7 @@ export interface LockFile {
   servers: Record<string, LockedServer>;
 }
 
+/** What a change is about: an item, or what a pack needs. */
 export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "needs";
 
 /** A value that differs. An absent value has no key. */

@@ -171,9 +171,58 @@ test("a process that is killed while it approves leaves the lock whole", async (
     return readLockText(cwd);
   };
   const seen = new Set<string>();
-  for (const changes of [1, 2, 3, 4]) seen.add(await killAt(changes));
+  for (const changes of [2, 4]) seen.add(await killAt(changes));
   await runCli(["approve", "@acme/jira", "--yes"], { cwd });
   const approved = readLockText(cwd);
   expect([...seen].filter((text) => text !== before && text !== approved)).toEqual([]);
   expect(approved).toContain("Creates.");
+});
+
+test("--frozen needs a lock, and one that does not differ", async () => {
+  const cwd = makeProject();
+  writeFileSync(join(cwd, "trail.yaml"), "- createIssue: {}\n");
+  const commands = [["tools"], ["call", "createIssue"], ["run", "trail.yaml"], ["types"]];
+  const exitCodes = async () => {
+    const codes: number[] = [];
+    for (const args of commands) codes.push((await runCli([...args, "--frozen"], { cwd })).exitCode);
+    return codes;
+  };
+  expect(await exitCodes()).toEqual([2, 2, 2, 2]);
+  expect(existsSync(join(cwd, "pids"))).toBe(false);
+  await runCli(["approve", "--all", "--yes"], { cwd });
+  expect(await exitCodes()).toEqual([0, 0, 0, 0]);
+  changeTool(cwd, "Creates.");
+  expect(await exitCodes()).toEqual([1, 1, 1, 1]);
+  // Its input stays open, as a client's does.
+  const started = spawn(process.execPath, [command, "start", "--frozen"], { cwd });
+  let stderr = "";
+  started.stderr.on("data", (chunk) => {
+    stderr += String(chunk);
+  });
+  expect(await once(started, "close")).toEqual([1, null]);
+  expect(stderr).toContain("LockMismatch");
+});
+
+test("doctor checks the lock", async () => {
+  const cwd = makeProject();
+  const check = async (...args: string[]) => {
+    const result = await runCli(["doctor", "--json", ...args], { cwd });
+    const { checks } = json(result) as { checks: { name: string; ok: boolean; summary: string }[] };
+    const { ok, summary } = checks.find(({ name }) => name === "lock") ?? {};
+    return { exitCode: result.exitCode, ok, summary };
+  };
+  expect(await check()).toEqual({
+    exitCode: 0,
+    ok: true,
+    summary: "none, so everything that is installed is used",
+  });
+  expect(await check("--frozen")).toMatchObject({ exitCode: 1, ok: false });
+  await runCli(["approve", "--all", "--yes"], { cwd });
+  expect(await check("--frozen")).toEqual({ exitCode: 0, ok: true, summary: "approves what is installed" });
+  changeTool(cwd, "Creates.");
+  const summary = "differs from what is installed: @acme/jira; run `trailblaze diff`";
+  expect(await check()).toEqual({ exitCode: 0, ok: true, summary });
+  expect(await check("--frozen")).toEqual({ exitCode: 1, ok: false, summary });
+  writeFileSync(lockOf(cwd), "{}");
+  expect(await check()).toMatchObject({ exitCode: 2, ok: false });
 });

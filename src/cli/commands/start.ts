@@ -123,6 +123,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     ...(cacheTtl === undefined ? {} : { cacheTtl }),
     ownsStdout: true,
     ...(options.install === true ? { install: true } : {}),
+    ...(options.frozen === true ? { lock: "frozen" as const } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
     ...(session === undefined ? {} : { session }),

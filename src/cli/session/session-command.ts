@@ -50,6 +50,7 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(memory.length === 0 ? {} : { memory }),
     ...(toolsets.length === 0 ? {} : { toolsets }),
     ...(options.install === true ? { install: true } : {}),
+    ...(options.frozen === true ? { lock: "frozen" as const } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
     onConnect: ({ label, url }) => output.note(`Connecting to ${printable(label)}: ${printable(url)}`),

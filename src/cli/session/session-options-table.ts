@@ -21,6 +21,10 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
     description: "Offer only the tools of this toolset (repeatable)",
   },
   "on-device": { type: "boolean", description: "Exclude tools that require the agent to run on the host" },
+  frozen: {
+    type: "boolean",
+    description: "Fail if what is installed differs from trailblaze.lock, or if there is none",
+  },
   config: {
     type: "string",
     placeholder: "FILE",
