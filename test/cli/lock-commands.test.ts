@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, rmSync, watch, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
@@ -225,4 +225,20 @@ test("doctor checks the lock", async () => {
   expect(await check("--frozen")).toEqual({ exitCode: 1, ok: false, summary });
   writeFileSync(lockOf(cwd), "{}");
   expect(await check()).toMatchObject({ exitCode: 2, ok: false });
+});
+
+test("import records a server without starting it, and refuses a lock that it cannot use", async () => {
+  const cwd = makeJiraProject();
+  await runCli(["approve", "--all", "--yes"], { cwd });
+  const { mcpServers } = configWith([listed("search")]);
+  const input = JSON.stringify({ mcpServers });
+  const { exitCode, stdout } = await runCli(["import", "-"], { cwd, input });
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain("trailblaze approve remote");
+  expect(JSON.parse(readLockText(cwd)).servers.remote.lists).toBeNull();
+  expect(existsSync(join(cwd, "pids"))).toBe(false);
+  writeFileSync(lockOf(cwd), "{}");
+  const other = JSON.stringify({ mcpServers: { other: mcpServers.remote } });
+  expect(await runCli(["import", "-"], { cwd, input: other })).toMatchObject({ exitCode: 2 });
+  expect(readFileSync(join(cwd, "trailblaze.config.yaml"), "utf8")).not.toContain("other");
 });

@@ -1,3 +1,4 @@
+import type { RecordedAddition } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { AddedServerOptions } from "../../install/added-server.ts";
@@ -11,6 +12,7 @@ import { output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
+import { formatCommand } from "../session/session-command.ts";
 
 interface ServerOptions extends AddedServerOptions {
   /** Accept any package with a command. */
@@ -93,6 +95,20 @@ class ServerAdditions {
     await this.edit?.apply();
   }
 
+  /** Where there is a lock, records what was agreed to; with --check, also what the servers list. */
+  async record(packs: readonly string[], signal: AbortSignal): Promise<RecordedAddition | undefined> {
+    const labels = this.#options.writesConfig ? this.entries.map(({ label }) => label) : [];
+    const { recordAdditions } = await import("../../approval/update-lock.ts");
+    const recorded = await recordAdditions(this.#directory, [...packs, ...labels], {
+      starts: this.#options.isChecked,
+      signal,
+      onCommand: (started) =>
+        output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`),
+    });
+    if (recorded !== undefined && recorded.text !== "") output.note(recorded.text);
+    return recorded;
+  }
+
   /** With --check, starts the servers. Returns the problems of those that fail. */
   async check(added: readonly AddedServer[], signal: AbortSignal): Promise<Problem[]> {
     const wanted =
@@ -138,6 +154,9 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
   }
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  // A lock that cannot be used is an error before anything is installed.
+  const { readLock } = await import("../../lock/lock-file.ts");
+  await readLock(directory);
   const additions = new ServerAdditions(directory, serverOptions);
   return await withInterruption(async (signal) => {
     const change = await addPacks(positionals, {
@@ -169,9 +188,16 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       }),
     );
     const problems = [...change.problems, ...(await additions.check(servers, signal))];
+    const recorded = declined
+      ? undefined
+      : await additions.record(
+          added.map(({ name }) => name),
+          signal,
+        );
     const lines = [
       ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
       ...servers.flatMap(describeServer),
+      ...(recorded?.lines ?? []),
     ];
     return {
       json: { added, removed: [], servers, problems },

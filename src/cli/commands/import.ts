@@ -1,3 +1,5 @@
+import { findProject } from "../../discovery/project.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { failure, printable, printableLines, quote } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
@@ -20,12 +22,20 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   });
   const { added, skipped, variables, notes, edit } = plan;
   const isDryRun = options["dry-run"] === true;
+  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  // A lock that cannot be used is an error before the config changes.
+  const { readLock } = await import("../../lock/lock-file.ts");
+  await readLock(directory);
   if (!isDryRun) await edit.apply();
+  const { recordAdditions } = await import("../../approval/update-lock.ts");
+  const recorded = isDryRun ? undefined : await recordAdditions(directory, added, { starts: false });
+  if (recorded !== undefined && recorded.text !== "") output.note(recorded.text);
   for (const note of notes) output.note(printable(note));
   const lines = [
     ...added.map((name) => `${isDryRun ? "Would add" : "Added"} ${name}`),
     ...skipped.map(({ name, reason }) => `Skipped ${name}: ${reason}`),
     ...(variables.length > 0 ? [`Set these variables: ${variables.join(", ")}`] : []),
+    ...(recorded?.lines ?? []),
   ];
   return {
     json: { added, skipped, variables, file: edit.file, diff: edit.diff },

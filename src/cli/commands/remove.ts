@@ -10,6 +10,9 @@ import { withInterruption } from "../remote/ask.ts";
 
 export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  // A lock that cannot be used is an error before anything is removed.
+  const { readLock } = await import("../../lock/lock-file.ts");
+  await readLock(directory);
   const known = await findPackageServers(directory);
   let servers: typeof known = [];
   let edit: ConfigEdit | undefined;
@@ -31,9 +34,15 @@ export async function run({ positionals, cwd }: CommandInput): Promise<CommandAn
       throw error;
     }),
   );
+  const { recordRemovals } = await import("../../approval/update-lock.ts");
+  const pruned = await recordRemovals(directory, {
+    packs: removed.map(({ name }) => name),
+    servers: servers.map(({ name }) => name),
+  });
   const lines = [
     ...removed.map(({ name }) => `Removed ${name}`),
     ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+    ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
   ];
   return {
     json: { added: [], removed, servers, problems: [] },
