@@ -52,12 +52,7 @@ const servers: Record<string, RealServer> = {
       ["0.0.82", "0.0.83"],
     ],
   },
-  "chrome-devtools-mcp": {
-    releases: [
-      ["1.10.0", "1.10.1"],
-      ["1.10.1", "1.11.0"],
-    ],
-  },
+  "chrome-devtools-mcp": { releases: [["1.10.1", "1.11.0"]] },
   "@upstash/context7-mcp": {
     releases: [
       ["3.2.4", "3.2.5"],
@@ -78,7 +73,13 @@ const servers: Record<string, RealServer> = {
       ["3.25.2", "3.25.3"],
     ],
   },
-  "tavily-mcp": { env: { TAVILY_API_KEY: "none" }, releases: [["0.2.21", "0.2.22"]] },
+  "tavily-mcp": {
+    env: { TAVILY_API_KEY: "none" },
+    releases: [
+      ["0.2.20", "0.2.21"],
+      ["0.2.21", "0.2.22"],
+    ],
+  },
 };
 
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
