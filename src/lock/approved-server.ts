@@ -48,12 +48,18 @@ export class ApprovedServer {
     this.#isUnlocked = isUnlocked;
   }
 
+  /** Whether a listed tool is used without approval. */
+  isFree({ name }: AdvertisedTool): boolean {
+    const ofPack = this.#pack === undefined ? [] : [`${this.#pack}/${name}`];
+    return this.#isUnlocked(`${this.label}/${name}`, ...ofPack);
+  }
+
   /** Why a listed tool is not used; `undefined` for one that is. */
   explainTool(tool: AdvertisedTool): NotApproved | undefined {
     const { label, locked, entry } = this;
     const pack = this.#pack;
     const name = `${label}/${tool.name}`;
-    if (this.#isUnlocked(name, ...(pack === undefined ? [] : [`${pack}/${tool.name}`]))) return undefined;
+    if (this.isFree(tool)) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,

@@ -317,8 +317,13 @@ export class LockGate implements Gate {
     if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
     const fresh: string[] = [];
     for (const tool of tools) {
-      const why = isDenied(tool.name) ? undefined : server.explainTool(tool);
-      if (why === undefined) continue;
+      if (isDenied(tool.name)) continue;
+      const why = server.explainTool(tool);
+      if (why === undefined) {
+        const name = `${label}/${tool.name}`;
+        if (server.isFree(tool)) verdict.problems.push(createProblem("NotLocked", { name }, place));
+        continue;
+      }
       const problem = createProblem("NotApproved", why, place);
       refused.set(tool, problem);
       if (why.state === "denied") continue;

@@ -199,7 +199,10 @@ describe("what is not locked", () => {
     setLock(project, { unlocked: ["acme/jira/getIssue", "acme/jira/count"] });
     const session = await openLocked(project);
     expect(session.skipped).toEqual([]);
-    expect(session.problems).toMatchObject([{ code: "NotLocked", severity: "info", item: "getIssue" }]);
+    expect(session.problems).toMatchObject([
+      { code: "NotLocked", severity: "info", item: "getIssue" },
+      { code: "NotLocked", severity: "info", args: { name: "acme/jira/warehouse/count" } },
+    ]);
     setLock(project, { unlocked: ["acme/*", "mine"] });
     rmSync(lockFileOf(project));
     writeFileSync(lockFileOf(project), JSON.stringify({ lockfileVersion: 1, packs: {}, servers: {} }));
