@@ -6,6 +6,7 @@ import { parseSource } from "../data/source-text.ts";
 import { replaceTextFile } from "../files/author-files.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { describeFileType, errorCode, openFlags } from "../files/make-folders.ts";
+import { removeDrafts } from "../files/replace-file.ts";
 import { failure, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashJson, hashText } from "./canonical-json.ts";
 import type { Json, LockedPack, LockFile } from "./types.ts";
@@ -245,6 +246,7 @@ export async function changeLock(
     },
   );
   try {
+    removeDrafts(realFile(file));
     const before = readBytes(file)?.toString();
     const changed = change(await read(project));
     if (changed === undefined) return false;
