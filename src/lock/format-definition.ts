@@ -13,7 +13,7 @@ const commandKeys = ["command", "script", "package", "bin", "args"];
 const omitted = new Set(["name", "lists", ...commandKeys]);
 
 /** Limit on the parameters of a tool that are shown. */
-const mostParameters = 40;
+const mostParameters = 200;
 
 const read = (item: LockedItem, key: string): Json | undefined =>
   Object.hasOwn(item, key) ? item[key] : undefined;

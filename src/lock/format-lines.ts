@@ -6,10 +6,10 @@ import type { Json } from "./types.ts";
 
 // Texts of packs for people. Every line is cut, and nothing is hidden by blanks or invisible characters.
 
-/** Limit on the characters of a line. */
-const longestLine = 300;
+/** Limit on the characters of a line. Long enough for what is approved to be read, because the rest is approved too. */
+const longestLine = 2000;
 /** Limit on the lines of one value. */
-const mostLines = 60;
+const mostLines = 400;
 /** Limit on the removed lines of one change. */
 const mostRemoved = 15;
 /** Unchanged lines around a change. */

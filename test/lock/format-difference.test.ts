@@ -139,7 +139,7 @@ describe("changed values", () => {
     expect(shown.filter((line) => line.startsWith("- "))).toHaveLength(16);
     expect(shown).toContain("- … (985 more removed lines)");
     expect(shown).toContain("+ new 0");
-    expect(shown.at(-1)).toBe("+ … (940 more lines)");
+    expect(shown.at(-1)).toBe("+ … (600 more lines)");
   });
 });
 
@@ -278,20 +278,20 @@ describe("text of packs in a difference", () => {
 
   test("a text with many small changes is cut with the number of the lines that follow", () => {
     const lines = (word: string) =>
-      Array.from({ length: 300 }, (_, index) => (index % 3 ? `${index}` : word + index));
+      Array.from({ length: 900 }, (_, index) => (index % 3 ? `${index}` : word + index));
     const shown = linesOf(tool({ description: lines("a") }), tool({ description: lines("b") }));
-    expect(shown.length).toBeLessThan(70);
+    expect(shown.length).toBeLessThan(410);
     expect(shown.at(-1)).toMatch(/^… \(\d+ more lines\)$/);
   });
 
   test("long values are cut with the number of what is left out", () => {
-    const properties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, {}]));
-    const description = Array.from({ length: 100 }, (_, index) => `Line ${index}`);
+    const properties = Object.fromEntries(Array.from({ length: 260 }, (_, index) => [`p${index}`, {}]));
+    const description = Array.from({ length: 440 }, (_, index) => `Line ${index}`);
     const shown = linesOf(
       pack({}),
-      tool({ description, title: "x".repeat(1000), inputSchema: { properties } }),
+      tool({ description, title: "x".repeat(2700), inputSchema: { properties } }),
     );
-    expect(shown).toContain(`title: ${"x".repeat(300)}… (700 more characters)`);
+    expect(shown).toContain(`title: ${"x".repeat(2000)}… (700 more characters)`);
     expect(shown).toContain("| … (40 more lines)");
     expect(shown).toContain("… (60 more parameters)");
   });
