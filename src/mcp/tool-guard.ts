@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { own } from "./client/incoming-message.ts";
-import { cancelledIdOf, methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import { cancelledIdOf, methodOf, type RequestId, requestIdOf, rpcCode } from "./client-message.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -72,14 +72,21 @@ export interface GuardedConnection {
   onRefused(): void;
 }
 
+interface OpenRequest {
+  id: RequestId;
+  message: Message;
+}
+
 /** Stands between a client and a server that speak any revision of MCP, and hides the tools that are not approved. */
 export class MessageGuard {
   readonly #connection: GuardedConnection;
   readonly #policy: ToolPolicy;
   readonly #tools: KnownTools;
-  /** Requests of the client for a page of the list, and whether for the first. */
-  readonly #lists = new Map<string, boolean>();
-  readonly #handshakes = new Set<string>();
+  /**
+   * The client's requests that have no answer yet, by their ids as JSON. Each gets one answer: a client may reject the first
+   * one, and take a second one that was not seen as the answer to its request.
+   */
+  readonly #open = new Map<string, OpenRequest>();
   /** Calls that wait for the list. */
   #waiting: Message[] = [];
   /** The guard's own request; `undefined` if none is open. */
@@ -94,19 +101,32 @@ export class MessageGuard {
 
   fromClient(message: Message): void {
     const method = methodOf(message);
-    const id = requestIdOf(message);
     const cancelled = cancelledIdOf(message);
-    if (cancelled !== undefined)
+    if (cancelled !== undefined) {
       this.#waiting = this.#waiting.filter((one) => requestIdOf(one) !== cancelled);
+      this.#open.delete(JSON.stringify(cancelled));
+    }
     if (method === "tools/call") {
       this.#call(message);
       return;
     }
-    if (id !== undefined && method === "tools/list")
-      this.#lists.set(String(id), own(asRecord(message.params), "cursor") === undefined);
-    if (id !== undefined && (method === "initialize" || method === "server/discover"))
-      this.#handshakes.add(String(id));
+    this.#forward(message);
+  }
+
+  #forward(message: Message): void {
+    const id = requestIdOf(message);
+    if (id !== undefined) this.#open.set(JSON.stringify(id), { id, message });
     this.#connection.toServer(message);
+  }
+
+  /** Takes the request that a message with this id answers. Clients may take the string "1" for the id 1. */
+  #take(id: unknown): OpenRequest | undefined {
+    const other = typeof id === "string" ? id : JSON.stringify(String(id));
+    const key = [JSON.stringify(id), other].find((one) => one !== undefined && this.#open.has(one));
+    if (key === undefined) return undefined;
+    const request = this.#open.get(key);
+    this.#open.delete(key);
+    return request;
   }
 
   fromServer(message: Message): void {
@@ -116,35 +136,39 @@ export class MessageGuard {
       this.#connection.toClient(message);
       return;
     }
-    // Clients may take the string "1" for the id 1.
-    const id = String(own(message, "id"));
-    if (id === this.#ownRequest?.id) {
+    const answered = own(message, "id");
+    if (answered === this.#ownRequest?.id) {
       this.#onOwnAnswer(isRecord(result) ? result : undefined);
       return;
     }
-    const isFirst = this.#lists.get(id);
-    this.#lists.delete(id);
-    const isHandshake = this.#handshakes.delete(id);
-    if (isRecord(result) && isFirst !== undefined) {
-      this.#connection.toClient({ ...message, result: this.#tools.filter(result, isFirst) });
-    } else if (isRecord(result) && isHandshake) this.#passHandshake(message, result);
-    else this.#connection.toClient(message);
+    // An error without an id answers a message that the server could not read.
+    if (answered == null && result === undefined) this.#connection.toClient(message);
+    const request = answered == null ? undefined : this.#take(answered);
+    if (request === undefined) return;
+    const { id } = request;
+    const method = methodOf(request.message);
+    if (isRecord(result) && method === "tools/list") {
+      const isFirst = own(asRecord(request.message.params), "cursor") === undefined;
+      this.#connection.toClient({ jsonrpc: "2.0", id, result: this.#tools.filter(result, isFirst) });
+    } else if (isRecord(result) && (method === "initialize" || method === "server/discover"))
+      this.#passHandshake(id, result);
+    else this.#connection.toClient({ ...message, id });
   }
 
-  #passHandshake(message: Message, result: Message): void {
+  #passHandshake(id: RequestId, result: Message): void {
     const { instructions, ...others } = result;
-    const verdict = this.#policy.checkInstructions(
-      typeof instructions === "string" ? instructions : undefined,
-    );
+    const isText = typeof instructions === "string";
+    const verdict = this.#policy.checkInstructions(isText ? instructions : undefined);
     if (verdict !== "refuse") {
-      this.#connection.toClient(verdict === "pass" ? message : { ...message, result: others });
+      const passed = verdict === "pass" && isText ? result : others;
+      this.#connection.toClient({ jsonrpc: "2.0", id, result: passed });
       return;
     }
     const error = {
       code: rpcCode.internal,
       message: "The server's instructions are not approved by trailblaze.lock.",
     };
-    this.#connection.toClient({ jsonrpc: "2.0", id: message.id, error });
+    this.#connection.toClient({ jsonrpc: "2.0", id, error });
     this.#connection.onRefused();
   }
 
@@ -188,7 +212,7 @@ export class MessageGuard {
   }
 
   #settle(message: Message): void {
-    if (this.#tools.mayCall(own(asRecord(message.params), "name"))) this.#connection.toServer(message);
+    if (this.#tools.mayCall(own(asRecord(message.params), "name"))) this.#forward(message);
     else this.#refuse(message);
   }
 
