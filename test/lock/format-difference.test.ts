@@ -280,7 +280,7 @@ describe("text of packs in a difference", () => {
     const lines = (word: string) =>
       Array.from({ length: 900 }, (_, index) => (index % 3 ? `${index}` : word + index));
     const shown = linesOf(tool({ description: lines("a") }), tool({ description: lines("b") }));
-    expect(shown.length).toBeLessThan(410);
+    expect(shown.length).toBeLessThan(430);
     expect(shown.at(-1)).toMatch(/^… \(\d+ more lines\)$/);
   });
 
