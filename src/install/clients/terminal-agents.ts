@@ -173,7 +173,7 @@ export const terminalAgents: readonly ClientRecord[] = [
     },
     afterwards: newSession,
     source:
-      "its documentation; add-mcp, rulesync, Glean. Sources disagree about a project file, so none is written",
+      "its documentation, which names no project file; add-mcp, rulesync, Glean. Since 1.39, it reads `./.agents/plugins/NAME/.mcp.json` (goose#9471), which goose#11043 plans to replace with another file, so none is written",
     checked: "2026-11",
   },
   {
