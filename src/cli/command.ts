@@ -7,6 +7,8 @@ export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] 
   description: string;
   /** The name of the option's value in the help, if it has one. */
   placeholder?: string;
+  /** All values, if the option has a fixed set of them. */
+  values?: readonly string[];
 };
 
 /** The parsed command line. */
@@ -54,6 +56,8 @@ export interface CommandDescription {
   summary: string;
   /** The arguments after the command's name, such as `[kind]`. */
   usage: string;
+  /** Words that the first argument can be, besides the names that the usage stands for. */
+  values?: readonly string[];
   /** How many arguments it takes besides options. */
   positionals: readonly [minimum: number, maximum: number];
   options: Readonly<Record<string, OptionDescription>>;

@@ -1,3 +1,4 @@
+import { keyOfKind, kinds } from "../kinds.ts";
 import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
 import { installCommands } from "./install/commands-table.ts";
@@ -17,6 +18,7 @@ const kind: OptionDescription = {
   type: "string",
   placeholder: "KIND",
   description: "Kind of the item, if several share the name: server, tool, toolset or prompt",
+  values: kinds,
 };
 
 const builtIns: OptionDescription = {
@@ -41,11 +43,12 @@ const confinement: Readonly<Record<string, OptionDescription>> = {
   },
 };
 
-/** Every command. The parser and the help read this table. */
+/** Every command. The parser, the help and completion read this table. */
 export const commands: Readonly<Record<string, CommandDescription>> = {
   list: {
     summary: "List installed packs, or their items of one kind",
     usage: "[servers|tools|toolsets|prompts]",
+    values: Object.values(keyOfKind),
     positionals: [0, 1],
     options: {
       global: { type: "boolean", short: "g", description: "Also list globally installed packs" },
@@ -89,6 +92,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "FORMAT",
         description: "Output format: pretty (default), json, github or sarif",
+        values: ["pretty", "json", "github", "sarif"],
       },
       "built-ins": builtIns,
       ...confinement,
@@ -191,6 +195,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "ERA",
         description: "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
+        values: ["modern", "legacy", "both"],
       },
       "cache-ttl": {
         type: "string",
@@ -218,4 +223,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
   ...authorCommands,
   ...installCommands,
   ...remoteCommands,
+  completion: {
+    summary: "Print a script that completes command lines in your shell",
+    usage: "<bash|zsh|fish>",
+    values: ["bash", "zsh", "fish"],
+    positionals: [1, 1],
+    options: {},
+    load: () => import("./commands/completion.ts"),
+  },
 };

@@ -50,6 +50,13 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
       else output.answer(hostVersion);
       return 0;
     }
+    if (name === "__complete") {
+      const { complete } = await import("./complete.ts");
+      const words = args[0] === "--" ? args.slice(1) : args;
+      const candidates = await complete(putCommandFirst(words.slice(0, -1)), words.at(-1) ?? "");
+      output.document(candidates.join("\n"));
+      return 0;
+    }
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {
       const topic = args.find((argument) => !argument.startsWith("-"));
       if (topic !== undefined) return await runCommand(topic, ["--help", ...(asJson ? ["--json"] : [])]);

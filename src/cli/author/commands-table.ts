@@ -17,6 +17,7 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "TEMPLATE",
         description: "Template: data (default), typescript, server, composed or bundle",
+        values: ["data", "typescript", "server", "composed", "bundle"],
       },
       yes: { type: "boolean", short: "y", description: "Use the defaults instead of asking" },
     },

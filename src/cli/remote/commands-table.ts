@@ -60,7 +60,7 @@ export const remoteCommands: Readonly<Record<string, CommandDescription>> = {
   },
   remove: {
     summary: "Remove packs, or MCP servers and their entries in the config",
-    usage: "<package...>",
+    usage: "<pack|package...>",
     positionals: [1, Number.POSITIVE_INFINITY],
     options: { yes: { ...yes, description: "Accepted for scripts; remove never asks" } },
     load: () => import("../commands/remove.ts"),
