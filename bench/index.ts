@@ -1,5 +1,6 @@
 // npm run bench -- [NAME…] [--rounds N] [--cpu]
 import { benchDiscovery } from "./discovery.ts";
+import { benchLock } from "./lock.ts";
 import { benchServe } from "./serve.ts";
 import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
@@ -8,6 +9,7 @@ import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
   ["discovery", benchDiscovery],
+  ["lock", benchLock],
   ["serve", benchServe],
   ["session", benchSession],
   ["startup", benchStartup],

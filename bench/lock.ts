@@ -9,8 +9,10 @@ import { runTimed } from "./support/run-process.ts";
 
 const aim = 1.05;
 const toolsPerPack = 10;
+const serverCount = 5;
 
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
+const server = fileURLToPath(new URL("support/listing-server.mjs", import.meta.url));
 const opener = fileURLToPath(new URL("support/time-session.mjs", import.meta.url));
 
 function writeFiles(folder: string, files: Readonly<Record<string, unknown>>): void {
@@ -41,7 +43,7 @@ const defineTool = (name: string) => ({
 });
 
 /** A project with installed packs, each with ten tools that are data, and the lockfile that npm would write. */
-function writeProject(folder: string, tools: number): void {
+function writePacks(folder: string, tools: number): void {
   const packs = Array.from({ length: tools / toolsPerPack }, (_, index) => `pack-${index}`);
   const versions = Object.fromEntries(packs.map((name) => [name, "1.0.0"]));
   const integrity = `sha512-${"A".repeat(86)}==`;
@@ -66,12 +68,40 @@ function writeProject(folder: string, tools: number): void {
   }
 }
 
+/** A project whose config has servers, each with many tools. */
+function writeServers(folder: string, tools: number): void {
+  const names = Array.from({ length: serverCount }, (_, index) => `server${index}`);
+  const launch = (name: string) => ({ command: process.execPath, args: [server, `${name}.json`] });
+  writeFiles(folder, {
+    "package.json": { name: "measured", version: "1.0.0" },
+    "trailblaze.config.json": {
+      logDir: "logs",
+      mcpServers: Object.fromEntries(names.map((name) => [name, launch(name)])),
+    },
+    ...Object.fromEntries(
+      names.map((name) => {
+        const listed = Array.from({ length: tools / serverCount }, (_, index) => {
+          const { handler: _handler, ...tool } = defineTool(`${name}_tool${index}`);
+          return tool;
+        });
+        return [`${name}.json`, listed];
+      }),
+    ),
+  });
+}
+
 function openOnce(cwd: string, tools: number) {
   const { stdout } = runTimed(process.execPath, [opener], { cwd });
   const sample = JSON.parse(stdout) as { wall: number; cpu: number; tools: number; skipped: number };
   if (sample.tools !== tools || sample.skipped > 0) throw new Error(`the session has ${sample.tools} tools`);
   return sample;
 }
+
+const projects = [
+  { tools: 300, from: "30 packs", write: writePacks },
+  { tools: 300, from: "5 servers", write: writeServers },
+  { tools: 5000, from: "500 packs", write: writePacks },
+] as const;
 
 const lowest = (rounds: Rounds<"wall" | "cpu">, name: string, metric: "wall" | "cpu") =>
   Math.min(...(rounds.get(name) ?? []).map((sample) => sample[metric]));
@@ -81,9 +111,9 @@ export async function benchLock({ rounds, cpu }: BenchmarkOptions): Promise<void
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   const metric = cpu ? "cpu" : "wall";
   try {
-    const rows = [300, 5000].map((tools) => {
-      const cwd = join(folder, String(tools));
-      writeProject(cwd, tools);
+    const rows = projects.map(({ tools, from, write }) => {
+      const cwd = join(folder, `${tools}-${from}`);
+      write(cwd, tools);
       runTimed(process.execPath, [command, "approve", "--all", "--yes"], { cwd });
       const [lock, away] = [join(cwd, "trailblaze.lock"), join(cwd, "unused.lock")];
       const measured = runPairedRounds(
@@ -102,7 +132,12 @@ export async function benchLock({ rounds, cpu }: BenchmarkOptions): Promise<void
       );
       const ratio = compareRounds(measured, "locked", "free", metric);
       const minimum = lowest(measured, "locked", metric) / lowest(measured, "free", metric);
-      return [formatCount(tools), formatRatio(ratio), minimum.toFixed(2), formatAim(ratio, aim)];
+      return [
+        `${formatCount(tools)} of ${from}`,
+        formatRatio(ratio),
+        minimum.toFixed(2),
+        formatAim(ratio, aim),
+      ];
     });
     printTable(["tools", "with a lock ÷ without", "lowest ÷ lowest", "aim"], rows);
   } finally {
