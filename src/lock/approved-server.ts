@@ -7,9 +7,9 @@ import { findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
 import { describeListedTool, linesOf } from "./describe-items.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
-function describeTool(tool: AdvertisedTool): LockedItem | undefined {
+function describeTool(tool: AdvertisedTool, known: LockedItem | undefined): LockedItem | undefined {
   try {
-    return describeListedTool(tool);
+    return describeListedTool(tool, known);
   } catch (error) {
     if (error instanceof UnrecordableError) return undefined;
     throw error;
@@ -70,7 +70,7 @@ export class ApprovedServer {
     const denied = pack === undefined ? `tool:${tool.name}` : `tool:${item}/${tool.name}`;
     if (this.#denied.includes(denied)) return refuse("denied", []);
     const before = ownEntry(locked.lists ?? undefined, tool.name);
-    const now = describeTool(tool);
+    const now = describeTool(tool, before);
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
     const changes = findFieldChanges(before, now);

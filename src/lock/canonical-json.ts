@@ -73,15 +73,20 @@ export const hashText = (text: string): string =>
 /** The hash of a value's canonical form. */
 export const hashJson = (value: Json): string => hashText(formatJson(value));
 
-/** Whether two values have the same canonical form. The order of keys does not matter. */
-export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
+/**
+ * Whether two values have the same canonical form. The order of keys does not matter. `b` may be any value: one that is not
+ * JSON is never the same.
+ */
+export function isSameJson(a: Json | undefined, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((entry, index) => isSameJson(entry, b[index]));
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    for (let index = 0; index < a.length; index++) if (!isSameJson(a[index], b[index])) return false;
+    return true;
   }
-  if (!isRecord(a) || !isRecord(b)) return false;
+  if (!isRecord(a) || !isRecord(b) || b instanceof Date) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => Object.hasOwn(b, key) && isSameJson(a[key], b[key]));
+  for (const key of keys) if (!Object.hasOwn(b, key) || !isSameJson(a[key], b[key])) return false;
+  return true;
 }

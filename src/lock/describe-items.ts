@@ -7,7 +7,8 @@ import { keyOfKind } from "../kinds.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import { setKey, toJson } from "./canonical-json.ts";
+import { isSameJson, setKey, toJson } from "./canonical-json.ts";
+import { ownEntry } from "./compare.ts";
 import type { Json, LockedItem, LockedServer } from "./types.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
@@ -18,11 +19,12 @@ const isEmpty = (value: Json) =>
   value !== null &&
   (Array.isArray(value) ? value : Object.keys(value)).length === 0;
 
-/** An item of these values as JSON, without absent and empty ones. */
-function createItem(values: Readonly<Record<string, unknown>>): LockedItem {
+/** An item of these values as JSON, without absent and empty ones. Values that are the same in `known` are not copied. */
+function createItem(values: Readonly<Record<string, unknown>>, known?: LockedItem): LockedItem {
   const item: LockedItem = {};
   for (const key of Object.keys(values)) {
-    const json = toJson(values[key]);
+    const before = known === undefined ? undefined : ownEntry(known, key);
+    const json = before !== undefined && isSameJson(before, values[key]) ? before : toJson(values[key]);
     if (json !== undefined && !isEmpty(json)) setKey(item, key, json);
   }
   return item;
@@ -70,19 +72,24 @@ function describeTexts({
   };
 }
 
-/** A tool of a server's list. Throws `UnrecordableError`. */
-export function describeListedTool(tool: AdvertisedTool): LockedItem {
-  return createItem(describeTexts({ ...tool }));
+/** A tool of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
+export function describeListedTool(tool: AdvertisedTool, known?: LockedItem): LockedItem {
+  return createItem(describeTexts({ ...tool }), known);
 }
 
-function describeTool(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  return createItem({
+function describeTool(
+  definition: Readonly<Record<string, unknown>>,
+  item: InspectedItem,
+  known: LockedItem | undefined,
+): LockedItem {
+  const values = {
     name: definition.name ?? item.declaration.name,
     ...describeTexts(definition),
     runs: describeCode(definition, "handler", item),
     initialize: describeCode(definition, "initialize", item),
     options: definition.options,
-  });
+  };
+  return createItem(values, known);
 }
 
 /** A reference as a qualified name, with the kind unless it is a tool. */
@@ -164,16 +171,20 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
   });
 }
 
-/** An item of a pack as the lock records it; `undefined` for one without a valid definition. Throws `UnrecordableError`. */
+/**
+ * An item of a pack as the lock records it; `undefined` for one without a valid definition. `known`: its entry in the lock,
+ * which makes this faster. Throws `UnrecordableError`.
+ */
 export function describeItem(
   { pack }: Pick<InspectedPack, "pack">,
   item: InspectedItem,
+  known?: LockedItem,
 ): LockedItem | undefined {
   const { definition, shape, declaration } = item;
   if (definition === null || shape === undefined) return undefined;
   switch (declaration.kind) {
     case "tool":
-      return describeTool(definition, item);
+      return describeTool(definition, item, known);
     case "server":
       return shape === "subprocessServer"
         ? describeLaunch(definition)

@@ -14,9 +14,13 @@ export function describeNeeds({ extension: { needs } }: FoundPack): LockedItem |
 }
 
 /** An item as the lock records it; `undefined` for one without a valid definition, or that cannot be recorded. */
-export function describeRecordable(inspected: InspectedPack, item: InspectedItem): LockedItem | undefined {
+export function describeRecordable(
+  inspected: InspectedPack,
+  item: InspectedItem,
+  known?: LockedItem,
+): LockedItem | undefined {
   try {
-    return describeItem(inspected, item);
+    return describeItem(inspected, item, known);
   } catch (error) {
     if (error instanceof UnrecordableError) return undefined;
     throw error;

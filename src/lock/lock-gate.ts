@@ -224,9 +224,9 @@ export class LockGate implements Gate {
       const problem = this.#refuse({ name: item.qualifiedName, state, differences, entry }, place);
       return { item, refusal: problem, problems: [problem] };
     };
-    const now = describeRecordable(inspected, item);
-    if (now === undefined) return refuse("unrecordable", []);
     const before = entryOf(locked, item);
+    const now = describeRecordable(inspected, item, before);
+    if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
     const [was, is] = kind === kindOfServer ? [startOf(before), startOf(now)] : [before, now];
     const changes = findFieldChanges(was, is);
