@@ -183,6 +183,12 @@ export function isToolAllowed(
   return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
 }
 
+/** Whether `tools` of a server in the config chooses a tool by its own name. */
+export const isToolChosen = (
+  { allow, deny }: { allow: readonly string[] | undefined; deny: readonly string[] },
+  name: string,
+): boolean => !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
+
 /** Whether a tool's own name, which may contain slashes, matches any of the patterns; `*` matches any characters. */
 export function matchesToolName(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesSegment(parseWildSegment(pattern), name));

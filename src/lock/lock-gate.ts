@@ -1,4 +1,4 @@
-import { matchesAny } from "../config/packs-policy.ts";
+import { isToolAllowed, isToolChosen, matchesAny } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -26,9 +26,6 @@ import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
 import type { LockedItem, LockedPack, LockedServer, LockFile } from "./types.ts";
 
-/** A refusal of a whole pack or of one of its parts, as arguments of `NotApproved`. */
-type Refusal = NotApproved;
-
 /** Kinds of items whose code or program runs. */
 const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
   declaration.kind === "tool" ||
@@ -36,8 +33,6 @@ const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
   shape === "toolsBundle" ||
   definition?.handler !== undefined ||
   definition?.initialize !== undefined;
-
-const kindOfServer = "server" as const;
 
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {
@@ -64,6 +59,8 @@ export class LockGate implements Gate {
 
   /** Qualified names of packs that are not locked because of their origin. */
   readonly #ownPacks = new Set<string>();
+  /** The qualified names of the items of each pack, by its qualified name. */
+  readonly #items = new Map<string, ReadonlySet<string>>();
 
   #isUnlocked(...names: string[]): boolean {
     return matchesAny(this.#config.lock.unlocked, names);
@@ -75,7 +72,7 @@ export class LockGate implements Gate {
     return (!isOwn || this.#config.lock.workspace) && !this.#isUnlocked(qualifiedName);
   }
 
-  #refuse(args: Refusal, place: ProblemPlace): Problem {
+  #refuse(args: NotApproved, place: ProblemPlace): Problem {
     this.#differences.add(args.name);
     return createProblem("NotApproved", args, place);
   }
@@ -95,7 +92,7 @@ export class LockGate implements Gate {
     if (this.#isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
     const locked = ownEntry(this.#lock.servers, name);
     const now = describeUserServer(server, this.#installed.findPackage(server.package));
-    const refuse = (state: Refusal["state"], differences: string[]) => {
+    const refuse = (state: NotApproved["state"], differences: string[]) => {
       const refusal = this.#refuse({ name, state, differences, entry: name }, place);
       return { refusal, problems: [refusal] };
     };
@@ -174,6 +171,7 @@ export class LockGate implements Gate {
   checkPack(checked: CheckedPack): CheckedPack {
     const { inspected } = checked;
     const { pack } = inspected;
+    this.#items.set(pack.qualifiedName, new Set(inspected.items.map((item) => item.qualifiedName)));
     if (!this.#isLocked(pack)) {
       this.#ownPacks.add(pack.qualifiedName);
       if (!this.#isUnlocked(pack.qualifiedName)) return checked;
@@ -220,7 +218,7 @@ export class LockGate implements Gate {
       return { item, refusal: createProblem("NotApproved", args, place), problems: [] };
     }
     if (refusal !== undefined) return { item, refusal, problems: [] };
-    const refuse = (state: Refusal["state"], differences: string[]) => {
+    const refuse = (state: NotApproved["state"], differences: string[]) => {
       const problem = this.#refuse({ name: item.qualifiedName, state, differences, entry }, place);
       return { item, refusal: problem, problems: [problem] };
     };
@@ -228,7 +226,7 @@ export class LockGate implements Gate {
     const now = describeRecordable(inspected, item, before);
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
-    const [was, is] = kind === kindOfServer ? [startOf(before), startOf(now)] : [before, now];
+    const [was, is] = kind === "server" ? [startOf(before), startOf(now)] : [before, now];
     const changes = findFieldChanges(was, is);
     if (changes.length === 0) {
       if (item.shape === "subprocessServer" && (before as LockedServer).lists == null)
@@ -260,9 +258,11 @@ export class LockGate implements Gate {
   }
 
   finish({ packs }: FoundPacks): Problem[] {
-    const { subprocessServers, unusedServers } = this.#config;
+    const { subprocessServers, unusedServers, deniedServers } = this.#config;
     const installed = new Set(packs.map(({ pack }) => pack.name));
-    const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
+    const servers = new Set(
+      [...subprocessServers, ...unusedServers, ...deniedServers].map(({ name }) => name),
+    );
     const gone = "is approved, but it is no longer";
     const problems = [
       ...Object.keys(this.#lock.packs)
@@ -351,6 +351,14 @@ export class LockGate implements Gate {
     return verdict;
   }
 
+  /** Whether the config excludes a tool of a server. */
+  #isExcluded({ pack, label, choices }: ServerPlan, tool: string): boolean {
+    if (choices !== undefined && !isToolChosen(choices, tool)) return true;
+    const items = pack === undefined ? undefined : this.#items.get(pack);
+    if (pack === undefined || items === undefined) return false;
+    return !isToolAllowed(this.#config.packs, { pack, server: label, items }, tool);
+  }
+
   /**
    * What clients of a server that is passed on learn; `undefined` if it is not locked. `report` is called once for each
    * difference, and `onMismatch` if the lock is frozen.
@@ -362,7 +370,7 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     if (server === undefined) return undefined;
     const reported = new Set<string>();
-    const refuse = (why: Refusal): void => {
+    const refuse = (why: NotApproved): void => {
       if (why.state === "denied" || reported.has(why.name)) return;
       reported.add(why.name);
       report(this.#refuse(why, server.place));
@@ -372,7 +380,8 @@ export class LockGate implements Gate {
       mayUse: (tool) => {
         if (typeof tool.name !== "string") return false;
         const why = server.explainTool(tool as unknown as AdvertisedTool);
-        if (why !== undefined) refuse(why);
+        // A lock has no tools that the config excludes.
+        if (why !== undefined && !this.#isExcluded(plan, tool.name)) refuse(why);
         return why === undefined;
       },
       checkInstructions: (instructions) => {

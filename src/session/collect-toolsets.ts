@@ -6,6 +6,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import { findRefusals } from "./excluded.ts";
 import type { RenamedTools } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import { indexCandidates, type SessionToolset, type ToolCandidate } from "./session-tool.ts";
@@ -50,9 +51,10 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     else entries.set(bundle, [tool.name]);
   }
   const toolsetItems = new Map<string, { item: InspectedItem; pack: DiscoveredPack }>();
+  const refused = findRefusals(packs);
   for (const { inspected } of packs) {
     for (const item of inspected.items) {
-      if (item.declaration.kind === "toolset")
+      if (item.declaration.kind === "toolset" && !refused.has(item.qualifiedName))
         toolsetItems.set(item.qualifiedName, { item, pack: inspected.pack });
     }
   }

@@ -6,6 +6,7 @@ import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts"
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
+import { findRefusals } from "./excluded.ts";
 import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
@@ -99,8 +100,11 @@ export class SessionState {
   findReferred(pack: StatePack): Promise<ReadonlySet<string>> {
     const known = this.#referred.get(pack);
     if (known !== undefined) return known;
+    const refused = findRefusals(this.packs);
     const itemsOf = ({ inspected }: StatePack): OwnedItem[] =>
-      inspected.items.map((item) => ({ item, pack: inspected.pack }));
+      inspected.items
+        .filter(({ qualifiedName }) => !refused.has(qualifiedName))
+        .map((item) => ({ item, pack: inspected.pack }));
     const toolsets = new Map(
       this.packs
         .flatMap(itemsOf)

@@ -1,4 +1,4 @@
-import { matchesToolName } from "../config/packs-policy.ts";
+import { isToolChosen } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
@@ -275,10 +275,9 @@ export function explainDenied(
   isAllowed: (name: string) => boolean,
 ): string | undefined {
   if (!isAllowed(name)) return "The config's `packs` excludes it.";
-  if (choices === undefined) return undefined;
-  const { allow, deny } = choices;
-  const isChosen = !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
-  return isChosen ? undefined : "`tools` of its server in the config excludes it.";
+  return choices === undefined || isToolChosen(choices, name)
+    ? undefined
+    : "`tools` of its server in the config excludes it.";
 }
 
 /**

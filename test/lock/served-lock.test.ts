@@ -247,3 +247,25 @@ test("a lock that cannot be used refuses every server", async () => {
     await expect(running).rejects.toMatchObject({ code: "LockMalformed" });
   }
 });
+
+test("tools that the config excludes are no difference from a frozen lock", async () => {
+  const project = await makeLocked();
+  editJson(project, "trailblaze.config.json", ({ mcpServers }: { mcpServers: { mine: Values } }) => ({
+    mcpServers: { mine: { ...mcpServers.mine, tools: { deny: ["drop"] } } },
+    packs: { deny: ["acme/jira/drop"] },
+  }));
+  const drop = { ...count, name: "drop" };
+  editJson(project, "mine/list.json", ({ tools }: { tools: Values[] }) => ({ tools: [...tools, drop] }));
+  setList(project, [query, count, drop]);
+  const lists = {
+    mine: ["status"],
+    "acme/jira/warehouse": ["query", "count"],
+  };
+  for (const [server, names] of Object.entries(lists)) {
+    const { client, stderr } = await connect(project, server, "--frozen");
+    expect(namesOf((await client.listTools()).tools)).toEqual(names);
+    await expect(client.callTool({ name: "drop" })).rejects.toMatchObject({ code: -32602 });
+    expect(await client.callTool({ name: String(names[0]) })).toMatchObject({ content: [{}] });
+    expect(stderr()).toBe("");
+  }
+});
