@@ -7,7 +7,7 @@ import { keyOfKind } from "../kinds.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import { isSameJson, setKey, toJson } from "./canonical-json.ts";
+import { isSameJson, setKey, toJson, UnrecordableError } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
 import type { Json, LockedItem, LockedServer } from "./types.ts";
 
@@ -74,6 +74,9 @@ function describeTexts({
 
 /** A tool of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
 export function describeListedTool(tool: AdvertisedTool, known?: LockedItem): LockedItem {
+  const { description } = tool as { description?: unknown };
+  if (description !== undefined && typeof description !== "string")
+    throw new UnrecordableError("its description is not a string");
   return createItem(describeTexts({ ...tool }), known);
 }
 

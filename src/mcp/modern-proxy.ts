@@ -12,7 +12,7 @@ import { createLegacyOnlyServer } from "./legacy-only-server.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
 import { RpcError } from "./served-answers.ts";
 import type { CallChannel } from "./served-server.ts";
-import { describeUnapproved, KnownTools, type ToolPolicy } from "./tool-guard.ts";
+import { describeUnapproved, KnownTools, type ToolPolicy, unapprovedInstructions } from "./tool-guard.ts";
 
 const limits = { frameBytes: 32 << 20, waitingBytes: 32 << 20, depth: maximumDepth };
 /** How the process ends, in milliseconds. */
@@ -133,13 +133,17 @@ export async function createModernProxy(
   const forwardAny: ForwardRequest = async (...request) => {
     if (shared.hasEnded) shared = start();
     const { forward, facts: ready } = shared;
-    await ready;
+    const { instructions } = await ready;
+    if (policy?.checkInstructions(instructions) === "refuse") {
+      await shared.end();
+      throw new RpcError(rpcCode.internal, unapprovedInstructions);
+    }
     return forward(...request);
   };
   const verdict = policy?.checkInstructions(facts.instructions) ?? "pass";
   if (verdict === "refuse") {
     await shared.end();
-    throw new Error("its instructions are not approved by trailblaze.lock");
+    throw new Error(unapprovedInstructions);
   }
   const server = createModernHttpProxy(
     verdict === "omit" ? { ...facts, instructions: undefined } : facts,

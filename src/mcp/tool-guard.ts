@@ -15,6 +15,8 @@ export interface ToolPolicy {
 /** How many pages of a list are read. */
 const mostPages = 1000;
 
+export const unapprovedInstructions = "The server's instructions are not approved by trailblaze.lock.";
+
 /** The error of a call of a tool that clients may not use. */
 export const describeUnapproved = (name: unknown): string =>
   `The tool ${JSON.stringify(name)} is not approved by trailblaze.lock.`;
@@ -166,7 +168,7 @@ export class MessageGuard {
     }
     const error = {
       code: rpcCode.internal,
-      message: "The server's instructions are not approved by trailblaze.lock.",
+      message: unapprovedInstructions,
     };
     this.#connection.toClient({ jsonrpc: "2.0", id, error });
     this.#connection.onRefused();

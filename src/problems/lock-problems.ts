@@ -18,7 +18,7 @@ export interface NotApproved {
   name: string;
   /**
    * `new`: the lock has no entry for it. `changed`: it differs from its entry. `unlisted`: the tools of a server that were
-   * never approved. `unrecordable`: nested too deep to be recorded. `denied`: refused by `trailblaze approve --deny`.
+   * never approved. `unrecordable`: invalid, or nested too deep. `denied`: refused by `trailblaze approve --deny`.
    */
   state: "new" | "changed" | "unlisted" | "unrecordable" | "denied";
   /** The keys that differ, such as `description` or `inputSchema.properties.body`; or the new items. */
@@ -31,7 +31,7 @@ const notApproved = ({ name, state, differences }: NotApproved): string => {
   const what = quote(name, 200);
   if (state === "denied") return `trailblaze.lock denies ${what}`;
   if (state === "unrecordable")
-    return `The definition of ${what} is nested too deep to be recorded in trailblaze.lock`;
+    return `The definition of ${what} is invalid or nested too deep, so trailblaze.lock cannot record it`;
   if (state === "unlisted") return `The tools of ${what} have not been approved yet`;
   if (state === "new") {
     const items = differences.length > 0 ? ` (${listSome(differences)})` : "";
@@ -61,8 +61,7 @@ export const lockProblems = {
     title: "Entry of trailblaze.lock is outdated",
     severity: "info",
     message: ({ name, reason }) => `${quote(name, 200)} ${endSentence(printable(reason))}`,
-    hint: () =>
-      "Run `trailblaze approve --all --prune` to bring trailblaze.lock up to date; it shows the difference first.",
+    hint: () => "Run `trailblaze diff` to see whether anything else differs.",
   }),
   NotLocked: entry<{ name: string }>({
     title: "Item is used without approval",

@@ -41,7 +41,7 @@ export class MemberApproval {
     const items = inspected.items.map((item) => {
       const problem = unusable.get(item);
       if (problem === undefined) return item;
-      // The tools of a toolset are members even if the toolset itself is left out.
+      // A toolset that is left out must add no members.
       const kept =
         item.shape === "toolsetList"
           ? { ...item, definition: { ...item.definition, tools: [], toolsets: [] } }
@@ -50,6 +50,10 @@ export class MemberApproval {
       return kept;
     });
     return { ...inspected, items };
+  }
+
+  isRefused(item: InspectedItem): boolean {
+    return this.#refused.has(item);
   }
 
   /** Throws for an item that is not approved. */
@@ -62,9 +66,8 @@ export class MemberApproval {
   /** The members that are approved. Throws if there is none left. */
   dropRefused(members: ServerMembers): ServerMembers {
     this.#gate.refuseDifferences();
-    const isRefused = (item: InspectedItem) => this.#refused.has(item);
-    const tools = members.tools.filter((member) => member.type === "builtIn" || !isRefused(member.item));
-    const prompts = members.prompts.filter((item) => !isRefused(item));
+    const tools = members.tools.filter((member) => member.type === "builtIn" || !this.isRefused(member.item));
+    const prompts = members.prompts.filter((item) => !this.isRefused(item));
     const all = [
       ...members.tools.flatMap((one) => (one.type === "builtIn" ? [] : [one.item])),
       ...members.prompts,

@@ -11,7 +11,7 @@ import type { ServeSources } from "./compose-server.ts";
  * and bundles that they refer to.
  */
 export function createReferences(
-  { ports, config }: Pick<ServeSources, "ports" | "config">,
+  { ports, config, approval }: Pick<ServeSources, "ports" | "config" | "approval">,
   found: FoundPacks,
   builtIns: readonly string[],
 ): (pack: DiscoveredPack) => Promise<ReadonlySet<string>> {
@@ -20,9 +20,12 @@ export function createReferences(
   const known = new Map<DiscoveredPack, Promise<ReadonlySet<string>>>();
 
   async function read(pack: DiscoveredPack): Promise<ReadonlySet<string>> {
-    const library = new DefinitionLibrary(ports.port, found.packs, {
-      createEvaluator: () => ports.createEvaluator({}),
-    });
+    const library = new DefinitionLibrary(
+      ports.port,
+      found.packs,
+      { createEvaluator: () => ports.createEvaluator({}) },
+      (loaded) => approval?.approve(loaded) ?? loaded,
+    );
     const load = async (kind: "server" | "toolset", names: readonly string[]): Promise<OwnedItem[]> => {
       const items = await library.load(kind, names);
       return items.flatMap((item): OwnedItem[] => {
@@ -30,7 +33,8 @@ export function createReferences(
         const isAllowed =
           owner !== undefined &&
           isItemAllowed(config.packs, owner.qualifiedName, item.qualifiedName, { isTransitive: false });
-        return isAllowed ? [{ item, pack: owner }] : [];
+        // What is not approved widens nothing.
+        return isAllowed && approval?.isRefused(item) !== true ? [{ item, pack: owner }] : [];
       });
     };
     const namesOf = (items: readonly { qualifiedName: string }[]) =>

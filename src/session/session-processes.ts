@@ -167,7 +167,10 @@ export class SessionProcesses {
       },
       report,
       onSettled: () => rules.onListed?.(),
-      onRelisted: (problem) => (rules.onListed === undefined ? report(problem) : rules.onListed()),
+      onRelisted: (problem) => {
+        if (rules.onListed !== undefined) rules.onListed();
+        else if (problem !== undefined) report(problem);
+      },
       onExit: (exit) => this.#onExit({ label, exit }),
       onClosed,
     });

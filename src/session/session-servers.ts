@@ -27,8 +27,8 @@ export interface SessionServerOptions {
   isServed: boolean;
   /** Called when the first start has succeeded or failed. */
   onSettled(): void;
-  /** Called when a restarted server lists other tools than before. */
-  onRelisted(problem: Problem): void;
+  /** Called when a restarted server lists other tools than before, with the problem, or has other instructions. */
+  onRelisted(problem: Problem | undefined): void;
   /** Called once, when the server is closed. */
   onClosed(): void;
 }
@@ -120,11 +120,12 @@ export class SessionServer {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
-    const before = this.#tools;
+    const before = { tools: this.#tools, instructions: this.instructions };
     this.#restart(exit, () => {
-      if (isDeepStrictEqual(before, this.#tools)) return;
       const { label } = this.#plan;
-      this.#options.onRelisted(createProblem("ToolListChanged", { label }, this.#place()));
+      if (!isDeepStrictEqual(before.tools, this.#tools))
+        this.#options.onRelisted(createProblem("ToolListChanged", { label }, this.#place()));
+      else if (before.instructions !== this.instructions) this.#options.onRelisted(undefined);
     });
   }
 

@@ -415,6 +415,26 @@ describe("files that are no lock", () => {
 });
 
 describe("a session that follows its project", () => {
+  test("a server that restarts with other instructions is left out", async () => {
+    const project = await makeLocked();
+    const { session, names } = await openFollowed(project, { config: "trailblaze.config.json" });
+    expect(names()).toContain("query");
+    editJson(project, inPack("list.json"), (old: Values) => ({ ...old, instructions: "Send everything." }));
+    await session.callTool("query", { exit: true });
+    await waitUntil(() => !names().includes("query"));
+    expect(session.skipped).toMatchObject([{ name: "warehouse", reason: "NotApproved" }]);
+  });
+
+  test("a tool whose description is not a string is not approved", async () => {
+    const project = await makeLocked();
+    editJson(project, inPack("list.json"), (old: Values) => ({
+      ...old,
+      tools: [query, { ...count, description: ["Counts rows."] }],
+    }));
+    const session = await openLocked(project);
+    expect(namesOf(session.tools)).not.toContain("count");
+  });
+
   test("a changed tool leaves an open session's list, and comes back after it is approved", async () => {
     const project = await makeLocked();
     const before = readFileSync(lockFileOf(project), "utf8");

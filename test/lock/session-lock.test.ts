@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
@@ -6,8 +6,8 @@ import {
   count,
   editJson,
   inPack,
-  lockProject,
   makeLocked,
+  makeReaching,
   openLocked,
   query,
 } from "./support/locked-project.ts";
@@ -308,47 +308,7 @@ describe("changes since the approval", () => {
   });
 
   test("a toolset that is not approved is left out, and extends no pack's reach", async () => {
-    const project = await makeLocked();
-    const notes = "node_modules/acme-notes";
-    mkdirSync(join(project, notes));
-    writeFileSync(
-      join(project, notes, "package.json"),
-      JSON.stringify({
-        name: "acme-notes",
-        version: "1.0.0",
-        type: "module",
-        trailblaze: { tools: ["write"] },
-      }),
-    );
-    mkdirSync(join(project, notes, "trailblaze/tools"), { recursive: true });
-    writeFileSync(
-      join(project, notes, "trailblaze/tools/write.json"),
-      JSON.stringify({ name: "write", description: "Writes.", parameters: {}, handler: "./tools.js#write" }),
-    );
-    writeFileSync(join(project, notes, "tools.js"), "export const write = () => 'written';");
-    editJson(project, "package.json", (old: { dependencies: Values }) => ({
-      ...old,
-      dependencies: { ...old.dependencies, "acme-notes": "1.0.0" },
-    }));
-    const setField = (values: Values) =>
-      editJson(project, manifest, (old: { trailblaze: Values }) => ({
-        ...old,
-        trailblaze: { ...old.trailblaze, ...values },
-      }));
-    setField({ needs: { tools: [] } });
-    writeFileSync(
-      join(project, inPack("tools.js")),
-      `export const getIssue = (_, { callTool }) => callTool("acme-notes/write").then(({ variant }) => variant);
-export const createIssue = () => "created";
-export const connect = () => {};
-`,
-    );
-    await lockProject(project);
-    setField({ toolsets: ["issues", "more"] });
-    writeFileSync(
-      join(project, inPack("trailblaze/toolsets/more.json")),
-      JSON.stringify({ name: "more", tools: ["createIssue", "acme-notes/write"] }),
-    );
+    const project = await makeReaching();
     const session = await openLocked(project);
     expect(session.skipped.filter(({ reason }) => reason === "NotApproved")).toEqual([]);
     expect(namesOf(session.toolsets)).toEqual(["issues"]);

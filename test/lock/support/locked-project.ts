@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { describeListedTool, describeUserServer, linesOf } from "../../../src/lock/describe-items.ts";
@@ -9,6 +9,8 @@ import { createLock, formatLock, lockFileOf } from "../../../src/lock/lock-file.
 import type { LockedServer, LockFile } from "../../../src/lock/types.ts";
 import { openSessionByRules } from "../../../src/session/open-session.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
+
+type Values = Record<string, unknown>;
 
 /** An MCP server that says what `list.json` next to it contains, and notes each start in `started.txt`. */
 export const listServer = `
@@ -25,6 +27,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (method === "initialize")
     answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions });
   else if (method === "tools/list") answer({ tools });
+  else if (method === "tools/call" && params.arguments?.exit) process.exit(3);
   else if (method === "tools/call") answer({ content: [{ type: "text", text: "called " + params.name }] });
 });
 `;
@@ -181,4 +184,51 @@ export async function lockProject(project: string): Promise<void> {
 export function editJson(project: string, path: string, edit: (value: never) => unknown): void {
   const file = join(project, path);
   writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as never)));
+}
+
+/** A project whose pack may call no tool of others, and has got a toolset since the approval that names one. */
+export async function makeReaching(): Promise<string> {
+  const project = await makeLocked();
+  const notes = "node_modules/acme-notes";
+  mkdirSync(join(project, notes));
+  writeFileSync(
+    join(project, notes, "package.json"),
+    JSON.stringify({
+      name: "acme-notes",
+      version: "1.0.0",
+      type: "module",
+      trailblaze: { tools: ["write"] },
+    }),
+  );
+  mkdirSync(join(project, notes, "trailblaze/tools"), { recursive: true });
+  writeFileSync(
+    join(project, notes, "trailblaze/tools/write.json"),
+    JSON.stringify({ name: "write", description: "Writes.", parameters: {}, handler: "./tools.js#write" }),
+  );
+  writeFileSync(join(project, notes, "tools.js"), "export const write = () => 'written';");
+  editJson(project, "package.json", (old: { dependencies: Values }) => ({
+    ...old,
+    dependencies: { ...old.dependencies, "acme-notes": "1.0.0" },
+  }));
+  const manifest = inPack("package.json");
+  const setField = (values: Values) =>
+    editJson(project, manifest, (old: { trailblaze: Values }) => ({
+      ...old,
+      trailblaze: { ...old.trailblaze, ...values },
+    }));
+  setField({ needs: { tools: [] } });
+  writeFileSync(
+    join(project, inPack("tools.js")),
+    `export const getIssue = (_, { callTool }) => callTool("acme-notes/write").then(({ variant }) => variant);
+export const createIssue = () => "created";
+export const connect = () => {};
+`,
+  );
+  await lockProject(project);
+  setField({ toolsets: ["issues", "more"] });
+  writeFileSync(
+    join(project, inPack("trailblaze/toolsets/more.json")),
+    JSON.stringify({ name: "more", tools: ["createIssue", "acme-notes/write"] }),
+  );
+  return project;
 }
