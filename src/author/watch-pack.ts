@@ -155,7 +155,7 @@ function updateResult(result: WatchResult, event: WatchEvent): void {
  * with new servers; while the pack is invalid, the last session stays open.
  *
  * Trust level: execution. Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if
- * there is no pack (`ProjectNotFound`), its folder cannot be watched, or the administrator's policy cannot be used.
+ * the pack is not found (`ProjectNotFound`), its folder cannot be watched, or the administrator's policy cannot be used.
  */
 export async function watchPack(directory: string, options: WatchPackOptions = {}): Promise<WatchResult> {
   const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, ...rest } = options;

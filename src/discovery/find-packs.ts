@@ -126,7 +126,7 @@ function markDenied(packs: readonly FoundPack[], { policy }: PolicyRead): readon
 }
 
 /**
- * Decides for every pack whether sessions use it, according to package.json files and the policy. With a fault in the
+ * Decides for every pack whether sessions use it, according to package.json files and the policy. With an error in the
  * administrator's policy, no session opens.
  */
 function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy, { fault }: PolicyRead): FoundPack[] {

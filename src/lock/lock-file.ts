@@ -126,7 +126,7 @@ function explainPack(entry: unknown): string | undefined {
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
 
-/** The error for a text that is no JSON. */
+/** The error for a text that is not JSON. */
 async function explainSyntax(file: string, error: DataSyntaxError): Promise<TrailblazeError> {
   const marker = error.text === undefined ? null : mergeMarkers.exec(error.text);
   if (marker !== null && error.text !== undefined) {

@@ -15,7 +15,7 @@ const dependencies = {
 };
 const local = { name: "local-pack", version: "1.0.0", trailblaze: {} };
 
-/** What was read for every pack of a project, by name and version, and a linked one. */
+/** The integrities that were read for the packs of a project and for a linked pack, by name and version. */
 async function readAll(cwd: string): Promise<Record<string, string | undefined>> {
   const { packs } = await discoverPacks({ cwd });
   const found = readIntegrities([cwd], packs);

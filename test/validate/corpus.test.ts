@@ -83,7 +83,7 @@ describe("UndeclaredDependency", () => {
       undeclared("lib/greet.js:1:1", "lodash"),
     ],
     [
-      "an import of a package that is to be bundled but is no dependency, which npm does not pack",
+      "an import of a package in bundleDependencies that is not a dependency, which npm does not pack",
       { greet: `${lodash}${exported}`, fields: { bundleDependencies: ["lodash"] } },
       undeclared("lib/greet.js:1:1", "lodash"),
     ],

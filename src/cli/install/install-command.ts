@@ -24,7 +24,7 @@ export interface InstallAction {
   preposition: "in" | "from";
   /** `server`: `null` for the project's session. */
   plan(client: string, server: string | null, options: InstallOptions): Promise<InstallPlan>;
-  /** Throws the errors of finding the server, for when there is no client to plan for. */
+  /** Throws the errors of finding the server, which also apply without a client to plan for. */
   check?(server: string | null): Promise<void>;
 }
 
