@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject } from "../session/support/session.ts";
 import {
   count,
@@ -8,7 +9,6 @@ import {
   inPack,
   jira,
   listServer,
-  lockProject,
   openLocked,
   ownConfig,
   query,
@@ -55,7 +55,7 @@ async function makeLocked(): Promise<string> {
     },
   );
   mkdirSync(join(project, inPack("sub")));
-  await lockProject(project);
+  await lockEverything(project);
   return project;
 }
 

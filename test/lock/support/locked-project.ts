@@ -1,13 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
-import { describeListedTool, describeUserServer, linesOf } from "../../../src/lock/describe-items.ts";
-import { describePack } from "../../../src/lock/describe-pack.ts";
-import type { Gate } from "../../../src/lock/gate.ts";
-import { Installed } from "../../../src/lock/installed.ts";
-import { createLock, formatLock, lockFileOf } from "../../../src/lock/lock-file.ts";
-import type { LockedServer, LockFile } from "../../../src/lock/types.ts";
-import { openSessionByRules } from "../../../src/session/open-session.ts";
+import { lockFileOf } from "../../../src/lock/lock-file.ts";
+import { lockEverything } from "../../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
 
 type Values = Record<string, unknown>;
@@ -103,48 +97,6 @@ export const makeJiraProject = () =>
     },
   );
 
-/** Records everything, as `trailblaze approve --all` does. */
-class RecordingGate implements Gate {
-  readonly isFrozen = false;
-  readonly sortsTools = false;
-  readonly lock: LockFile = createLock();
-  readonly #installed: Installed;
-
-  constructor(project: string) {
-    this.#installed = new Installed(project);
-  }
-
-  prepare: Gate["prepare"] = ({ packs }) => this.#installed.readPacks(packs.map(({ pack }) => pack));
-
-  checkServer: Gate["checkServer"] = (server) => {
-    this.lock.servers[server.name] = describeUserServer(server, this.#installed.findPackage(server.package));
-    return { problems: [] };
-  };
-
-  checkPack: Gate["checkPack"] = (checked) => {
-    const { inspected } = checked;
-    const { pack } = inspected;
-    if (pack.origin !== "self") {
-      this.lock.packs[pack.name] = describePack(inspected, this.#installed.integrityOf(pack));
-    }
-    return checked;
-  };
-
-  finish: Gate["finish"] = () => [];
-
-  checkList: Gate["checkList"] = ({ label, source }, { tools, instructions }) => {
-    const server: LockedServer | undefined =
-      source.pack === undefined
-        ? this.lock.servers[label]
-        : this.lock.packs[source.pack]?.servers?.[source.item ?? ""];
-    if (server !== undefined) {
-      if (instructions !== undefined) server.instructions = linesOf(instructions) ?? [];
-      server.lists = Object.fromEntries(tools.map((tool) => [tool.name, describeListedTool(tool)]));
-    }
-    return { refused: new Map(), problems: [], vanished: [] };
-  };
-}
-
 let approved: Promise<string> | undefined;
 
 /** A project whose lock approves everything in it. The lock names no absolute path, so it is the same for all of them. */
@@ -157,7 +109,7 @@ export async function makeLocked(): Promise<string> {
 
 async function readApproved(): Promise<string> {
   const project = makeJiraProject();
-  await lockProject(project);
+  await lockEverything(project);
   return readFileSync(lockFileOf(project), "utf8");
 }
 
@@ -167,18 +119,6 @@ export const inPack = (path: string) => `node_modules/@acme/jira/${path}`;
 /** Opens a session with the project's own config. */
 export const openLocked = (project: string, options: Parameters<typeof openForTest>[1] = {}) =>
   openForTest(project, { config: "trailblaze.config.json", ...options });
-
-/** Writes a lock that approves everything in a project. */
-export async function lockProject(project: string): Promise<void> {
-  const gate = new RecordingGate(project);
-  const session = await openSessionByRules(
-    { cwd: project },
-    { userServers: "needed", openGate: async () => gate },
-  );
-  onTestFinished(() => session.close());
-  await session.close();
-  writeFileSync(lockFileOf(project), formatLock(gate.lock));
-}
 
 /** Replaces a JSON file of a project. */
 export function editJson(project: string, path: string, edit: (value: never) => unknown): void {
@@ -224,7 +164,7 @@ export const createIssue = () => "created";
 export const connect = () => {};
 `,
   );
-  await lockProject(project);
+  await lockEverything(project);
   setField({ toolsets: ["issues", "more"] });
   writeFileSync(
     join(project, inPack("trailblaze/toolsets/more.json")),
