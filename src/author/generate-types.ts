@@ -23,7 +23,8 @@ export interface TypesFile {
   differs: boolean;
 }
 
-const asWritten = (text: string | undefined) => text?.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+/** A text as it was written: other programs change line ends and add a byte order mark. */
+export const asWritten = (text: string | undefined) => text?.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 
 /** Compares a file with declarations, ignoring line ends and a byte order mark, which other programs change. */
 export function compareTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {

@@ -1,6 +1,7 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
+import { builtInsOption, confinementOptions } from "./inspection-options.ts";
 import { installCommands } from "./install/commands-table.ts";
 import { lockCommands } from "./lock/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
@@ -21,25 +22,10 @@ const kind: OptionDescription = {
   values: kinds,
 };
 
-const builtIns: OptionDescription = {
-  type: "string",
-  placeholder: "NAMES",
-  description: "Accept these names as built-ins of the host, separated by commas",
-};
-
 const servedOption: Readonly<Record<string, OptionDescription>> = {
   served: {
     type: "boolean",
     description: "Name tools as `start` does, with a prefix for names that several tools have",
-  },
-};
-
-/** Limits on definitions that are code. */
-const confinement: Readonly<Record<string, OptionDescription>> = {
-  "data-only": { type: "boolean", description: "Reject definitions that are code" },
-  "require-confinement": {
-    type: "boolean",
-    description: "Reject definitions that are code if they cannot be confined",
   },
 };
 
@@ -65,8 +51,8 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: {
       kind,
       start: { type: "boolean", description: "Start the server LABEL of the config to show its tool" },
-      "built-ins": builtIns,
-      ...confinement,
+      "built-ins": builtInsOption,
+      ...confinementOptions,
     },
     load: () => import("./commands/inspect.ts"),
   },
@@ -94,8 +80,8 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         description: "Output format: pretty (default), json, github or sarif",
         values: ["pretty", "json", "github", "sarif"],
       },
-      "built-ins": builtIns,
-      ...confinement,
+      "built-ins": builtInsOption,
+      ...confinementOptions,
     },
     load: () => import("./commands/validate.ts"),
   },

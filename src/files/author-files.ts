@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   closeSync,
   openSync,
@@ -87,14 +88,19 @@ export function createFiles(folder: string, files: readonly { path: string; text
   }
 }
 
-/** The text of a file; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be read. */
+/**
+ * The text of a file, with its byte order mark; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be
+ * read, or is not UTF-8.
+ */
 export function readTextFile(file: string): string | undefined {
   try {
-    return readFileSync(file, "utf8");
+    const bytes = readFileSync(file);
+    if (isUtf8(bytes)) return bytes.toString("utf8");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;
     throw describeRefusal("read", file, error);
   }
+  throw failure("InvalidArguments", { reason: `Cannot read ${quote(file, 400)}: it is not UTF-8` });
 }
 
 /** The real path, or the path itself if it does not exist. */

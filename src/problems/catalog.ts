@@ -6,6 +6,7 @@ import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { packageProblems } from "./package-problems.ts";
 import { policyProblems } from "./policy-problems.ts";
+import { publishProblems } from "./publish-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
 
@@ -19,6 +20,7 @@ const entries = {
   ...installProblems,
   ...lockProblems,
   ...policyProblems,
+  ...publishProblems,
 };
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */

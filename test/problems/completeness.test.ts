@@ -14,6 +14,7 @@ import {
   policyCodes,
   publishCodes,
   validationCodes,
+  writingCodes,
 } from "./contract-codes.ts";
 
 const pages = inRepository("docs/problems");
@@ -119,6 +120,7 @@ describe("codes and severities of the contract", () => {
     ...needsCodes,
     ...lockCodes,
     ...policyCodes,
+    ...writingCodes,
   ];
   const inContract = new Set([
     ...Object.values(validationCodes).flat(),

@@ -105,6 +105,9 @@ export const publishCodes: readonly string[] = [
   "WrongModuleFormat",
 ];
 
+/** Codes of what is written from a pack, which contract/PUBLISH.md adds. */
+export const writingCodes: readonly string[] = ["DocsMarkersMissing"];
+
 /** Codes of the administrator's policy, which contract/LOCK.md adds. */
 export const policyCodes: readonly string[] = ["DeniedByPolicy", "PolicyMalformed", "PolicyUnsafe"];
 

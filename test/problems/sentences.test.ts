@@ -432,6 +432,11 @@ const samples: Samples = {
     { file: "/app/trailblaze.lock", reason: "it has conflict markers of a merge" },
     { file: "/app/trailblaze.lock", reason: "it is a folder", hint: "Update Trailblaze." },
   ],
+  DocsMarkersMissing: [
+    { file: "README.md", opening: 0, closing: 0 },
+    { file: "README.md", opening: 1, closing: 1 },
+    { file: "README.md", opening: 2, closing: 1 },
+  ],
 };
 
 const indent = (text: string) => text.replaceAll("\n", "\n    ");

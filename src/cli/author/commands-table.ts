@@ -1,4 +1,5 @@
 import type { CommandDescription } from "../command.ts";
+import { builtInsOption, confinementOptions } from "../inspection-options.ts";
 import { sessionOptions } from "../session/session-options-table.ts";
 
 /** The commands for authors of packs. */
@@ -36,6 +37,27 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
       ...sessionOptions,
     },
     load: () => import("../commands/types.ts"),
+  },
+  docs: {
+    summary: "Document a pack as Markdown, without running it",
+    usage: "[pack]",
+    positionals: [0, 1],
+    options: {
+      out: { type: "string", placeholder: "FILE", description: "Write to this file instead of stdout" },
+      write: {
+        type: "string",
+        placeholder: "FILE",
+        description: "Write between <!-- trailblaze:docs --> and <!-- /trailblaze:docs --> of this file",
+      },
+      check: {
+        type: "boolean",
+        description: "Fail if the file given with --out or --write is out of date; write nothing",
+      },
+      level: { type: "string", placeholder: "NUMBER", description: "Level of the top headings (default: 2)" },
+      "built-ins": builtInsOption,
+      ...confinementOptions,
+    },
+    load: () => import("../commands/docs.ts"),
   },
   dev: {
     summary: "Watch a pack: validate it and reopen a session on every change",

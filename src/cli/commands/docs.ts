@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import { describePack } from "../../author/docs/describe-pack.ts";
+import { replaceDocsSection } from "../../author/docs/docs-section.ts";
+import { formatPackDocs } from "../../author/docs/format-pack.ts";
+import { asWritten } from "../../author/generate-types.ts";
+import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
+import { failure, printable, quote } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { readNames } from "../command.ts";
+
+const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
+
+function readLevel(value: unknown): number {
+  if (value === undefined) return 2;
+  if (/^[1-5]$/.test(String(value))) return Number(value);
+  throw invalid(`${quote(String(value))} is not the level of a heading`, "Pass a number from 1 to 5.");
+}
+
+/** The file that the documentation goes to, and whether it is only a section of it. */
+function readTarget({ options }: CommandInput): { path: string; isSection: boolean } | undefined {
+  const { out, write } = options;
+  if (out !== undefined && write !== undefined)
+    throw invalid("--out and --write exclude each other", "Pass one of them.");
+  const path = out ?? write;
+  if (path === "") throw invalid(`--${out === "" ? "out" : "write"} requires a file`, "Pass its path.");
+  if (path === undefined && options.check === true)
+    throw invalid("--check requires --out or --write", "Run `trailblaze docs --check --write README.md`.");
+  return path === undefined ? undefined : { path: String(path), isSection: write !== undefined };
+}
+
+/** Documents a pack as Markdown: prints it, writes it to a file or into a section of one, or compares it with that. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
+  const target = readTarget(input);
+  const level = readLevel(options.level);
+  const pack = await describePack(positionals[0], {
+    cwd,
+    builtIns: readNames(options["built-ins"]),
+    dataOnly: options["data-only"] === true,
+    requireConfinement: options["require-confinement"] === true,
+  });
+  const { problems } = pack;
+  const markdown = formatPackDocs(pack, level);
+  // A broken pack is documented as far as it can be.
+  const shown = { problems, problemsAreAside: options.strict !== true };
+  if (target === undefined)
+    return {
+      json: { markdown, problems },
+      formatText: () => markdown.trimEnd(),
+      isDocument: true,
+      ...shown,
+    };
+  const { path, isSection } = target;
+  const file = resolve(cwd, path);
+  const before = readTextFile(file);
+  const after = isSection ? replaceDocsSection(before ?? "", markdown, path) : markdown;
+  const differs = isSection ? before !== after : asWritten(before) !== after;
+  const isCheck = options.check === true;
+  if (differs && !isCheck) replaceTextFile(file, after);
+  const command = `trailblaze docs --${isSection ? "write" : "out"} ${quoteForShell(path)}`;
+  const words = isCheck
+    ? differs
+      ? `is out of date; run \`${command}\``
+      : "is up to date"
+    : differs
+      ? `now documents ${pack.found.pack.name}`
+      : "is already up to date";
+  return {
+    json: { file, differs: isCheck && differs, changed: !isCheck && differs, problems },
+    formatText: () => printable(`${path} ${words}`),
+    failed: isCheck && differs,
+    ...shown,
+  };
+}
