@@ -1,10 +1,11 @@
 import { isRecord } from "../data/parse-json.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
+import { describeRequests } from "../runtime/input-rounds.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
 import type {
   CallChannel,
-  PromptMessage,
+  PromptAnswer,
   RequestSession,
   ServedPrompt,
   ServedServer,
@@ -111,6 +112,10 @@ export class ServedAnswers {
     try {
       const answer = await tool.call({ name, arguments: args, meta, session }, channel);
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
+      if ("inputRequired" in answer) {
+        const text = describeRequests(answer.inputRequired.requests);
+        return { content: [{ type: "text", text }], isError: true };
+      }
       const result = this.#rules.readCallResult(answer.result);
       if (result !== undefined) return result;
     } catch (error) {
@@ -133,9 +138,10 @@ export class ServedAnswers {
       const names = missing.map((one) => JSON.stringify(one)).join(", ");
       throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
     }
-    let answer: { messages: PromptMessage[] };
+    let answer: PromptAnswer;
     try {
       answer = await prompt.get(args as Record<string, string>, channel);
+      if ("inputRequired" in answer) throw new Error(describeRequests(answer.inputRequired.requests));
     } catch (error) {
       if (error instanceof Error && !(error instanceof RpcError)) {
         throw new RpcError(rpcCode.internal, error.message);

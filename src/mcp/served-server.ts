@@ -1,3 +1,4 @@
+import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 
 /** The connection of a request, as tools see it. */
@@ -8,8 +9,8 @@ export interface RequestSession {
   capabilities: unknown;
 }
 
-/** One `tools/call` of a client, without the keys that only hosts may set. */
-export interface ToolRequest {
+/** One `tools/call` of a client, without the keys that only hosts may set. `input` is set if the call asked before. */
+export interface ToolRequest extends Partial<InputRound> {
   /** The name in the call. */
   name: string;
   arguments: Record<string, unknown>;
@@ -27,9 +28,10 @@ export interface CallChannel {
   depth: number;
 }
 
-/** How a call ends: with a result, or with a JSON-RPC error. */
+/** How a call ends: with a result, with questions, after whose answers it is made again, or with a JSON-RPC error. */
 export type CallAnswer =
   | { result: CallToolResult }
+  | { inputRequired: InputRequired }
   | { error: { code: number; message: string; data?: unknown } };
 
 /** A tool as clients see it, and its implementation. */
@@ -48,16 +50,23 @@ export interface PromptMessage {
   content: { type: string } & Record<string, unknown>;
 }
 
+/** How a request for a prompt ends. */
+export type PromptAnswer =
+  | { messages: PromptMessage[]; description?: string }
+  | { inputRequired: InputRequired };
+
 export interface ServedPrompt {
   /** Unique in its server. */
   name: string;
   listing: Readonly<Record<string, unknown>>;
   /** Names of the required arguments. */
   required: readonly string[];
+  /** `round` is set if it asked before. */
   get(
     args: Readonly<Record<string, string>>,
     channel: CallChannel,
-  ): Promise<{ messages: PromptMessage[]; description?: string }>;
+    round?: InputRound,
+  ): Promise<PromptAnswer>;
 }
 
 /** Which lists of a server have changed. */

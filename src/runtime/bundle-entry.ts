@@ -70,7 +70,7 @@ const resultFailed = "Cannot evaluate the tool's `result`";
 const notAllowed = "The tool's `result` is not a valid MCP result";
 const inputsFailed = "Cannot evaluate the tool's `inputs`";
 
-function readReturned(returned: Exclude<Returned, { kind: "refused" }>): unknown {
+function readReturned(returned: Exclude<Returned, { kind: "refused" | "input" }>): unknown {
   if (returned.kind === "nothing") return null;
   return returned.kind === "text" ? returned.text : JSON.parse(returned.json);
 }
@@ -81,7 +81,7 @@ function fillResult(
   { name, arguments: args }: BundleRequest,
   isOverdue?: () => boolean,
 ): CallToolResult {
-  if (returned.kind === "refused") return createErrorResult(returned.message);
+  if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
   try {
     const result = readReturned(returned);
     const value = template.evaluate({ result, request: { name, arguments: args } }, isOverdue);

@@ -11,10 +11,9 @@ import {
   type EntryTexts,
   InputsError,
 } from "./bundle-entry.ts";
-import { createErrorResult } from "./convert-result.ts";
+import { convertOutcome, createErrorResult, type ToolOutcome } from "./convert-result.ts";
 import type { Thrown } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
-import type { CallToolResult } from "./tool-result.ts";
 
 /** An expression that does not compile: the arguments of the problem `InvalidExpression`, and its place. */
 export interface BundleExpressionFault {
@@ -81,7 +80,7 @@ export function compileBundle(
 }
 
 /** How a call of an entry ended. `uncaught` is what the handler threw if no entry of `catches` matched. */
-export type BundleOutcome = { result: CallToolResult } | { error: RpcError; uncaught?: Thrown };
+export type BundleOutcome = ToolOutcome | { error: RpcError; uncaught?: Thrown };
 
 /**
  * Calls an entry: evaluates its inputs, invokes the handler with them, and builds the answer. Rejects only as `invoke`
@@ -101,7 +100,8 @@ export async function runBundleEntry(
     throw error;
   }
   const outcome = await invoke(args);
-  if ("returned" in outcome) return { result: entry.buildResult(outcome.returned, request, isOverdue) };
+  if ("returned" in outcome)
+    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, isOverdue));
   const error = entry.mapError(outcome.thrown, request, isOverdue);
   return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
 }

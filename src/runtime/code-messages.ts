@@ -35,6 +35,7 @@ function isReturned(value: unknown): boolean {
     case "text":
       return isText(value.text);
     case "json":
+    case "input":
       return isText(value.json);
     default:
       return value.kind === "refused" && isText(value.message);

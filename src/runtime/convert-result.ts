@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeStop } from "../json-schema/check-budget.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { InputRequired } from "./input-requests.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
 import type { CallToolResult, ContentBlock } from "./tool-result.ts";
@@ -71,6 +72,8 @@ export function convertReturned(returned: Returned): CallToolResult {
       return fromJson(returned.json);
     case "refused":
       return createErrorResult(returned.message);
+    case "input":
+      return createErrorResult("The handler asks for input where it cannot.");
   }
 }
 
@@ -109,13 +112,26 @@ export function checkStructuredContent(
   );
 }
 
-/** The result for an outcome. Of what was thrown, it has only the message. Never throws. */
-export function convertOutcome(outcome: Outcome): CallToolResult {
-  if ("thrown" in outcome) return createErrorResult(outcome.thrown.message);
+/**
+ * How a call ends: with a result, or with what to ask before the handler runs again. `fault`: why the handler's questions
+ * cannot be asked, for the operator.
+ */
+export type ToolOutcome = { result: CallToolResult; fault?: string } | { inputRequired: InputRequired };
+
+/** The result or the questions of an outcome. Of what was thrown, it has only the message. Never rejects. */
+export async function convertOutcome(
+  outcome: Outcome,
+  convert: (returned: Returned) => CallToolResult = convertReturned,
+): Promise<ToolOutcome> {
+  if ("thrown" in outcome) return { result: createErrorResult(outcome.thrown.message) };
+  const { returned } = outcome;
   try {
-    return convertReturned(outcome.returned);
+    if (returned.kind !== "input") return { result: convert(returned) };
+    const { readInputRequired } = await import("./input-rounds.ts");
+    const read = await readInputRequired(returned.json);
+    return "fault" in read ? { result: createErrorResult(read.fault), fault: read.fault } : read;
   } catch {
     // A hostile child process can send invalid JSON.
-    return createErrorResult("The handler's result is not valid JSON.");
+    return { result: createErrorResult("The handler's result is not valid JSON.") };
   }
 }

@@ -1,3 +1,5 @@
+import type { InputRound } from "./input-requests.ts";
+
 /** The key of the arguments that carries the legacy context (seed 000). Never advertised. */
 export { reservedParameter as legacyContextKey } from "../json-schema/reserved-parameters.ts";
 
@@ -13,8 +15,8 @@ export interface HandlerMemory {
   snapshot?(): Readonly<Record<string, string>>;
 }
 
-/** What a handler gets besides its arguments (CONTRACT 4). The last four are set only in a session. */
-export interface HandlerContext {
+/** What a handler gets besides its arguments (CONTRACT 4). `input` and `state` are set if it runs again after it asked; the last four only in a session. */
+export interface HandlerContext extends Partial<InputRound> {
   signal: AbortSignal;
   /** Sends JSON to the client's log, at a level of MCP. */
   log(level: string, data: unknown): void;

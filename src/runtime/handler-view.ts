@@ -40,7 +40,7 @@ function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 export function createHandlerView(context: HandlerContext): HandlerView {
   let isOver = false;
-  const { sessionId, invocationId, device, memory } = context;
+  const { sessionId, invocationId, device, memory, input, state } = context;
   const view: HandlerContext = {
     signal: context.signal,
     options: freezeOptions(context.options),
@@ -61,7 +61,9 @@ export function createHandlerView(context: HandlerContext): HandlerView {
     },
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(invocationId === undefined ? {} : { invocationId }),
-    ...(device === undefined ? {} : { device: freezeDevice(device) }),
+    ...(device === undefined ? {} : { device: freezeData(device) }),
+    ...(input === undefined ? {} : { input: freezeData(input) as typeof input }),
+    ...(state === undefined ? {} : { state: freezeData(state) }),
     ...(memory === undefined ? {} : { memory: viewMemory(memory, () => isOver) }),
   };
   return {
@@ -72,8 +74,6 @@ export function createHandlerView(context: HandlerContext): HandlerView {
   };
 }
 
-function freezeDevice(device: unknown): unknown {
-  return typeof device === "object" && device !== null
-    ? freezeOptions(device as Record<string, unknown>)
-    : device;
+function freezeData(data: unknown): unknown {
+  return typeof data === "object" && data !== null ? freezeOptions(data as Record<string, unknown>) : data;
 }

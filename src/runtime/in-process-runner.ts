@@ -1,5 +1,4 @@
 import { abortable } from "./abort-listeners.ts";
-import { convertOutcome } from "./convert-result.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { createHandlerView, freezeOptions } from "./handler-view.ts";
 import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
@@ -72,7 +71,6 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   return {
     invoke,
     load: (place) => run(async () => void (await load(place))),
-    call: async (place, args, context) => convertOutcome(await invoke(place, args, context)),
     initialize(place, context) {
       const done = initializedBelow(options.root);
       const key = identifyPlace(place);

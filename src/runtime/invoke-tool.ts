@@ -2,7 +2,7 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { type BundleOutcome, runBundleEntry } from "./bundle.ts";
 import type { BundleRequest } from "./bundle-entry.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
-import { checkStructuredContent, createErrorResult } from "./convert-result.ts";
+import { checkStructuredContent, convertOutcome, createErrorResult } from "./convert-result.ts";
 import { describeRefusal } from "./describe-refusal.ts";
 import { type HandlerContext, legacyContextKey } from "./handler-context.ts";
 import type { Outcome, OutcomeRunner } from "./tool-code.ts";
@@ -62,9 +62,13 @@ export async function invokeTool(
     legacyContext === undefined
       ? values
       : Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
+  const checkResult = (outcome: BundleOutcome): BundleOutcome =>
+    "result" in outcome
+      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator, isOverdue) }
+      : outcome;
   if (entry === undefined) {
-    const result = await runner.call(code.handler, withContext(checked.value), context);
-    return { result: checkStructuredContent(result, outputSchema, validator, isOverdue) };
+    const returned = await runner.invoke(code.handler, withContext(checked.value), context);
+    return checkResult(await convertOutcome(returned));
   }
   // The inputs for a tool must match that tool's schema.
   let refusal: string | undefined;
@@ -76,6 +80,5 @@ export async function invokeTool(
   };
   const outcome = await runBundleEntry(entry, { ...request, arguments: checked.value }, invoke, isOverdue);
   if (refusal !== undefined) return { result: createErrorResult(refusal) };
-  if ("error" in outcome) return outcome;
-  return { result: checkStructuredContent(outcome.result, outputSchema, validator, isOverdue) };
+  return checkResult(outcome);
 }

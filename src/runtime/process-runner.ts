@@ -4,7 +4,6 @@ import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeExitError } from "./code-exit-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
-import { convertOutcome } from "./convert-result.ts";
 import { type HandlerContext, type HandlerMemory, legacyContextKey } from "./handler-context.ts";
 import { limitReports } from "./late-reports.ts";
 import type { CodePlace } from "./tool-code.ts";
@@ -195,10 +194,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
 
   const invoke: OutcomeRunner["invoke"] = (place, args, context) =>
     abortable(context.signal, () => {
-      const { sessionId, invocationId, device, memory, options: values, signal } = context;
+      const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
       const message = {
         ...{ kind: "call", source: checkSource(place), args, hidden: findHidden(args), options: values },
-        extras: { sessionId, invocationId, device },
+        extras: { sessionId, invocationId, device, input, state },
         memory: memory === undefined ? null : takeSnapshot(memory, args),
       };
       const { id, outcome } = ask(message, args, context);
@@ -215,7 +214,6 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       const outcome = await ask({ kind: "load", source: checkSource(place) }, {}, undefined).outcome;
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
     },
-    call: async (place, args, context) => convertOutcome(await invoke(place, args, context)),
     initialize(place, context) {
       const key = identifyPlace(place);
       let running = initialized.get(key);

@@ -4,6 +4,8 @@ export type Returned =
   | { kind: "text"; text: string }
   /** Any other value that JSON can represent, as JSON text. */
   | { kind: "json"; json: string }
+  /** A value of `needInput`: what to ask, as JSON text. */
+  | { kind: "input"; json: string }
   | { kind: "refused"; message: string };
 
 /** What a handler threw. `data` is JSON text. */

@@ -61,12 +61,15 @@ export function toJson(value) {
   }
 }
 
+/** Marks the values of `needInput` of every copy of @trailblaze/scripting. Data from elsewhere cannot have it. */
+const needsInput = Symbol.for("trailblaze.needInput");
+
 /** What a handler returned, as a `Returned`. Never throws. */
 export function describeReturned(value) {
   if (value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: "text", text: value };
   const { json, refusal } = toJson(value);
-  if (json !== undefined) return { kind: "json", json };
+  if (json !== undefined) return { kind: value && read(value, needsInput) === true ? "input" : "json", json };
   return {
     kind: "refused",
     message: `The handler returned a value that JSON cannot represent: it ${refusal}.`,

@@ -2,7 +2,6 @@ import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
-import type { CallToolResult } from "./tool-result.ts";
 
 /** Where the code of a tool or a server is: everything that a new process needs to run it. */
 export interface CodePlace {
@@ -17,19 +16,6 @@ export interface CodePlace {
     | { from: "module"; handler: string }
     | { from: "definition"; file: string; path: readonly string[] }
     | { from: "function"; run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
-}
-
-/** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
-export interface CodeRunner {
-  /** Runs an `initialize` function once per runner; every call settles as that run does. */
-  initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
-  /**
-   * Runs a handler and converts what it returns (CONTRACT 4). If it throws, resolves with `isError` and the message.
-   * Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process exits. The result
-   * of a handler that ignores the signal is dropped.
-   */
-  call(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<CallToolResult>;
-  close(): Promise<void>;
 }
 
 /** Where the code of a definition's key is; `undefined` if the value names none. */
@@ -62,12 +48,18 @@ export function readOptions(
 /** How a handler ended, before conversion to a result. */
 export type Outcome = { returned: Returned } | { thrown: Thrown };
 
-/** A runner that also returns what a handler returned or threw: for prompts, and for tools with templates and catches. */
-export interface OutcomeRunner extends CodeRunner {
+/** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
+export interface OutcomeRunner {
+  /** Runs an `initialize` function once per runner; every call settles as that run does. */
+  initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
   /** Loads code without running it, where the runner can; rejects if it cannot be loaded. */
   load?(place: CodePlace): Promise<void>;
-  /** As `call`, without the conversion. */
+  /**
+   * Runs a handler. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
+   * exits. What a handler returns that ignores the signal is dropped.
+   */
   invoke(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<Outcome>;
+  close(): Promise<void>;
 }
 
 /** A key for maps: equal for the same code. */

@@ -7,8 +7,9 @@ export const variants = [
   "MissingRequiredArgs",
   "MaestroValidationError",
   "FatalError",
+  "InputRequired",
 ] as const;
-/** How a call ended: `Success`, or which failure. */
+/** How a call ended: `Success`, `InputRequired` if it has to be made again with answers, or which failure. */
 export type Variant = (typeof variants)[number];
 
 /** The answer to a call, in the same form for every kind of tool. */
@@ -30,7 +31,7 @@ export interface MemoryChanges {
 }
 
 const isFailureVariant = (name: unknown): name is Variant =>
-  name !== "Success" && variants.some((one) => one === name);
+  name !== "Success" && name !== "InputRequired" && variants.some((one) => one === name);
 
 function firstText(content: readonly ContentBlock[]): string {
   const block = content.find(({ type, text }) => type === "text" && typeof text === "string");

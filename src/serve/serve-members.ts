@@ -16,6 +16,7 @@ import { CodeExitError } from "../runtime/code-exit-error.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { describeRequests } from "../runtime/input-rounds.ts";
 import { invokeTool } from "../runtime/invoke-tool.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
@@ -204,20 +205,22 @@ export class MemberServer {
       name,
       qualifiedName,
       listing: describeForClients(definition, qualifiedName, name),
-      call: async ({ arguments: args, meta, session }, { depth, ...channel }) => {
+      call: async ({ name: _name, arguments: args, meta, session, ...round }, { depth, ...channel }) => {
         const clientInfo = isRecord(session.clientInfo) ? session.clientInfo : {};
         const capabilities = isRecord(session.capabilities) ? session.capabilities : {};
         try {
           const outcome = await invokeTool(tool, {
-            ...{ args, depth, validator, context: channel, maxDepth: config.callback.maxDepth },
+            ...{ args, depth, validator, maxDepth: config.callback.maxDepth },
+            context: { ...channel, ...round },
             request: { name, meta, session: { id: session.id, clientInfo, capabilities } },
             getRunner: () => this.#runnerOf(owner),
             callTool: (inner, values, innerDepth) =>
               this.#callInside(inner, values, owner, { meta, session }, { ...channel, depth: innerDepth }),
           });
-          if ("result" in outcome) return outcome;
-          if (outcome.uncaught !== undefined) report(`${name}: ${outcome.uncaught.message}`);
-          return { error: outcome.error };
+          if ("inputRequired" in outcome) return outcome;
+          const fault = "result" in outcome ? outcome.fault : outcome.uncaught?.message;
+          if (fault !== undefined) report(`${name}: ${fault}`);
+          return "result" in outcome ? { result: outcome.result } : { error: outcome.error };
         } catch (error) {
           // Clients get a general error for what an entry of a bundle does not catch.
           if (tool.entry !== undefined || !isOfCode(error)) throw error;
@@ -264,7 +267,12 @@ export class MemberServer {
     if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
     const answer = await tool.call(request, channel);
-    const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;
+    const result =
+      "result" in answer
+        ? answer.result
+        : createErrorResult(
+            "error" in answer ? answer.error.message : describeRequests(answer.inputRequired.requests),
+          );
     const { structuredContent: _, ...rest } = result;
     return { ...rest, ...readToolResult(result).result, isError: result.isError === true };
   }

@@ -3,6 +3,7 @@ import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { CallChannel, ServedPrompt } from "../mcp/served-server.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
+import { readInputRequired } from "../runtime/input-rounds.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -44,19 +45,24 @@ export function servePrompt(
       _meta: { [qualifiedNameKey]: item.qualifiedName },
     },
     required: args.filter(({ required }) => required === true).map((one) => String(one.name)),
-    get: async (given, channel) => {
+    get: async (given, channel, round) => {
       const shown = typeof description === "string" ? { description } : {};
       if (content !== undefined) {
         const names = args.map((one) => String(one.name));
         return { messages: fillPrompt(content, given, names), ...shown };
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
-      const context = createContext(channel);
+      const context = { ...createContext(channel), ...round };
       const runner = await runnerOf();
       const outcome = await runner.invoke(handler, { ...given }, context);
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;
       if (returned.kind === "refused") throw new Error(returned.message);
+      if (returned.kind === "input") {
+        const asked = await readInputRequired(returned.json);
+        if ("fault" in asked) throw new Error(asked.fault);
+        return asked;
+      }
       const answer =
         returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
       return { ...shown, ...readPromptAnswer(answer) };

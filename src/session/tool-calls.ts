@@ -16,6 +16,7 @@ import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { describeRefusal } from "../runtime/describe-refusal.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
+import { describeRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
@@ -351,7 +352,15 @@ export class ToolCalls {
         return { ...result, isError: result.variant !== "Success" };
       },
     });
-    return this.#readAnswer("result" in outcome ? outcome.result : toErrorResult(outcome), scope, callMemory);
+    if ("result" in outcome) {
+      if (outcome.fault !== undefined) scope.log({ tool: name, level: "error", data: outcome.fault });
+      return this.#readAnswer(outcome.result, scope, callMemory);
+    }
+    if ("inputRequired" in outcome) {
+      const { requests: inputRequests, ...state } = outcome.inputRequired;
+      return failedResult(describeRequests(inputRequests), "InputRequired", { inputRequests, ...state });
+    }
+    return this.#readAnswer(toErrorResult(outcome), scope);
   }
 }
 

@@ -5,7 +5,7 @@ import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { inRepository } from "../support/repository.ts";
 import { makePack } from "./make-pack.ts";
-import { createContext, inModule } from "./run-place.ts";
+import { callCode, createContext, inModule } from "./run-place.ts";
 
 // What the guide for authors of handlers shows, run as it stands: a module, then calls of it with their answers.
 const guide = readFileSync(inRepository("docs/guides/handlers.md"), "utf8");
@@ -49,7 +49,7 @@ test.each(["in-process", "process"])(
       isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
     onTestFinished(() => runner.close());
     for (const { handler, args, answer } of calls) {
-      expect(await runner.call(inModule(root, handler), args, createContext(context)), handler).toEqual(
+      expect(await callCode(runner, inModule(root, handler), args, createContext(context)), handler).toEqual(
         answer,
       );
     }

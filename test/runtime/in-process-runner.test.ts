@@ -4,14 +4,14 @@ import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
 import { makePack } from "./make-pack.ts";
-import { createContext, inDefinition, inModule } from "./run-place.ts";
+import { callCode, createContext, inDefinition, inModule } from "./run-place.ts";
 
 function createRunner(tree: Tree) {
   const root = makePack(tree);
   const runner = createInProcessRunner({ root });
   onTestFinished(() => runner.close());
   const call = (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
-    runner.call(inModule(root, handler), args, createContext(context));
+    callCode(runner, inModule(root, handler), args, createContext(context));
   const textOf = async (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
     (await call(handler, args, context)).content[0]?.text;
   return { root, runner, call, textOf };
@@ -47,8 +47,9 @@ describe("finding a handler", () => {
       "tool.mjs": "export default { handler: (args) => `one ${args.n}` };",
       "tools.mjs": "export default { two: { handler: () => 'two' } };",
     });
-    const one = await runner.call(inDefinition(root, "tool.mjs", "handler"), { n: 1 }, createContext());
-    const two = await runner.call(
+    const one = await callCode(runner, inDefinition(root, "tool.mjs", "handler"), { n: 1 }, createContext());
+    const two = await callCode(
+      runner,
       inDefinition(root, `${root}/tools.mjs`, "two", "handler"),
       {},
       createContext(),
@@ -59,7 +60,7 @@ describe("finding a handler", () => {
   test("a handler may be a function of the host", async () => {
     const { root, runner } = createRunner({});
     const source = { from: "function", run: (args: object) => args } as const;
-    expect((await runner.call({ root, source }, { a: 1 }, createContext())).structuredContent).toEqual({
+    expect((await callCode(runner, { root, source }, { a: 1 }, createContext())).structuredContent).toEqual({
       a: 1,
     });
   });
@@ -94,7 +95,7 @@ describe("a missing handler", () => {
     makeLink("../outside.mjs", `${root}/pack/link.mjs`);
     const runner = createInProcessRunner({ root: `${root}/pack` });
     onTestFinished(() => runner.close());
-    expect(await runner.call(inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
+    expect(await callCode(runner, inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
       content: [{ type: "text", text: message }],
       isError: true,
     });

@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { createContext } from "./run-place.ts";
+import { callCode, createContext } from "./run-place.ts";
 
 interface Request {
   root: string;
@@ -30,7 +30,7 @@ for (const name of names) {
     },
   });
   const before = reported.length;
-  await runner.call({ root, source: { from: "module", handler: `./late.mjs#${name}` } }, {}, context);
+  await callCode(runner, { root, source: { from: "module", handler: `./late.mjs#${name}` } }, {}, context);
   await waitUntil(() => reported.length > before);
 }
 await runner.close();

@@ -9,7 +9,7 @@ import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { makePack } from "./make-pack.ts";
-import { createContext, inDefinition, inModule } from "./run-place.ts";
+import { callCode, createContext, inDefinition, inModule } from "./run-place.ts";
 
 const end = { inputMs: 1000, termMs: 1000 };
 
@@ -29,7 +29,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
   });
   onTestFinished(() => runner.close());
   const call = async (name: string, args = {}, context: Partial<HandlerContext> = {}) => {
-    const result = await runner.call(inModule(root, `./a.mjs#${name}`), args, createContext(context));
+    const result = await callCode(runner, inModule(root, `./a.mjs#${name}`), args, createContext(context));
     return result as typeof result & { structuredContent?: Record<string, unknown> };
   };
   const textOf = async (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
@@ -77,7 +77,12 @@ describe("a handler in a child process", () => {
       ["error", "logged"],
       [1, 2, "half"],
     ]);
-    const defined = await runner.call(inDefinition(root, "a.mjs", "text", "handler"), {}, createContext());
+    const defined = await callCode(
+      runner,
+      inDefinition(root, "a.mjs", "text", "handler"),
+      {},
+      createContext(),
+    );
     expect(defined).toEqual({ content: [{ type: "text", text: "from a definition" }] });
   });
 
@@ -103,7 +108,7 @@ describe("a handler in a child process", () => {
     const { textOf, runner, root } = createRunner("export const a = 1;");
     expect(await textOf("none")).toBe('Module "./a.mjs" has no export "none".');
     const source = { from: "function", run: () => 1 } as const;
-    await expect(runner.call({ root, source }, {}, createContext())).rejects.toThrow("another process");
+    await expect(callCode(runner, { root, source }, {}, createContext())).rejects.toThrow("another process");
   });
 
   test("arguments and results that are not JSON are rejected", async () => {

@@ -1,5 +1,6 @@
+import { convertOutcome } from "../../src/runtime/convert-result.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
-import type { CodePlace } from "../../src/runtime/tool-code.ts";
+import type { CodePlace, OutcomeRunner } from "../../src/runtime/tool-code.ts";
 
 export const inModule = (root: string, handler: string): CodePlace => ({
   root,
@@ -19,3 +20,10 @@ export const createContext = (given: Partial<HandlerContext> = {}): HandlerConte
   callTool: async () => ({ content: [] }),
   ...given,
 });
+
+/** The result of a handler that asks nothing. */
+export async function callCode(runner: OutcomeRunner, ...call: Parameters<OutcomeRunner["invoke"]>) {
+  const outcome = await convertOutcome(await runner.invoke(...call));
+  if ("inputRequired" in outcome) throw new Error("The handler asks for input.");
+  return outcome.result;
+}

@@ -129,7 +129,12 @@ describe("results", () => {
     };
     expectTypeOf(result._meta?.trailblaze?.variant).toEqualTypeOf<TrailblazeErrorVariant | undefined>();
     expectTypeOf<TrailblazeVariant>().toEqualTypeOf<
-      "Success" | "ExceptionThrown" | "MissingRequiredArgs" | "MaestroValidationError" | "FatalError"
+      | "Success"
+      | "ExceptionThrown"
+      | "MissingRequiredArgs"
+      | "MaestroValidationError"
+      | "FatalError"
+      | "InputRequired"
     >();
     // @ts-expect-error: a failing tool cannot name success
     const success: CallToolResult = { content: [], _meta: { trailblaze: { variant: "Success" } } };

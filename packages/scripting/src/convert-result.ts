@@ -1,5 +1,6 @@
+import { isNeededInput, type NeededInput } from "./input.ts";
 import type { ContentBlock } from "./mcp.ts";
-import type { CallToolResult } from "./results.ts";
+import type { CallToolResult, TrailblazeVariant } from "./results.ts";
 
 // Converts what a handler returned by the same rules as the host, so that a tool answers the same wherever it runs.
 // test/scripting/convert-result.test.ts compares the two.
@@ -72,6 +73,16 @@ function findFault({ _meta, isError }: Record<string, unknown>, blocks: ContentB
   return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
 }
 
+/** What a session reports for a call that asks and cannot be answered. */
+function convertQuestions({ requests: inputRequests, state }: NeededInput): CallToolResult {
+  const trailblaze = {
+    variant: "InputRequired" satisfies TrailblazeVariant as never,
+    inputRequests,
+    ...(state === undefined ? {} : { state }),
+  };
+  return { ...failed("The tool needs input."), _meta: { trailblaze } };
+}
+
 /**
  * Converts what a handler returned (not a promise) to a result. Never throws, and shares nothing with the value. A value
  * that JSON cannot represent yields a result with `isError`.
@@ -90,6 +101,7 @@ export function convertResult(returned: unknown): CallToolResult {
     return failed(`The handler returned a value that JSON cannot represent: it ${refusal}.`);
   const text: CallToolResult = { content: [{ type: "text", text: json }] };
   if (!json.startsWith("{")) return text;
+  if (isNeededInput(returned)) return convertQuestions(JSON.parse(json) as NeededInput);
   const value = JSON.parse(json) as Record<string, unknown>;
   const { content } = value;
   if (!Array.isArray(content) || !content.every(isBlock)) return { ...text, structuredContent: value };

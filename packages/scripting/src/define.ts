@@ -17,6 +17,7 @@ import type {
   ToolHandlerResult,
 } from "./handlers.ts";
 import type { CallerArguments, HandlerArguments, StructuredResult } from "./infer-arguments.ts";
+import type { NeededInput } from "./input.ts";
 import type { PromptMessage, ToolAnnotations } from "./mcp.ts";
 import type { CallToolResult } from "./results.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
@@ -67,7 +68,7 @@ export interface ToolSource<Input, Parameters, Output = undefined> {
     | ((
         args: ToolArguments<HandlerArguments<Input, Parameters>>,
         context: ToolContext,
-      ) => ResultFor<Output> | Promise<ResultFor<Output>>);
+      ) => ResultFor<Output> | NeededInput | Promise<ResultFor<Output> | NeededInput>);
   /** Runs once per process before the first call, and never during inspection. */
   initialize?: ModuleReference | (() => unknown);
   options?: { [name: string]: OptionDefinition };

@@ -1,5 +1,6 @@
 import type { TrailblazeClient } from "./client.ts";
 import type { TrailblazeContext, TrailblazeDevice } from "./context.ts";
+import type { InputAnswers, NeededInput } from "./input.ts";
 import type { PromptMessage } from "./mcp.ts";
 import type { CallToolResult } from "./results.ts";
 
@@ -31,6 +32,14 @@ export interface HandlerContext {
    * `needs.tools` of the pack does not allow it.
    */
   callTool(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
+  /**
+   * Only when the handler runs again after `needInput`: the answers to the requests that it returned last, by their keys. A
+   * request without an answer has no key.
+   */
+  readonly input?: InputAnswers;
+  /** Only when the handler runs again after `needInput`: the `state` that it passed, if any. */
+  // biome-ignore lint/suspicious/noExplicitAny: handlers know the state that they passed
+  readonly state?: any;
   /** Only in a session. */
   readonly sessionId?: string;
   /** Only in a session: the id of this call. */
@@ -54,7 +63,7 @@ export type ToolArguments<Args extends object = Record<string, unknown>> = Args 
 /**
  * The result of a tool's handler. A `CallToolResult` (an object with an array `content`) is sent as it is. A string
  * becomes text; another object becomes JSON text and `structuredContent`; an array, number, boolean or `null` becomes
- * JSON text; nothing becomes empty content.
+ * JSON text; nothing becomes empty content. The value of `needInput` asks first.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a handler without a return statement has the type void
 export type ToolHandlerResult = CallToolResult | object | string | number | boolean | null | undefined | void;
@@ -74,5 +83,5 @@ export type PromptHandler<Args extends object = Record<string, string>> = (
   context: HandlerContext,
 ) => PromptHandlerResult | Promise<PromptHandlerResult>;
 
-/** The text of one message of the user, or an object with messages. */
-export type PromptHandlerResult = string | { messages: PromptMessage[] };
+/** The text of one message of the user, an object with messages, or the value of `needInput`. */
+export type PromptHandlerResult = string | { messages: PromptMessage[] } | NeededInput;

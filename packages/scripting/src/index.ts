@@ -56,6 +56,15 @@ export type {
   ToolHandler,
   ToolHandlerResult,
 } from "./handlers.ts";
+export type {
+  FormProperty,
+  FormSchema,
+  InputAnswer,
+  InputAnswers,
+  InputRequest,
+  InputRequests,
+  NeededInput,
+} from "./input.ts";
 export type { ContentBlock, McpTool, ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
 export type {
   CallToolResult,

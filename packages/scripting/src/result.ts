@@ -1,7 +1,17 @@
-// Results of tools, in MCP's own shape. Imports nothing at run time.
+// Results of tools, in MCP's own shape. Has no dependencies at run time.
+import { createNeededInput, type InputRequests, type NeededInput } from "./input.ts";
 import type { ContentBlock } from "./mcp.ts";
 import type { CallToolResult, TrailblazeErrorVariant, TrailblazeResultMeta } from "./results.ts";
 
+export type {
+  FormProperty,
+  FormSchema,
+  InputAnswer,
+  InputAnswers,
+  InputRequest,
+  InputRequests,
+  NeededInput,
+} from "./input.ts";
 export type { ContentBlock } from "./mcp.ts";
 export type { CallToolResult, TrailblazeErrorVariant, TrailblazeResultMeta } from "./results.ts";
 
@@ -44,4 +54,14 @@ export function missingRequiredArgs(names: readonly string[], message?: string):
 /** A failure because the tool refuses the request. Its variant is `MaestroValidationError`. */
 export function validationError(message: string): CallToolResult {
   return failure(message, { variant: "MaestroValidationError" });
+}
+
+/**
+ * Asks the client's user, or the client, before the handler can answer. Return it from the handler of a tool, prompt or
+ * resource: the host asks, and then runs the handler again from its beginning, with the answers in `context.input` and
+ * with `state` (JSON) in `context.state`. Clients can read `state`, but they cannot change it. Throws a `TypeError` for a
+ * `state` that is a function or a symbol; the host checks the rest, and an invalid request is a failure of the tool.
+ */
+export function needInput(requests: InputRequests, { state }: { state?: unknown } = {}): NeededInput {
+  return createNeededInput(requests, state);
 }

@@ -10,10 +10,12 @@ export type TrailblazeVariant =
   /** The tool refused the request. */
   | "MaestroValidationError"
   /** No further call can succeed: a run of several steps stops. */
-  | "FatalError";
+  | "FatalError"
+  /** Not a failure: the tool asks for input before it can answer. */
+  | "InputRequired";
 
 /** The variants that a failing tool can report. */
-export type TrailblazeErrorVariant = Exclude<TrailblazeVariant, "Success">;
+export type TrailblazeErrorVariant = Exclude<TrailblazeVariant, "Success" | "InputRequired">;
 
 /**
  * `_meta.trailblaze` of a result: data for the host besides the content. Other MCP clients ignore it. Further keys

@@ -1,6 +1,7 @@
 import { createOutsideClient, type TrailblazeClient } from "../client.ts";
 import type { TrailblazeDevice } from "../context.ts";
 import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "../handlers.ts";
+import type { InputAnswers } from "../input.ts";
 import { createMockClient } from "./mock-client.ts";
 
 /** Changes to the default: a session with a web browser, empty memory, no options and no other tools. */
@@ -14,6 +15,10 @@ export interface MockContextOverrides {
   device?: Partial<TrailblazeDevice> | null;
   memory?: Readonly<Record<string, string>>;
   options?: Readonly<Record<string, unknown>>;
+  /** The answers to `needInput`, for a handler that runs again. Default: the first run. */
+  input?: InputAnswers;
+  /** The state that the handler passed to `needInput`. */
+  state?: unknown;
   client?: TrailblazeClient;
   signal?: AbortSignal;
   sessionId?: string;
@@ -76,6 +81,8 @@ export function createMockContext(overrides: MockContextOverrides = {}): MockCon
       const step = { progress, ...(total === undefined ? {} : { total }) };
       steps.push({ ...step, ...(message === undefined ? {} : { message }) });
     },
+    ...(overrides.input === undefined ? {} : { input: overrides.input }),
+    ...(overrides.state === undefined ? {} : { state: overrides.state }),
     ...(inSession ? session : {}),
     logs,
     steps,

@@ -1,0 +1,82 @@
+// What a handler asks the client's user, and the answers.
+
+/** A property of a form: what a user can type or choose. `enum` and `oneOf` make a choice of one, `array` of several. */
+export type FormProperty =
+  | {
+      type: "string";
+      enum?: string[];
+      oneOf?: { const: string; title: string }[];
+      format?: "email" | "uri" | "date" | "date-time";
+      minLength?: number;
+      maxLength?: number;
+      default?: string;
+      [keyword: string]: unknown;
+    }
+  | {
+      type: "number" | "integer";
+      minimum?: number;
+      maximum?: number;
+      default?: number;
+      [keyword: string]: unknown;
+    }
+  | { type: "boolean"; default?: boolean; [keyword: string]: unknown }
+  | {
+      type: "array";
+      items:
+        | { type: "string"; enum: string[]; [keyword: string]: unknown }
+        | { anyOf: { const: string; title: string }[]; [keyword: string]: unknown };
+      minItems?: number;
+      maxItems?: number;
+      default?: string[];
+      [keyword: string]: unknown;
+    };
+
+/** The schema of a form: one flat object. */
+export type FormSchema = {
+  type: "object";
+  properties: { [name: string]: FormProperty };
+  required?: string[];
+  [keyword: string]: unknown;
+};
+
+/** What a handler asks the client's user, or the client, before it can answer. */
+export type InputRequest =
+  /** A form. */
+  | { message: string; schema: FormSchema }
+  /** A page for the user to visit, with an http or https URL. */
+  | { message: string; url: string }
+  /** A request of MCP to the client. */
+  | { method: "sampling/createMessage" | "roots/list"; params?: { [name: string]: unknown } };
+
+/** Requests by keys of your choice, which come back with the answers. */
+export type InputRequests = { [key: string]: InputRequest };
+
+/**
+ * The answer to a request. `content` only with `accept`: values that match the form's schema, or the result of a request
+ * of MCP. An answer that does not match is a `decline`.
+ */
+export type InputAnswer = {
+  action: "accept" | "decline" | "cancel";
+  // biome-ignore lint/suspicious/noExplicitAny: handlers know the schema that they asked with
+  content?: { [name: string]: any };
+};
+
+/** Answers by the keys of their requests. */
+export type InputAnswers = { readonly [key: string]: InputAnswer | undefined };
+
+/** Marks what `needInput` returns, for every copy of this package. Data from elsewhere cannot have it. */
+const mark = Symbol.for("trailblaze.needInput");
+
+/** What a handler returns to ask. */
+export type NeededInput = { requests: InputRequests; state?: unknown };
+
+/** Creates a question: see `needInput`. */
+export function createNeededInput(requests: InputRequests, state: unknown): NeededInput {
+  if (typeof state === "function" || typeof state === "symbol") throw new TypeError("`state` must be JSON.");
+  const asked = { requests, ...(state === undefined ? {} : { state }) };
+  return Object.defineProperty(asked, mark, { value: true });
+}
+
+/** Whether a value is of `needInput`, of this copy of the package or another. */
+export const isNeededInput = (value: unknown): value is NeededInput =>
+  typeof value === "object" && value !== null && (value as { [mark]?: unknown })[mark] === true;

@@ -1,0 +1,187 @@
+// Checks what handlers ask, and what is answered.
+import { isRecord } from "../data/parse-json.ts";
+import { printable, quote } from "../problems/index.ts";
+import type {
+  InputAnswer,
+  InputAnswers,
+  InputRequest,
+  InputRequests,
+  InputRequired,
+} from "./input-requests.ts";
+
+/** How much a handler may ask at once: keys, and bytes of JSON for the requests and for the state. */
+const limits = { requests: 32, requestBytes: 64 * 1024, stateBytes: 64 * 1024, keyLength: 128 };
+
+/** Compiles schemas, so loaded only when something is asked. */
+const loadValidator = async () =>
+  (validator ??= (await import("../json-schema/schema-validator.ts")).createSchemaValidator());
+let validator: import("../json-schema/schema-validator.ts").SchemaValidator | undefined;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const isStrings = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
+
+/** `[{ const, title }]`, MCP's form of choices with titles. */
+const isChoices = (value: unknown) =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((one) => isRecord(one) && typeof one.const === "string");
+
+/** Keywords that nest or combine schemas, which forms of clients do not know. */
+const combining = [
+  "$ref",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "properties",
+  "items",
+  "prefixItems",
+] as const;
+
+const usesOnly = (schema: Schema, allowed: readonly string[]) =>
+  combining.every((key) => allowed.includes(key) || schema[key] === undefined);
+
+/** Why a property is not a string, number, boolean, enum or multi-select enum; continues a path. */
+function findPropertyFault(schema: unknown): string | undefined {
+  if (!isRecord(schema)) return "must be object";
+  switch (schema.type) {
+    case "string": {
+      if (schema.enum !== undefined && !isStrings(schema.enum)) return "/enum must be an array of strings";
+      if (schema.oneOf !== undefined && !isChoices(schema.oneOf)) return "/oneOf must be [{ const, title }]";
+      return usesOnly(schema, ["oneOf"]) ? undefined : "must not be nested or combined";
+    }
+    case "number":
+    case "integer":
+    case "boolean":
+      return usesOnly(schema, []) ? undefined : "must not be nested or combined";
+    case "array": {
+      const { items } = schema;
+      const isEnum =
+        isRecord(items) && (isChoices(items.anyOf) || (items.type === "string" && isStrings(items.enum)));
+      if (!isEnum) return "/items must be { type: string, enum } or { anyOf: [{ const, title }] }";
+      return usesOnly(schema, ["items"]) && usesOnly(items, ["anyOf"])
+        ? undefined
+        : "must not be nested or combined";
+    }
+    default:
+      return "/type must be string, number, integer, boolean or array";
+  }
+}
+
+const topKeys = ["$schema", "type", "properties", "required", "additionalProperties", "title", "description"];
+
+async function findSchemaFault(schema: Schema): Promise<string | undefined> {
+  const unknown = Object.keys(schema).find((key) => !topKeys.includes(key));
+  if (unknown !== undefined) return `must not have ${quote(unknown)}`;
+  if (schema.type !== "object") return "/type must be object";
+  if (!isRecord(schema.properties)) return "/properties must be object";
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const fault = findPropertyFault(property);
+    if (fault !== undefined) return `/properties/${name}${fault.startsWith("/") ? "" : " "}${fault}`;
+  }
+  const checked = (await loadValidator()).check(schema, {});
+  return checked.ok ? undefined : checked.schemaFault;
+}
+
+const isHttpUrl = (url: unknown) =>
+  typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+/** Why a request cannot be asked; continues a path. */
+async function findRequestFault(request: unknown): Promise<string | undefined> {
+  if (!isRecord(request)) return " must be object";
+  const { method, params, message, schema, url } = request;
+  const forms = [method, schema, url].filter((one) => one !== undefined);
+  if (forms.length !== 1) return " must have either `schema`, `url` or `method`";
+  if (method !== undefined) {
+    if (method !== "sampling/createMessage" && method !== "roots/list")
+      return "/method must be sampling/createMessage or roots/list";
+    return params === undefined || isRecord(params) ? undefined : "/params must be object";
+  }
+  if (typeof message !== "string" || message === "") return "/message must be a string that is not empty";
+  if (url !== undefined) return isHttpUrl(url) ? undefined : "/url must be an http or https URL";
+  if (!isRecord(schema)) return "/schema must be object";
+  const fault = await findSchemaFault(schema);
+  return fault === undefined ? undefined : `/schema${fault.startsWith("/") ? "" : " "}${fault}`;
+}
+
+async function findFault(value: unknown): Promise<string | undefined> {
+  const { requests, state } = isRecord(value) ? value : ({} as Record<string, unknown>);
+  if (!isRecord(requests)) return "the requests must be an object";
+  const keys = Object.keys(requests);
+  if (keys.length === 0) return "there is no request";
+  if (keys.length > limits.requests) return `there are more than ${limits.requests} requests`;
+  const bytesOf = (data: unknown) => Buffer.byteLength(JSON.stringify(data));
+  if (bytesOf(requests) > limits.requestBytes) return `the requests exceed ${limits.requestBytes} bytes`;
+  if (state !== undefined && bytesOf(state) > limits.stateBytes)
+    return `the state exceeds ${limits.stateBytes} bytes`;
+  for (const key of keys) {
+    if (key === "" || key.length > limits.keyLength || key === "__proto__")
+      return `invalid key ${quote(key)}`;
+    const fault = await findRequestFault(requests[key]);
+    if (fault !== undefined) return `/${key}${fault}`;
+  }
+  return undefined;
+}
+
+/** Parses what a handler asks. Throws a `SyntaxError` for what is not JSON, which only a hostile process sends. */
+export async function readInputRequired(
+  json: string,
+): Promise<{ inputRequired: InputRequired } | { fault: string }> {
+  const value: unknown = JSON.parse(json);
+  const fault = await findFault(value);
+  if (fault !== undefined)
+    return { fault: `The handler asks for input with an invalid request: ${printable(fault)}.` };
+  const { requests, state } = value as InputRequired;
+  const complete = Object.entries(requests).map(([key, request]) => [
+    key,
+    "method" in request ? { ...request, params: request.params ?? {} } : request,
+  ]);
+  return {
+    inputRequired: { requests: Object.fromEntries(complete), ...(state === undefined ? {} : { state }) },
+  };
+}
+
+/** The result of a client for a request of MCP that it was asked. */
+const fitsMethod = (method: string, content: unknown) =>
+  isRecord(content) &&
+  (method === "roots/list"
+    ? Array.isArray(content.roots)
+    : typeof content.role === "string" && typeof content.model === "string" && content.content !== undefined);
+
+async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
+  const { action, content = {} } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
+  if (action === "cancel") return { action };
+  if (action !== "accept" || !isRecord(content)) return { action: "decline" };
+  if ("url" in request) return { action };
+  const fits =
+    "method" in request
+      ? fitsMethod(request.method, content)
+      : (await loadValidator()).check(request.schema, content).ok;
+  return fits ? { action, content } : { action: "decline" };
+}
+
+/**
+ * What a handler gets of the answers of a client or a user, which may be any value: only answers to its requests, and a
+ * decline for one that breaks its schema.
+ */
+export async function settleAnswers(requests: InputRequests, answers: unknown): Promise<InputAnswers> {
+  const settled: [string, InputAnswer][] = [];
+  for (const [key, request] of Object.entries(requests)) {
+    if (!isRecord(answers) || !Object.hasOwn(answers, key)) continue;
+    settled.push([key, await settleAnswer(request, answers[key])]);
+  }
+  return Object.fromEntries(settled);
+}
+
+/** What is asked, for the message of a call whose client cannot be asked. */
+export function describeRequests(requests: InputRequests): string {
+  const texts = Object.entries(requests).map(([key, request]) => {
+    if ("method" in request) return `${quote(key)}: ${request.method}`;
+    const target = "url" in request ? ` (${quote(request.url, 500)})` : "";
+    return `${quote(key)}: ${quote(request.message, 500)}${target}`;
+  });
+  return `The tool needs input, but this client cannot be asked. ${texts.join("; ")}`;
+}

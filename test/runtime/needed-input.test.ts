@@ -1,0 +1,221 @@
+// What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { needInput } from "../../packages/scripting/src/result.ts";
+import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+import { compileBundle } from "../../src/runtime/bundle.ts";
+import { convertOutcome } from "../../src/runtime/convert-result.ts";
+import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import type { InputRequests } from "../../src/runtime/input-requests.ts";
+import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.ts";
+import { invokeTool } from "../../src/runtime/invoke-tool.ts";
+import { createProcessRunner } from "../../src/runtime/process-runner.ts";
+import { describeReturned } from "../../src/runtime/returned-value.mjs";
+import { inRepository } from "../support/repository.ts";
+import { makePack } from "./make-pack.ts";
+import { createContext, inModule } from "./run-place.ts";
+
+const stripTypes = (source: string) =>
+  ts.transpileModule(source, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
+  }).outputText;
+
+const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
+const form: InputRequests = { who: { message: "Who?", schema: name } };
+
+/** A pack's own copy of `@trailblaze/scripting/result`. */
+const copyOfPackage = () =>
+  Object.fromEntries(
+    ["input", "result"].map((file) => {
+      const source = readFileSync(inRepository(`packages/scripting/src/${file}.ts`), "utf8");
+      const text = stripTypes(source).replaceAll(/"\.\/(\w+)\.ts"/g, '"./$1.mjs"');
+      return [`${file}.mjs`, text];
+    }),
+  );
+
+const handlers = `
+  import { needInput } from "./result.mjs";
+  export const ask = (args, { input, state }) =>
+    input === undefined
+      ? needInput({ who: { message: "Who?", schema: ${JSON.stringify(name)} } }, { state: { runs: 1 } })
+      : { input, state, frozen: Object.isFrozen(input.who.content) };`;
+
+describe.each(["in this process", "in a child process"])("a handler %s", (where) => {
+  test("a handler asks, and gets answers and state in its second run", async () => {
+    const root = makePack({ "a.mjs": handlers, ...copyOfPackage() });
+    const runner = where.includes("child")
+      ? createProcessRunner({ root, env: {} })
+      : createInProcessRunner({ root });
+    onTestFinished(() => runner.close());
+    const run = async (round = {}) =>
+      convertOutcome(await runner.invoke(inModule(root, "./a.mjs#ask"), {}, createContext(round)));
+    expect(await run()).toEqual({ inputRequired: { requests: form, state: { runs: 1 } } });
+    const input = { who: { action: "accept", content: { name: "Ada" } } };
+    expect(await run({ input, state: { runs: 1 } })).toMatchObject({
+      result: { structuredContent: { input, state: { runs: 1 }, frozen: true } },
+    });
+  });
+});
+
+test("data that only looks like a question is a result", async () => {
+  const outcome = await convertOutcome({ returned: describeReturned({ requests: form }) });
+  expect(outcome).toMatchObject({ result: { structuredContent: { requests: form } } });
+});
+
+test("an entry of a bundle asks, without its `result` and `catches`", async () => {
+  const { entries } = compileBundle(
+    {
+      kind: "Mcp.Tools",
+      metadata: { name: "B" },
+      entries: [
+        {
+          name: "b",
+          handler: "./a.mjs#a",
+          result: { content: [{ type: "text", text: "${{ result.never }}" }] },
+          catches: [{ error: { code: -32001 } }],
+        },
+      ],
+    },
+    { engine: createCelEngine() },
+  );
+  const [entry] = entries;
+  if (entry === undefined) throw new Error("no entry");
+  const source = { from: "function", run: () => needInput(form as never) } as const;
+  const runner = createInProcessRunner({ root: "/", trusted: true });
+  const code = {
+    owner: { pack: undefined, root: "/" },
+    handler: { root: "/", source },
+    initialize: undefined,
+    options: {},
+    inputSchema: undefined,
+    outputSchema: undefined,
+  };
+  const { callTool, options: _, ...context } = createContext();
+  const outcome = await invokeTool(
+    { code, entry },
+    {
+      ...{ args: {}, context, depth: 0, maxDepth: 1, validator: createSchemaValidator() },
+      request: { name: "b", meta: {}, session: { id: "s", clientInfo: {}, capabilities: {} } },
+      getRunner: async () => runner,
+      callTool: callTool as never,
+    },
+  );
+  expect(outcome).toEqual({ inputRequired: { requests: form } });
+});
+
+describe("an invalid question", () => {
+  const property = (schema: unknown) => ({
+    a: { message: "?", schema: { type: "object", properties: { p: schema } } },
+  });
+  test.each<[string, unknown, unknown]>([
+    ["there is no request", {}, undefined],
+    ["the requests must be an object", [], undefined],
+    ['invalid key ""', { "": form.who }, undefined],
+    [
+      "there are more than 32 requests",
+      Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, form.who])),
+      undefined,
+    ],
+    ["/a must be object", { a: "Who?" }, undefined],
+    ["/a must have either `schema`, `url` or `method`", { a: { message: "?" } }, undefined],
+    [
+      "/a must have either `schema`, `url` or `method`",
+      { a: { ...form.who, url: "https://a.example" } },
+      undefined,
+    ],
+    ["/a/message must be a string that is not empty", { a: { message: "", schema: name } }, undefined],
+    ["/a/url must be an http or https URL", { a: { message: "?", url: "file:///etc/passwd" } }, undefined],
+    ["/a/url must be an http or https URL", { a: { message: "?", url: "javascript:alert(1)" } }, undefined],
+    ["/a/method must be sampling/createMessage or roots/list", { a: { method: "tools/list" } }, undefined],
+    ["/a/params must be object", { a: { method: "roots/list", params: [] } }, undefined],
+    ["/a/schema must be object", { a: { message: "?", schema: true } }, undefined],
+    ["/a/schema/type must be object", { a: { message: "?", schema: { type: "string" } } }, undefined],
+    ['/a/schema must not have "anyOf"', { a: { message: "?", schema: { ...name, anyOf: [] } } }, undefined],
+    ["/a/schema/properties/p/type must be string, number", property({ type: "object" }), undefined],
+    ["/a/schema/properties/p must not be nested", property({ type: "string", anyOf: [{}] }), undefined],
+    [
+      "/a/schema/properties/p/items must be",
+      property({ type: "array", items: { type: "string" } }),
+      undefined,
+    ],
+    ["/a/schema/properties/p/enum must be", property({ type: "string", enum: [1] }), undefined],
+    ["/a/schema/properties/p/oneOf must be", property({ type: "string", oneOf: [{}] }), undefined],
+    ["/a/schema/properties/p/minLength", property({ type: "string", minLength: "x" }), undefined],
+    ["the state exceeds 65536 bytes", form, "x".repeat(70_000)],
+    ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }, undefined],
+  ])("an invalid question is a failure of the tool: %s", async (reason, requests, state) => {
+    const returned = describeReturned(needInput(requests as never, { state }));
+    const outcome = await convertOutcome({ returned });
+    expect(outcome).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringContaining(reason) }] },
+      fault: expect.stringMatching(/^The handler asks for input with an invalid request: /),
+    });
+  });
+
+  test("a state that is no JSON is a failure of the tool", async () => {
+    const outcome = await convertOutcome({
+      returned: describeReturned(needInput(form as never, { state: new Map() })),
+    });
+    expect(outcome).toMatchObject({ result: { isError: true } });
+    expect(() => needInput(form as never, { state: () => 1 })).toThrow(TypeError);
+  });
+
+  test.each([
+    { type: "string", format: "email", default: "a@b.example" },
+    { type: "string", enum: ["a", "b"], enumNames: ["A", "B"] },
+    { type: "string", oneOf: [{ const: "a", title: "A" }] },
+    { type: "integer", minimum: 1 },
+    { type: "number", default: 1.5 },
+    { type: "boolean", default: true },
+    { type: "array", items: { type: "string", enum: ["a"] }, maxItems: 1 },
+    { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
+  ])("a form may ask for %j", async (schema) => {
+    const requests = property(schema);
+    const outcome = await convertOutcome({ returned: describeReturned(needInput(requests as never)) });
+    expect(outcome).toEqual({ inputRequired: { requests } });
+  });
+});
+
+test("answers that break their schema are declined, and unasked ones are dropped", async () => {
+  const requests: InputRequests = {
+    ...form,
+    short: { message: "Who?", schema: name },
+    page: { message: "Visit", url: "https://a.example" },
+    model: { method: "sampling/createMessage", params: {} },
+    roots: { method: "roots/list", params: {} },
+    odd: { message: "Who?", schema: name },
+    canceled: { message: "Who?", schema: name },
+    silent: { message: "Who?", schema: name },
+  };
+  const answers = {
+    who: { action: "accept", content: { name: "Ada" } },
+    short: { action: "accept", content: { name: "A" } },
+    page: { action: "accept", content: { hidden: 1 } },
+    model: { action: "accept", content: { role: "assistant" } },
+    roots: { action: "accept", content: { roots: [{ uri: "file:///a" }] } },
+    odd: "accept",
+    canceled: { action: "cancel", content: { name: "Ada" } },
+    unasked: { action: "accept", content: {} },
+  };
+  expect(await settleAnswers(requests, answers)).toEqual({
+    who: { action: "accept", content: { name: "Ada" } },
+    short: { action: "decline" },
+    page: { action: "accept" },
+    model: { action: "decline" },
+    roots: { action: "accept", content: { roots: [{ uri: "file:///a" }] } },
+    odd: { action: "decline" },
+    canceled: { action: "cancel" },
+  });
+});
+
+test("a description of questions has nothing that a terminal interprets", () => {
+  const text = describeRequests({
+    a: { message: "\u001b[31mWho?", url: "https://a.example" },
+    b: { method: "roots/list", params: {} },
+  });
+  expect(text).not.toContain("\u001b");
+  expect(text).toContain("https://a.example");
+  expect(text).toContain("roots/list");
+});
