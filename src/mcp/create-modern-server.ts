@@ -13,11 +13,20 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import type { ServerFacts } from "./client/handshake.ts";
 import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import { ListenedResources, ListeningClient } from "./listened-resources.ts";
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
-import { findParamsFault, readLogLevel } from "./request-params.ts";
+import { findModernFault, listMethods, readLogLevel } from "./request-params.ts";
+import { ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
 import { claimedRevision, modernRevision, refuseRevision } from "./revisions.ts";
-import { argumentsIn, type EraRules, progressParams, RpcError, ServedAnswers } from "./served-answers.ts";
+import {
+  argumentsIn,
+  type CallContext,
+  type EraRules,
+  progressParams,
+  RpcError,
+  ServedAnswers,
+} from "./served-answers.ts";
 import type { CallChannel, ServedServer, ServedTool } from "./served-server.ts";
 
 /** How long clients may keep lists, and whether they may share them. */
@@ -30,16 +39,13 @@ const modernRules: EraRules = {
   listTool: (listing) => listing,
   readCallResult: (result) => (isSpecType.CallToolResult(result) ? result : undefined),
   readPromptResult: (result) => (isSpecType.GetPromptResult(result) ? result : undefined),
+  readContents(contents, isStatic) {
+    // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
+    const result = isStatic ? { contents } : { contents, ttlMs: 0, cacheScope: "private" };
+    return isSpecType.ReadResourceResult(result) ? result : undefined;
+  },
+  noResource: rpcCode.params,
 };
-
-/** The methods whose params are checked here; the SDK would answer with the internals of its schemas. */
-const checkedMethods = ["tools/list", "tools/call", "prompts/list", "prompts/get"];
-
-function findFault(message: unknown): string | undefined {
-  const method = methodOf(message);
-  if (method === undefined || !checkedMethods.includes(method)) return undefined;
-  return findParamsFault(method, (message as { params?: unknown }).params);
-}
 
 /** The error code for headers that disagree with the body. */
 const headerMismatch = -32020;
@@ -89,14 +95,28 @@ function createChannel({ mcpReq }: ServerContext): CallChannel {
   };
 }
 
+function createContext(context: ServerContext): CallContext {
+  const { _meta: meta } = context.mcpReq;
+  const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
+  const session = {
+    id: null,
+    clientInfo: envelope[CLIENT_INFO_META_KEY] ?? null,
+    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] ?? {},
+  };
+  return { meta, session, channel: createChannel(context) };
+}
+
 /** Creates the servers of requests and connections, which share the tables of `served`. */
 function createFactory(served: ServedServer, hint: CacheHint) {
   const { info, instructions, changing } = served;
   const answers = new ServedAnswers(served, modernRules);
   const list = changing === undefined ? {} : { listChanged: true };
   const hasPrompts = changing !== undefined || served.prompts.length > 0;
-  const cacheHints = { "server/discover": hint, "tools/list": hint, "prompts/list": hint };
-  const capabilities = { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}) };
+  const resources = new ResourceAnswers(served, modernRules);
+  const ofResources = resourceCapabilities(served);
+  const cached = ["server/discover", ...listMethods, "resources/read"];
+  const cacheHints = Object.fromEntries(cached.map((method) => [method, hint]));
+  const capabilities = { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}), ...ofResources };
   /** `takeArguments`: the arguments as the client wrote them; the SDK's copies lack keys such as `__proto__`. */
   return (takeArguments: (id: RequestId) => Record<string, unknown>): Server => {
     const server = new Server(info, {
@@ -106,23 +126,38 @@ function createFactory(served: ServedServer, hint: CacheHint) {
       ...(instructions === undefined ? {} : { instructions }),
     });
     server.setRequestHandler("tools/list", ({ params }) => answers.listTools(params?.cursor) as never);
-    server.setRequestHandler("tools/call", (request, context) => {
-      const { id, _meta: meta } = context.mcpReq;
-      const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
-      const session = {
-        id: null,
-        clientInfo: envelope[CLIENT_INFO_META_KEY] ?? null,
-        capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] ?? {},
-      };
-      const call = { meta, session, channel: createChannel(context) };
-      return answers.callTool(request.params.name, takeArguments(id), call) as never;
-    });
+    server.setRequestHandler(
+      "tools/call",
+      (request, context) =>
+        answers.callTool(
+          request.params.name,
+          takeArguments(context.mcpReq.id),
+          createContext(context),
+        ) as never,
+    );
     if (hasPrompts) {
       server.setRequestHandler("prompts/list", ({ params }) => answers.listPrompts(params?.cursor) as never);
       server.setRequestHandler("prompts/get", (request, context) => {
         const args = takeArguments(context.mcpReq.id);
         return answers.getPrompt(request.params.name, args, createChannel(context)) as never;
       });
+    }
+    if (ofResources.resources !== undefined) {
+      server.setRequestHandler("resources/list", ({ params }) => resources.list(params?.cursor) as never);
+      server.setRequestHandler(
+        "resources/templates/list",
+        ({ params }) => resources.listTemplates(params?.cursor) as never,
+      );
+      server.setRequestHandler(
+        "resources/read",
+        ({ params }, context) => resources.read(params.uri, createContext(context)) as never,
+      );
+    }
+    if (ofResources.completions !== undefined) {
+      server.setRequestHandler(
+        "completion/complete",
+        ({ params }, { mcpReq }) => resources.complete(params, mcpReq.signal) as never,
+      );
     }
     return server;
   };
@@ -239,7 +274,7 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
   /** The answer to a request whose params are invalid or disagree with its headers. */
   const findRefusal = (request: Request, message: unknown): Response | undefined => {
     const id = requestIdOf(message) ?? null;
-    const fault = findFault(message);
+    const fault = findModernFault(message);
     if (fault !== undefined) return Response.json(createError(id, rpcCode.params, fault));
     if (methodOf(message) !== "tools/call") return undefined;
     const { params } = message as { params: Record<string, unknown> };
@@ -255,10 +290,12 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
     (message) => create(() => argumentsIn(isRecord(message) ? message.params : undefined)),
     findRefusal,
   );
-  const stopFollowing = served.changing?.onChange(({ tools, prompts }) => {
+  const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
     if (prompts) handler.notify.promptsChanged();
+    if (resources) handler.notify.resourcesChanged();
   });
+  const listened = new ListenedResources(served, (uri) => handler.notify.resourceUpdated(uri));
   return {
     async headersOf(message) {
       // Only calls have them; other requests need not wait for the first lists.
@@ -266,9 +303,20 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
       await served.changing?.ready();
       return [...new Set([...readMirrored().values()].flat().map(({ header }) => header))];
     },
-    answer,
+    async answer(request, message) {
+      if (methodOf(message) !== "subscriptions/listen") return answer(request, message);
+      const narrowed = await listened.narrow(message);
+      const response = await answer(request, narrowed);
+      // A refusal is no stream.
+      if (response.headers.get("content-type") !== "text/event-stream" || request.signal.aborted)
+        return response;
+      const end = listened.follow(narrowed);
+      request.signal.addEventListener("abort", end, { once: true });
+      return response;
+    },
     close: () => {
       stopFollowing?.();
+      listened.close();
       return handler.close();
     },
   };
@@ -286,12 +334,17 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
   let close = async () => {};
   let server: Server | undefined;
   const ignore = () => {};
-  const stopFollowing = served.changing?.onChange(({ tools, prompts }) => {
+  const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) void server?.sendToolListChanged().catch(ignore);
     if (prompts) void server?.sendPromptListChanged().catch(ignore);
+    if (resources) void server?.sendResourceListChanged().catch(ignore);
   });
+  const listening = new ListeningClient(
+    new ListenedResources(served, (uri) => void server?.sendResourceUpdated({ uri }).catch(ignore)),
+  );
   const createAndFollow = () => {
     server = create(takeArguments);
+    server.onclose = () => listening.close();
     return server;
   };
   return {
@@ -299,7 +352,10 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
       const send = transport.send.bind(transport);
       transport.send = (message, options) => {
         // A refused request has left its arguments here.
-        if (!("method" in message) && message.id !== undefined) written.delete(message.id);
+        if (!("method" in message) && message.id !== undefined) {
+          written.delete(message.id);
+          listening.end(message.id);
+        }
         return send(message, options);
       };
       const handle = serveStdio(createAndFollow, {
@@ -317,7 +373,7 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
           return;
         }
         if (id !== undefined && claimedRevision(message) === modernRevision) {
-          const fault = findFault(message);
+          const fault = findModernFault(message);
           if (fault !== undefined) {
             void transport.send(createError(id, rpcCode.params, fault)).catch(() => {});
             return;
@@ -326,11 +382,12 @@ export function createModernServer(served: ServedServer, hint: CacheHint): Proto
           if (method === "tools/call" || method === "prompts/get")
             written.set(id, argumentsIn((message as { params?: unknown }).params));
         }
-        receive?.(message, extra);
+        listening.receive(message, (one) => receive?.(one, extra));
       };
     },
     close: () => {
       stopFollowing?.();
+      listening.close();
       return close();
     },
   };

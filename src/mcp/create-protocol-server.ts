@@ -4,22 +4,36 @@ import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   CallToolResultSchema,
+  CompleteRequestSchema,
   GetPromptRequestSchema,
   GetPromptResultSchema,
   type JSONRPCMessage,
   ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
+  ReadResourceResultSchema,
   type RequestId,
   type ServerNotification,
   type ServerRequest,
   SetLevelRequestSchema,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord } from "../data/parse-json.ts";
 import { rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { findParamsFault, rankLogLevel, readLogLevel } from "./request-params.ts";
+import { ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
 import { describeSchemaIssues } from "./schema-issues.ts";
-import { argumentsIn, type EraRules, progressParams, ServedAnswers } from "./served-answers.ts";
+import {
+  argumentsIn,
+  type CallContext,
+  type EraRules,
+  progressParams,
+  ServedAnswers,
+} from "./served-answers.ts";
 import type { CallChannel, ServedServer } from "./served-server.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
@@ -35,6 +49,8 @@ const legacyRules: EraRules = {
     return parsed.success ? parsed.data : undefined;
   },
   readPromptResult: (result) => GetPromptResultSchema.safeParse(result).data,
+  readContents: (contents) => ReadResourceResultSchema.safeParse({ contents }).data,
+  noResource: -32002,
 };
 
 function createChannel(server: Server, extra: Extra, isLogged: (level: string) => boolean): CallChannel {
@@ -97,6 +113,55 @@ function withoutIssues(message: JSONRPCMessage): JSONRPCMessage {
   return { ...message, error: { ...message.error, message: summary } };
 }
 
+/** Answers requests for resources and suggestions. The returned function ends the client's subscriptions. */
+function serveResources(
+  server: Server,
+  served: ServedServer,
+  createContext: (extra: Extra) => CallContext,
+): () => void {
+  const answers = new ResourceAnswers(served, legacyRules);
+  const { resources, completions } = resourceCapabilities(served);
+  const subscriptions = new Map<string, () => void>();
+  const end = (uri: string) => {
+    subscriptions.get(uri)?.();
+    subscriptions.delete(uri);
+  };
+  if (resources !== undefined) {
+    server.setRequestHandler(
+      ListResourcesRequestSchema,
+      ({ params }) => answers.list(params?.cursor) as never,
+    );
+    server.setRequestHandler(
+      ListResourceTemplatesRequestSchema,
+      ({ params }) => answers.listTemplates(params?.cursor) as never,
+    );
+    server.setRequestHandler(
+      ReadResourceRequestSchema,
+      ({ params }, extra) => answers.read(params.uri, createContext(extra)) as never,
+    );
+  }
+  if (resources?.subscribe) {
+    server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
+      const updated = () => void server.sendResourceUpdated({ uri }).catch(() => {});
+      const endOne = await answers.subscribe(uri, subscriptions.size, updated);
+      end(uri);
+      subscriptions.set(uri, endOne);
+      return {};
+    });
+    server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
+      end(uri);
+      return {};
+    });
+  }
+  if (completions !== undefined) {
+    server.setRequestHandler(
+      CompleteRequestSchema,
+      ({ params }, { signal }) => answers.complete(params, signal) as never,
+    );
+  }
+  return () => [...subscriptions.keys()].forEach(end);
+}
+
 /** Creates the MCP server of one legacy client's connection. Several can share a `ServedServer`. */
 export function createProtocolServer(
   served: ServedServer,
@@ -106,7 +171,12 @@ export function createProtocolServer(
   const list = changing === undefined ? {} : { listChanged: true };
   const hasPrompts = changing !== undefined || served.prompts.length > 0;
   const server = new Server(info, {
-    capabilities: { logging: {}, tools: list, ...(hasPrompts ? { prompts: list } : {}) },
+    capabilities: {
+      logging: {},
+      tools: list,
+      ...(hasPrompts ? { prompts: list } : {}),
+      ...resourceCapabilities(served),
+    },
     ...(instructions === undefined ? {} : { instructions }),
   });
   let lowest = 0;
@@ -122,16 +192,21 @@ export function createProtocolServer(
     ListToolsRequestSchema,
     ({ params }) => answers.listTools(params?.cursor) as never,
   );
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const session = {
+  const createContext = (extra: Extra): CallContext => ({
+    meta: extra._meta,
+    session: {
       id: sessionId,
       clientInfo: server.getClientVersion() ?? null,
       capabilities: server.getClientCapabilities() ?? {},
-    };
-    const channel = createChannel(server, extra, isLogged);
-    const args = written.take(extra.requestId);
-    return answers.callTool(params.name, args, { meta: extra._meta, session, channel }) as never;
+    },
+    channel: createChannel(server, extra, isLogged),
   });
+  server.setRequestHandler(
+    CallToolRequestSchema,
+    async ({ params }, extra) =>
+      answers.callTool(params.name, written.take(extra.requestId), createContext(extra)) as never,
+  );
+  const endSubscriptions = serveResources(server, served, createContext);
   if (hasPrompts) {
     server.setRequestHandler(
       ListPromptsRequestSchema,
@@ -148,13 +223,17 @@ export function createProtocolServer(
     const ignore = () => {};
     stopFollowing();
     stopFollowing =
-      changing?.onChange(({ tools, prompts }) => {
+      changing?.onChange(({ tools, prompts, resources }) => {
         // Without a connection, or without an open stream over HTTP, no client is told.
         if (tools) void server.sendToolListChanged().catch(ignore);
         if (prompts) void server.sendPromptListChanged().catch(ignore);
+        if (resources) void server.sendResourceListChanged().catch(ignore);
       }) ?? ignore;
   };
-  server.onclose = () => stopFollowing();
+  server.onclose = () => {
+    stopFollowing();
+    endSubscriptions();
+  };
 
   return {
     async connect(transport) {

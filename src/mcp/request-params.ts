@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { methodOf } from "./client-message.ts";
 
 /** MCP's levels of logging. */
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
@@ -30,6 +31,29 @@ function findInitializeFault(params: Readonly<Record<string, unknown>>): string 
   return undefined;
 }
 
+const findUriFault = ({ uri }: Readonly<Record<string, unknown>>) =>
+  isString(uri) ? undefined : "params.uri must be a string.";
+
+function findCompletionFault({
+  ref,
+  argument,
+  context,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  const isRef =
+    isRecord(ref) &&
+    ((ref.type === "ref/prompt" && isString(ref.name)) || (ref.type === "ref/resource" && isString(ref.uri)));
+  if (!isRef) return "params.ref must name a prompt or a resource template.";
+  if (!isRecord(argument) || !isString(argument.name) || !isString(argument.value))
+    return "params.argument must be an object with the strings name and value.";
+  const given = isRecord(context) ? (context.arguments ?? {}) : (context ?? {});
+  return isRecord(given) && Object.values(given).every(isString)
+    ? undefined
+    : "params.context.arguments must be an object of strings.";
+}
+
+/** The methods whose answers have pages. */
+export const listMethods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"];
+
 const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => string | undefined> = new Map(
   [
     ["initialize", findInitializeFault],
@@ -43,7 +67,11 @@ const rules: ReadonlyMap<string, (params: Readonly<Record<string, unknown>>) => 
         return values.every(isString) ? undefined : "The arguments of a prompt must be strings.";
       },
     ],
-    ...["tools/list", "prompts/list"].map(
+    ["resources/read", findUriFault],
+    ["resources/subscribe", findUriFault],
+    ["resources/unsubscribe", findUriFault],
+    ["completion/complete", findCompletionFault],
+    ...listMethods.map(
       (method) =>
         [
           method,
@@ -68,4 +96,14 @@ export function findParamsFault(method: string, params: unknown): string | undef
   if (rule === undefined) return undefined;
   if (params !== undefined && !isRecord(params)) return "params must be an object.";
   return rule(params ?? {});
+}
+
+/** The methods of modern revisions with such rules. */
+const modernMethods = [...listMethods, "tools/call", "prompts/get", "resources/read", "completion/complete"];
+
+/** The same for a message of a modern client. */
+export function findModernFault(message: unknown): string | undefined {
+  const method = methodOf(message);
+  if (method === undefined || !modernMethods.includes(method)) return undefined;
+  return findParamsFault(method, (message as { params?: unknown }).params);
 }

@@ -7,6 +7,7 @@ import type {
   CallChannel,
   PromptAnswer,
   RequestSession,
+  ResourceContents,
   ServedPrompt,
   ServedServer,
   ServedTool,
@@ -27,7 +28,7 @@ export class RpcError extends Error {
   }
 }
 
-const badRequest = (message: string) => new RpcError(rpcCode.params, message);
+export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
 
 /** What the two eras of MCP do not have in common. */
 export interface EraRules {
@@ -37,6 +38,10 @@ export interface EraRules {
   readCallResult(result: object): object | undefined;
   /** The same for the result of a prompt. */
   readPromptResult(result: object): object | undefined;
+  /** The same for what a resource contains. `isStatic`: whether clients may keep it. */
+  readContents(contents: readonly ResourceContents[], isStatic: boolean): object | undefined;
+  /** The code of the error for an unknown URI. */
+  noResource: number;
 }
 
 /** The origin of a `tools/call`, and the way back. */
@@ -46,6 +51,18 @@ export interface CallContext {
   session: RequestSession;
   channel: CallChannel;
 }
+
+/** `_meta` of a request without what only hosts may set. */
+export function ownMeta({ meta }: CallContext): Record<string, unknown> {
+  const { trailblaze: _, ...own } = meta ?? {};
+  return own;
+}
+
+/** The error of a handler for clients: with its message. */
+export const handlerError = (error: unknown): RpcError =>
+  error instanceof RpcError
+    ? error
+    : new RpcError(rpcCode.internal, error instanceof Error ? error.message : general);
 
 /** A list and its index by name, which is made again after the list has changed. */
 class NamedList<Entry extends { name: string }> {
@@ -107,7 +124,7 @@ export class ServedAnswers {
     if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ...args } = written;
-    const { trailblaze: __, ...meta } = context.meta ?? {};
+    const meta = ownMeta(context);
     const { channel, session } = context;
     try {
       const answer = await tool.call({ name, arguments: args, meta, session }, channel);
@@ -143,10 +160,7 @@ export class ServedAnswers {
       answer = await prompt.get(args as Record<string, string>, channel);
       if ("inputRequired" in answer) throw new Error(describeRequests(answer.inputRequired.requests));
     } catch (error) {
-      if (error instanceof Error && !(error instanceof RpcError)) {
-        throw new RpcError(rpcCode.internal, error.message);
-      }
-      throw this.#toRpcError(error, name, channel);
+      throw handlerError(error);
     }
     const result = this.#rules.readPromptResult(answer);
     if (result !== undefined) return result;
@@ -164,7 +178,7 @@ export class ServedAnswers {
   }
 }
 
-function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
+export function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   const page = readPage(entries, cursor);
   if (page === undefined) throw badRequest("Invalid cursor.");
   return page;

@@ -69,10 +69,60 @@ export interface ServedPrompt {
   ): Promise<PromptAnswer>;
 }
 
+/** A part of a resource's content: `text`, or `blob` in base64. */
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** One `resources/read` of a client, without the keys that only hosts may set. */
+export interface ReadRequest {
+  uri: string;
+  /** `_meta` of the request, without `trailblaze`. */
+  meta: Readonly<Record<string, unknown>>;
+  session: RequestSession;
+}
+
+export interface ReadAnswer {
+  contents: readonly ResourceContents[];
+  /** Whether it is the same for every client and read, so that clients may keep it as long as lists. */
+  isStatic: boolean;
+}
+
+/** Reads one URI. What it throws is the answer's message. */
+export type ReadResource = (request: ReadRequest, channel: CallChannel) => Promise<ReadAnswer>;
+
+/** The resources of a server. */
+export interface ServedResources {
+  /** The entries of `resources/list`, each with a `uri` of its own. A list that has changed is another array. */
+  readonly listed: readonly Readonly<Record<string, unknown>>[];
+  /** The entries of `resources/templates/list`. */
+  readonly templates: readonly Readonly<Record<string, unknown>>[];
+  /** The reader of a URI: of a listed resource, of a template, or of a link in a result. */
+  find(uri: string): ReadResource | undefined;
+  /** Calls `changed` after each change of a URI, until the returned function is called. Missing if nothing can change. */
+  subscribe?: ((uri: string, changed: () => void) => () => void) | undefined;
+}
+
+/** One `completion/complete` of a client. */
+export interface CompletionRequest {
+  kind: "prompt" | "resource";
+  /** The name of a prompt, or a URI template. */
+  name: string;
+  argument: string;
+  value: string;
+  /** The arguments that the client has already. */
+  arguments: Readonly<Record<string, string>>;
+}
+
 /** Which lists of a server have changed. */
 export interface ListChange {
   tools: boolean;
   prompts: boolean;
+  resources?: boolean;
 }
 
 /** A server whose lists can change while it is served. */
@@ -92,6 +142,11 @@ export interface ServedServer {
   /** A list that has changed is another array. */
   readonly tools: readonly ServedTool[];
   readonly prompts: readonly ServedPrompt[];
+  readonly resources?: ServedResources | undefined;
+  /** The values for an argument; `undefined` for a prompt or a template that does not exist. Missing if it suggests none. */
+  complete?:
+    | ((request: CompletionRequest, signal: AbortSignal) => Promise<readonly unknown[]> | undefined)
+    | undefined;
   /** Set if the lists can change, or are not complete yet. */
   changing?: ChangingLists;
   /** Reports to the operator why a client got a general error. */

@@ -1,0 +1,123 @@
+import { rpcCode } from "./client-message.ts";
+import {
+  badRequest,
+  type CallContext,
+  type EraRules,
+  handlerError,
+  ownMeta,
+  pageOf,
+  RpcError,
+} from "./served-answers.ts";
+import type { CompletionRequest, ReadAnswer, ServedServer } from "./served-server.ts";
+
+/** How many suggestions MCP allows in an answer. */
+const mostSuggestions = 100;
+/** How many URIs one client may be subscribed to. */
+export const mostSubscriptions = 1000;
+
+type Rules = Pick<EraRules, "readContents" | "noResource">;
+
+/** What a server can do with resources and suggestions. Lists that are not complete yet may have anything. */
+export function resourceCapabilities({ changing, resources, complete }: ServedServer) {
+  const { listed, templates, subscribe } = resources ?? { listed: [], templates: [] };
+  const hasResources = changing !== undefined || listed.length > 0 || templates.length > 0;
+  return {
+    ...(hasResources && resources !== undefined
+      ? {
+          resources: {
+            ...(changing === undefined ? {} : { listChanged: true }),
+            ...(subscribe === undefined ? {} : { subscribe: true }),
+          },
+        }
+      : {}),
+    ...(complete === undefined ? {} : { completions: {} }),
+  };
+}
+
+/** The answers of a server to requests for resources and suggestions. Rejects with `RpcError`. */
+export class ResourceAnswers {
+  readonly #served: ServedServer;
+  readonly #rules: Rules;
+
+  constructor(served: ServedServer, rules: Rules) {
+    this.#served = served;
+    this.#rules = rules;
+  }
+
+  async list(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#served.resources?.listed ?? [], cursor);
+    return { resources: entries, ...rest };
+  }
+
+  async listTemplates(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#served.resources?.templates ?? [], cursor);
+    return { resourceTemplates: entries, ...rest };
+  }
+
+  async read(uri: string, context: CallContext): Promise<object> {
+    await this.#served.changing?.ready();
+    const read = this.#served.resources?.find(uri);
+    if (read === undefined) throw this.#notFound(uri);
+    const { session, channel } = context;
+    let answer: ReadAnswer;
+    try {
+      answer = await read({ uri, meta: ownMeta(context), session }, channel);
+    } catch (error) {
+      throw handlerError(error);
+    }
+    const result = this.#rules.readContents(answer.contents, answer.isStatic);
+    if (result !== undefined) return result;
+    throw new RpcError(rpcCode.internal, "The resource's contents are not valid MCP contents.");
+  }
+
+  /** Subscribes one legacy client; see `ServedResources.subscribe`. `count`: of its subscriptions so far. */
+  async subscribe(uri: string, count: number, changed: () => void): Promise<() => void> {
+    await this.#served.changing?.ready();
+    const { resources } = this.#served;
+    if (resources?.find(uri) === undefined) throw this.#notFound(uri);
+    if (count >= mostSubscriptions)
+      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+    return resources.subscribe?.(uri, changed) ?? (() => {});
+  }
+
+  /** `params` are those of a valid request. */
+  async complete(params: object, signal: AbortSignal): Promise<{ completion: object }> {
+    await this.#served.changing?.ready();
+    const request = readCompletion(params);
+    const { kind, name } = request;
+    const completing = this.#served.complete?.(request, signal);
+    if (completing === undefined)
+      throw badRequest(
+        `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,
+      );
+    const suggested = await completing.catch((error) => {
+      throw handlerError(error);
+    });
+    const values = suggested.filter((value) => typeof value === "string");
+    const { length: total } = values;
+    return {
+      completion: { values: values.slice(0, mostSuggestions), total, hasMore: total > mostSuggestions },
+    };
+  }
+
+  #notFound(uri: string): RpcError {
+    return new RpcError(this.#rules.noResource, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
+  }
+}
+
+function readCompletion(params: object): CompletionRequest {
+  const { ref, argument, context } = params as {
+    ref: { type: string; name?: string; uri?: string };
+    argument: { name: string; value: string };
+    context?: { arguments?: Record<string, string> };
+  };
+  return {
+    kind: ref.type === "ref/prompt" ? "prompt" : "resource",
+    name: ref.name ?? ref.uri ?? "",
+    argument: argument.name,
+    value: argument.value,
+    arguments: context?.arguments ?? {},
+  };
+}

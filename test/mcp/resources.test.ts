@@ -1,0 +1,290 @@
+import { Client as ModernClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createModernServer } from "../../src/mcp/create-modern-server.ts";
+import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
+import { serveHttp } from "../../src/mcp/http/serve-http.ts";
+import type { CompletionRequest, ReadAnswer, ServedServer } from "../../src/mcp/served-server.ts";
+import { SharedWatches } from "../../src/mcp/shared-watches.ts";
+import { createServed, erasOf } from "./modern/modern-served.ts";
+
+const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });
+
+/** A server with two listed resources, a template, and watches whose changes the test makes. */
+function createResources() {
+  const watched = new Map<string, () => void>();
+  const counts = { started: 0 };
+  const watches = new SharedWatches((uri, changed) => {
+    counts.started++;
+    watched.set(uri, changed);
+    return () => watched.delete(uri);
+  });
+  const reads: Record<string, () => Promise<ReadAnswer>> = {
+    "test://text": async () => ({ contents: [text("test://text", "hello")], isStatic: true }),
+    "test://bytes": async () => ({
+      contents: [{ uri: "test://bytes", mimeType: "image/png", blob: "iVBORw==" }],
+      isStatic: false,
+    }),
+    "test://fails": async () => {
+      throw new Error("The forecast is not available.");
+    },
+    "test://invalid": async () => ({ contents: [{ text: 1 }] as never, isStatic: false }),
+  };
+  const completions: CompletionRequest[] = [];
+  const suggest = (request: CompletionRequest): Promise<readonly unknown[]> | undefined => {
+    completions.push(request);
+    if (!["greet", "test://item/{id}"].includes(request.name)) return undefined;
+    if (request.value === "fail") return Promise.reject(new Error("No list today."));
+    const all = Array.from({ length: 250 }, (_, index) => `${request.value}${index}`);
+    return Promise.resolve(request.argument === "who" ? [...all.slice(0, 2), 3, null] : all);
+  };
+  const served: ServedServer = {
+    ...createServed(),
+    resources: {
+      listed: ["test://text", "test://bytes", "test://fails", "test://invalid"].map((uri) => ({
+        uri,
+        name: uri.slice(7),
+      })),
+      templates: [{ uriTemplate: "test://item/{id}", name: "item" }],
+      find(uri) {
+        if (uri.startsWith("test://item/"))
+          return async ({ uri: asked }) => ({ contents: [text(asked, "an item")], isStatic: false });
+        return Object.hasOwn(reads, uri) ? reads[uri] : undefined;
+      },
+      subscribe: (uri, changed) => watches.add(uri, changed),
+    },
+    complete: suggest,
+  };
+  return { served, watched, counts, completions };
+}
+
+const info = { name: "test", version: "1.0.0" };
+
+/** A client of an era over a transport, and the URIs that it has heard of. */
+async function connect(served: ServedServer, era: "legacy" | "modern", over: "http" | "connection") {
+  const client =
+    era === "legacy" ? new Client(info) : new ModernClient(info, { versionNegotiation: { mode: "auto" } });
+  onTestFinished(() => client.close());
+  const heard: string[] = [];
+  if (client instanceof Client)
+    client.setNotificationHandler(
+      ResourceUpdatedNotificationSchema,
+      ({ params }) => void heard.push(params.uri),
+    );
+  else
+    client.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void heard.push(params.uri),
+    );
+  if (over === "http") {
+    const { legacy, http } = erasOf(served);
+    const running = await serveHttp(legacy, { label: "test", modern: http, graceMs: 200 });
+    onTestFinished(() => running.close());
+    const url = new URL(running.url);
+    await client.connect(
+      (client instanceof Client ? new LegacyHttp(url) : new StreamableHTTPClientTransport(url)) as never,
+    );
+    return { client, heard, running };
+  }
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const running =
+    era === "legacy"
+      ? createProtocolServer(served, { sessionId: "1" })
+      : createModernServer(served, { ttlMs: 1000, cacheScope: "public" });
+  await running.connect(far);
+  await client.connect(near as never);
+  return { client, heard, running };
+}
+
+const eras = [
+  { era: "legacy", over: "http" },
+  { era: "legacy", over: "connection" },
+  { era: "modern", over: "http" },
+  { era: "modern", over: "connection" },
+] as const;
+
+const failing = async (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    ({ code, message, data }) => ({ code, message, data }),
+  );
+
+describe.each(eras)("resources of a served server for a $era client over $over", ({ era, over }) => {
+  test("resources and templates are listed, and read as text or bytes", async () => {
+    const { client } = await connect(createResources().served, era, over);
+    expect(client.getServerCapabilities()).toMatchObject({ resources: { subscribe: true }, completions: {} });
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual([
+      "test://text",
+      "test://bytes",
+      "test://fails",
+      "test://invalid",
+    ]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toEqual([{ uriTemplate: "test://item/{id}", name: "item" }]);
+    expect(await client.readResource({ uri: "test://text" })).toMatchObject({
+      contents: [{ uri: "test://text", mimeType: "text/plain", text: "hello" }],
+    });
+    expect(await client.readResource({ uri: "test://bytes" })).toMatchObject({
+      contents: [{ blob: "iVBORw==" }],
+    });
+    expect(await client.readResource({ uri: "test://item/7" })).toMatchObject({
+      contents: [{ uri: "test://item/7", text: "an item" }],
+    });
+  });
+
+  test("an unknown URI has the error of its era, and a failing handler that of its author", async () => {
+    const { client } = await connect(createResources().served, era, over);
+    expect(await failing(client.readResource({ uri: "test://none" }))).toMatchObject({
+      code: era === "legacy" ? -32002 : -32602,
+      message: expect.stringContaining('Resource not found: "test://none".'),
+      data: { uri: "test://none" },
+    });
+    expect(await failing(client.readResource({ uri: "test://fails" }))).toMatchObject({
+      code: -32603,
+      message: expect.stringContaining("The forecast is not available."),
+    });
+    expect(await failing(client.readResource({ uri: "test://invalid" }))).toMatchObject({
+      message: expect.stringContaining("not valid MCP contents"),
+    });
+  });
+
+  test("suggestions are limited to 100 strings, with their total", async () => {
+    const { served, completions } = createResources();
+    const { client } = await connect(served, era, over);
+    const resource = { type: "ref/resource", uri: "test://item/{id}" } as const;
+    const { completion } = await client.complete({
+      ref: resource,
+      argument: { name: "id", value: "a" },
+      context: { arguments: { other: "x" } },
+    });
+    expect(completion).toMatchObject({ total: 250, hasMore: true });
+    expect([completion.values.length, completion.values[99]]).toEqual([100, "a99"]);
+    expect(completions[0]).toEqual({
+      kind: "resource",
+      name: "test://item/{id}",
+      argument: "id",
+      value: "a",
+      arguments: { other: "x" },
+    });
+    const prompt = { type: "ref/prompt", name: "greet" } as const;
+    expect(await client.complete({ ref: prompt, argument: { name: "who", value: "b" } })).toMatchObject({
+      completion: { values: ["b0", "b1"], total: 2, hasMore: false },
+    });
+    expect(
+      await failing(client.complete({ ref: prompt, argument: { name: "who", value: "fail" } })),
+    ).toMatchObject({ message: expect.stringContaining("No list today.") });
+    const unknown = {
+      ref: { type: "ref/prompt", name: "none" },
+      argument: { name: "a", value: "" },
+    } as const;
+    expect(await failing(client.complete(unknown))).toMatchObject({ code: -32602 });
+  });
+});
+
+describe("subscriptions to resources", () => {
+  test.each(["http", "connection"] as const)(
+    "a legacy client over %s hears of changes until it unsubscribes",
+    async (over) => {
+      const { served, watched } = createResources();
+      const { client, heard } = await connect(served, "legacy", over);
+      if (!(client instanceof Client)) throw new Error("This is no legacy client.");
+      await client.subscribeResource({ uri: "test://item/1" });
+      await client.subscribeResource({ uri: "test://text" });
+      watched.get("test://item/1")?.();
+      await expect.poll(() => heard).toEqual(["test://item/1"]);
+      await client.unsubscribeResource({ uri: "test://item/1" });
+      expect([...watched.keys()]).toEqual(["test://text"]);
+      expect(await failing(client.subscribeResource({ uri: "test://none" }))).toMatchObject({ code: -32002 });
+    },
+  );
+
+  test.each(["http", "connection"] as const)(
+    "a modern client over %s hears of the URIs that it listens to and that exist",
+    async (over) => {
+      const { served, watched } = createResources();
+      const { client, heard } = await connect(served, "modern", over);
+      if (client instanceof Client) throw new Error("This is no modern client.");
+      const resourceSubscriptions = ["test://item/1", "test://none"];
+      const subscription = await client.listen({ resourceSubscriptions });
+      expect(subscription.honoredFilter).toEqual({ resourceSubscriptions: ["test://item/1"] });
+      expect([...watched.keys()]).toEqual(["test://item/1"]);
+      watched.get("test://item/1")?.();
+      await expect.poll(() => heard).toEqual(["test://item/1"]);
+      await subscription.close();
+      await expect.poll(() => [...watched.keys()]).toEqual([]);
+    },
+  );
+
+  test("clients share the watch of a URI, and each hears of a change once", async () => {
+    const { served, watched, counts } = createResources();
+    const { client, heard, running } = await connect(served, "modern", "http");
+    const other = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
+    onTestFinished(() => other.close());
+    const otherHeard: string[] = [];
+    other.setNotificationHandler(
+      "notifications/resources/updated",
+      ({ params }) => void otherHeard.push(params.uri),
+    );
+    if (client instanceof Client || !("url" in running)) throw new Error("This is no modern client.");
+    await other.connect(new StreamableHTTPClientTransport(new URL(running.url)) as never);
+    const uris = { resourceSubscriptions: ["test://text"] };
+    const [one] = [await client.listen(uris), await other.listen(uris)];
+    expect(counts.started).toBe(1);
+    watched.get("test://text")?.();
+    await expect.poll(() => [heard, otherHeard]).toEqual([["test://text"], ["test://text"]]);
+    await one.close();
+    watched.get("test://text")?.();
+    await expect.poll(() => otherHeard.length).toBe(2);
+    expect(heard.length).toBe(1);
+  });
+
+  test.each(eras)(
+    "the watches of a $era client over $over end with its connection",
+    async ({ era, over }) => {
+      const { served, watched } = createResources();
+      const { client, running } = await connect(served, era, over);
+      if (client instanceof Client) await client.subscribeResource({ uri: "test://text" });
+      else await client.listen({ resourceSubscriptions: ["test://text"] });
+      expect(watched.size).toBe(1);
+      if (over === "http") await running.close();
+      else await client.close();
+      await expect.poll(() => watched.size).toBe(0);
+    },
+  );
+
+  test("a server without watches honors no subscription", async () => {
+    const { served } = createResources();
+    const { resources } = served;
+    if (resources === undefined) throw new Error("There are no resources.");
+    const without = { ...served, resources: { ...resources, subscribe: undefined } };
+    const modern = await connect(without, "modern", "http");
+    if (modern.client instanceof Client) throw new Error("This is no modern client.");
+    expect((await modern.client.listen({ resourceSubscriptions: ["test://text"] })).honoredFilter).toEqual(
+      {},
+    );
+    const { client } = await connect(without, "legacy", "http");
+    expect(client.getServerCapabilities()?.resources).toEqual({});
+  });
+});
+
+test("what clients may keep is said with lists and static resources, and of handlers' answers nothing", async () => {
+  const { client } = await connect(createResources().served, "modern", "http");
+  expect(await client.listResources()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
+  expect(await client.listResourceTemplates()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
+  expect(await client.readResource({ uri: "test://text" })).toMatchObject({ ttlMs: 300_000 });
+  expect(await client.readResource({ uri: "test://bytes" })).toMatchObject({
+    ttlMs: 0,
+    cacheScope: "private",
+  });
+});
+
+test("a server without resources and suggestions does not say that it has some", async () => {
+  for (const era of ["legacy", "modern"] as const) {
+    const { client } = await connect(createServed(), era, "http");
+    expect(client.getServerCapabilities()?.resources).toBeUndefined();
+    expect(client.getServerCapabilities()?.completions).toBeUndefined();
+  }
+});
