@@ -151,12 +151,10 @@ function omitFunctions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   const forms = (jsonSchema.anyOf ?? []) as JsonSchema[];
   const isFunction = ({ properties }: JsonSchema) => Object.hasOwn(properties ?? {}, "$function");
   if (!forms.some(isFunction)) return;
+  const others = forms.filter((form) => !isFunction(form));
   delete jsonSchema.anyOf;
   delete jsonSchema.title;
-  Object.assign(
-    jsonSchema,
-    forms.find((form) => !isFunction(form)),
-  );
+  Object.assign(jsonSchema, others.length === 1 ? others[0] : { anyOf: others });
 }
 
 const requires = (key: string): JsonSchema => ({ required: [key] });
@@ -233,11 +231,19 @@ function generateDefinitionSchema(title: string, shapes: readonly JsonSchema[]):
 }
 
 function generateDefinitionSchemas(): Record<string, string> {
-  const { tool, composedServer, subprocessServer, serverDocument, toolsetList, toolsBundle, prompt } =
-    definitionShapes;
-  const composed = ["tools", "toolsets", "prompts"];
+  const {
+    tool,
+    composedServer,
+    subprocessServer,
+    serverDocument,
+    toolsetList,
+    toolsBundle,
+    prompt,
+    resource,
+  } = definitionShapes;
+  const composed = ["tools", "toolsets", "prompts", "resources"];
   const subprocess = ["command", "script", "package"];
-  const document = ["toolsets", "prompts", ...subprocess];
+  const document = ["toolsets", "prompts", "resources", ...subprocess];
   return {
     "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
       addToolRules(describeShape(tool, { one: ["inputSchema", "parameters"] })),
@@ -257,6 +263,15 @@ function generateDefinitionSchemas(): Record<string, string> {
     ]),
     "schemas/prompt.json": generateDefinitionSchema("Definition of a prompt", [
       describeShape(prompt, { one: ["content", "handler"] }),
+    ]),
+    "schemas/resource.json": generateDefinitionSchema("Definition of a resource", [
+      {
+        ...describeShape(resource, { one: ["text", "file", "handler"] }),
+        anyOf: [
+          { required: ["uri"], not: { anyOf: [requires("uriTemplate"), requires("complete")] } },
+          { required: ["uriTemplate"], not: requires("uri") },
+        ],
+      },
     ]),
   };
 }

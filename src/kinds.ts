@@ -1,17 +1,18 @@
 /** The kinds of items. */
-export type Kind = "server" | "tool" | "toolset" | "prompt";
+export type Kind = "server" | "tool" | "toolset" | "prompt" | "resource";
 
 /** The key in the `trailblaze` field, and the folder below its root, for the items of a kind. */
-export type KindKey = "servers" | "tools" | "toolsets" | "prompts";
+export type KindKey = "servers" | "tools" | "toolsets" | "prompts" | "resources";
 
 /** Every kind, in the order in which items are listed. */
-export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt"];
+export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt", "resource"];
 
 export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
   server: "servers",
   tool: "tools",
   toolset: "toolsets",
   prompt: "prompts",
+  resource: "resources",
 };
 
 /** Reads a kind written in the singular or the plural; `undefined` for any other word. */

@@ -1,4 +1,4 @@
-import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
 import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
@@ -26,20 +26,15 @@ function withoutTools(server: LockedServer, isLeftOut: (tool: string) => boolean
   return lists == null ? server : { ...server, lists: withoutNames(lists, isLeftOut) ?? {} };
 }
 
-const keysOfItems = [
-  ...kinds.map((kind) => [kind, keyOfKind[kind]] as const),
-  ["resource", "resources"],
-] as const;
-
 /** An entry without the items that are not compared. */
 function withoutItems(
   entry: LockedPack,
   isLeftOut: (kind: string, name: string) => boolean,
   isToolLeftOut: (server: string, tool: string) => boolean,
 ): LockedPack {
-  const kept = keysOfItems.map(([kind, key]) => {
-    const items = withoutNames<LockedItem>(entry[key as KindKey], (name) => isLeftOut(kind, name));
-    return [key, items] as const;
+  const kept = kinds.map((kind) => {
+    const key = keyOfKind[kind];
+    return [key, withoutNames<LockedItem>(entry[key], (name) => isLeftOut(kind, name))] as const;
   });
   const { servers, ...others } = Object.fromEntries(kept);
   const described = Object.entries((servers ?? {}) as Record<string, LockedServer>).map(

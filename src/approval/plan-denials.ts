@@ -1,4 +1,4 @@
-import { keyOfKind } from "../kinds.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
 import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
 import { type ApprovalChange, denialOf, denialsOf } from "./apply-changes.ts";
@@ -44,7 +44,7 @@ export class DenialPlanning extends Planning {
       return [describe("server", name), ...uniqueByName([...named, ...known])];
     }
     const entry = this.installation.packs.get(name)?.entry;
-    const own = (["tool", "server", "toolset", "prompt"] as const).flatMap((kind) =>
+    const own = kinds.flatMap((kind) =>
       Object.keys(entry?.[keyOfKind[kind]] ?? {}).map((item) => describe(kind, item)),
     );
     const ofServers = Object.entries(entry?.servers ?? {}).flatMap(([server, one]) => {
@@ -62,9 +62,7 @@ export class DenialPlanning extends Planning {
       if (recorded === undefined || !this.targets.hasEntry(name, true)) return [];
       const { pack, entry: installed } = recorded;
       const declared = new Set(
-        (["tool", "server", "toolset", "prompt"] as const).flatMap((kind) =>
-          pack[keyOfKind[kind]].map((item) => `${kind}:${item.name}`),
-        ),
+        kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => `${kind}:${item.name}`)),
       );
       return denialsOf(locked).flatMap((denial) => {
         const [kind = "", rest = ""] = splitAt(denial, ":");

@@ -93,7 +93,7 @@ function* namesOfServer(label: string, { lists }: LockedServer): Generator<strin
 function* namesOfPack(name: string, entry: LockedPack): Generator<string> {
   const owner = ownerOf(name, true);
   yield owner;
-  for (const key of [...kinds.map((kind) => keyOfKind[kind]), "resources"] as const)
+  for (const key of kinds.map((kind) => keyOfKind[kind]))
     for (const item of Object.keys(entry[key] ?? {})) yield `${owner}/${item}`;
   for (const [server, value] of Object.entries(entry.servers ?? {})) {
     yield* namesOfServer(`${owner}/${server}`, value);

@@ -18,7 +18,7 @@ export const commonOptions: Readonly<Record<string, OptionDescription>> = {
 const kind: OptionDescription = {
   type: "string",
   placeholder: "KIND",
-  description: "Kind of the item, if several share the name: server, tool, toolset or prompt",
+  description: "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
   values: kinds,
 };
 
@@ -33,7 +33,7 @@ const servedOption: Readonly<Record<string, OptionDescription>> = {
 export const commands: Readonly<Record<string, CommandDescription>> = {
   list: {
     summary: "List installed packs, or their items of one kind",
-    usage: "[servers|tools|toolsets|prompts]",
+    usage: "[servers|tools|toolsets|prompts|resources]",
     values: Object.values(keyOfKind),
     positionals: [0, 1],
     options: {

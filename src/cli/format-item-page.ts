@@ -19,10 +19,12 @@ const shownElsewhere = new Set([
   "parameters",
   "arguments",
   "content",
+  "text",
   "instructions",
   "tools",
   "toolsets",
   "prompts",
+  "resources",
   "entries",
   "options",
 ]);
@@ -93,10 +95,18 @@ function formatTools(tools: ServerContents["tools"], style: TextStyle): string[]
   return ["", formatTable(["TOOL", "QUALIFIED NAME", "DESCRIPTION"], rows, style)];
 }
 
-function formatServer({ tools, promptNames, definition }: ItemInspection, style: TextStyle): string[] {
+function formatServer(
+  { tools, promptNames, resourceNames, definition }: ItemInspection,
+  style: TextStyle,
+): string[] {
   const lines = formatTools(tools ?? [], style);
-  const prompts = (promptNames ?? []).map((name) => [name]);
-  if (prompts.length > 0) lines.push("", formatTable(["PROMPT"], prompts, style));
+  for (const [heading, names = []] of [
+    ["PROMPT", promptNames] as const,
+    ["RESOURCE", resourceNames] as const,
+  ]) {
+    const rows = names.map((name) => [name]);
+    if (rows.length > 0) lines.push("", formatTable([heading], rows, style));
+  }
   return [...lines, ...formatText(definition?.instructions)];
 }
 
@@ -196,6 +206,7 @@ export function formatItemPage(
   if (kind === "prompt") {
     lines.push(...formatArguments(definition.arguments, style), ...formatContent(definition.content));
   }
+  if (kind === "resource") lines.push(...formatText(definition.text));
   if (kind === "toolset") {
     lines.push(...formatMembers(definition, members, style), ...formatBundle(definition.entries, style));
   }

@@ -47,6 +47,7 @@ function buildServer(name: string, server: Partial<UserComposedServer>): UserCom
     tools: [...(server.tools ?? [])],
     toolsets: [...(server.toolsets ?? [])],
     prompts: [...(server.prompts ?? [])],
+    resources: [...(server.resources ?? [])],
     transport: server.transport,
     protocol: server.protocol,
     version: server.version,

@@ -80,6 +80,7 @@ const composedServer = z.object({
   tools: references.optional().meta({ description: "The tools to serve." }),
   toolsets: references.optional().meta({ description: "Toolsets whose tools to serve." }),
   prompts: references.optional().meta({ description: "The prompts to serve." }),
+  resources: references.optional().meta({ description: "The resources to serve." }),
   transport: z.enum(["stdio", "http"]).optional().meta({ description: "The transport. Default: stdio." }),
   protocol: z.enum(["both", "modern", "legacy"]).optional().meta({
     description:

@@ -69,6 +69,7 @@ export interface UserComposedServer {
   tools: readonly string[];
   toolsets: readonly string[];
   prompts: readonly string[];
+  resources: readonly string[];
   transport: "stdio" | "http" | undefined;
   protocol: "both" | "modern" | "legacy" | undefined;
   version: string | undefined;

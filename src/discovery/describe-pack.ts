@@ -122,6 +122,7 @@ export async function describePack(
       tools: describeItems(extension.tools),
       toolsets: describeItems(extension.toolsets),
       prompts: describeItems(extension.prompts),
+      resources: describeItems(extension.resources),
       problems: await locateProblems(found),
     },
     manifest,

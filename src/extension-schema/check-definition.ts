@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
+import { createProblem, listOf, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import {
   describeFault,
@@ -14,6 +14,7 @@ import {
   type DefinitionShape,
   knownKeys,
   prompt,
+  resource,
   serverDocument,
   subprocessServer,
   tool,
@@ -22,6 +23,7 @@ import {
 } from "./generated/definition-validators.js";
 import { describeWritten } from "./pointer.ts";
 import { findContentFaults } from "./prompt-messages.ts";
+import { findCompleteFaults, findResourceFaults } from "./resource-faults.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
 
 const problemCode = {
@@ -29,6 +31,7 @@ const problemCode = {
   tool: "InvalidToolDefinition",
   toolset: "InvalidToolsetDefinition",
   prompt: "InvalidPromptDefinition",
+  resource: "InvalidResourceDefinition",
 } as const;
 
 const functionHint = {
@@ -37,6 +40,8 @@ const functionHint = {
   toolset: "Export an object as the default, for example with `defineToolset`.",
   prompt:
     "Export an object as the default, for example with `definePrompt`, and make the function its `handler`.",
+  resource:
+    "Export an object as the default, for example with `defineResource`, and make the function its `handler`.",
 } as const;
 
 const validators = {
@@ -47,9 +52,10 @@ const validators = {
   toolsetList,
   toolsBundle,
   prompt,
+  resource,
 };
 
-const composedKeys = ["tools", "toolsets", "prompts"];
+const composedKeys = ["tools", "toolsets", "prompts", "resources"];
 const subprocessKeys = ["command", "script", "package"];
 
 /** Keys that are unknown in every shape of a server. */
@@ -77,12 +83,14 @@ function findClientKey(definition: Record<string, unknown>): Fault | undefined {
 
 /** The shape that a definition's keys indicate; a fault if they indicate none or several. */
 function chooseShape(kind: Kind, definition: Record<string, unknown>): DefinitionShape | Fault {
-  if (kind === "tool" || kind === "prompt") return kind;
+  if (kind === "tool" || kind === "prompt" || kind === "resource") return kind;
   const { kind: documentKind } = definition;
   if (kind === "toolset") return documentKind === undefined ? "toolsetList" : "toolsBundle";
   const has = (key: string) => definition[key] !== undefined;
   if (documentKind !== undefined) {
-    const foreign = ["toolsets", "prompts", ...subprocessKeys].filter(has).map((key) => `\`${key}\``);
+    const foreign = ["toolsets", "prompts", "resources", ...subprocessKeys]
+      .filter(has)
+      .map((key) => `\`${key}\``);
     if (foreign.length === 0) return "serverDocument";
     return { reason: `it combines a document with another kind of server (${foreign.join(", ")})`, path: [] };
   }
@@ -103,7 +111,7 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
     return { reason, path: [misnamed.written], hint };
   }
   const hint =
-    "Add `tools`, `toolsets` or `prompts` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
+    "Add `tools`, `toolsets`, `prompts` or `resources` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
 }
 
@@ -122,6 +130,19 @@ function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator
     const hint = "Add `package`, the dependency that has this command.";
     yield { reason: "`bin` is present without `package`", path: ["bin"], hint };
   }
+}
+
+/** Groups of keys of which a definition has exactly one. */
+const exactlyOne: Readonly<Partial<Record<DefinitionShape, readonly (readonly string[])[]>>> = {
+  prompt: [["content", "handler"]],
+  resource: [
+    ["uri", "uriTemplate"],
+    ["text", "file", "handler"],
+  ],
+};
+
+function namesOfArguments({ arguments: list }: Readonly<Record<string, unknown>>): unknown[] {
+  return Array.isArray(list) ? list.map((one: unknown) => (isRecord(one) ? one.name : undefined)) : [];
 }
 
 /** Checks the rules that involve several keys, which the schema does not express. */
@@ -151,11 +172,19 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
     for (const key of ["tools", "toolsets"].filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
-  if (shape === "prompt" && has("content") === has("handler")) {
-    yield has("content")
-      ? { reason: "`content` and `handler` are both present", path: ["handler"], hint: "Keep one of them." }
-      : lacks(["content", "handler"], "`content` or `handler` is missing");
+  for (const keys of exactlyOne[shape] ?? []) {
+    const [first, second] = keys.filter(has);
+    const names = listOf(keys.map((key) => `\`${key}\``));
+    if (first === undefined) yield lacks(keys, `${names} is missing`);
+    else if (second !== undefined)
+      yield {
+        reason: `\`${first}\` and \`${second}\` are both present`,
+        path: [second],
+        hint: "Keep one of them.",
+      };
   }
+  if (shape === "resource") yield* findResourceFaults(definition);
+  if (shape === "prompt") yield* findCompleteFaults(definition.complete, namesOfArguments(definition));
 }
 
 /** Faults of single keys: the validator's, and those that need more specific messages. */

@@ -11,6 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const innerKeys = {
   annotations: ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"],
   option: ["default", "description"],
+  resourceAnnotations: ["audience", "priority", "lastModified"],
   argument: ["name", "title", "description", "required"],
   entry: [
     "name",
@@ -36,6 +37,7 @@ const requiredKeys: Readonly<Record<DefinitionShape, readonly (readonly string[]
   toolsetList: [["name"], ["tools", "toolsets"]],
   toolsBundle: [["metadata"], ["entries"]],
   prompt: [["name"], ["content", "handler"]],
+  resource: [["name"], ["uri", "uriTemplate"], ["text", "file", "handler"]],
 };
 
 const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
@@ -43,6 +45,7 @@ const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
   tool: ["tool"],
   toolset: ["toolsetList", "toolsBundle"],
   prompt: ["prompt"],
+  resource: ["resource"],
 };
 
 /** Whether a top-level key of a definition of this kind is known or custom. */
@@ -64,10 +67,14 @@ interface KnownObject {
   path: Path;
 }
 
-function* findInnerObjects(definition: Fields): Generator<KnownObject> {
+/** The keys of `annotations`, which MCP has for tools and, others, for contents. */
+const annotationKeys = (shape: DefinitionShape): readonly string[] =>
+  shape === "resource" ? innerKeys.resourceAnnotations : innerKeys.annotations;
+
+function* findInnerObjects(shape: DefinitionShape, definition: Fields): Generator<KnownObject> {
   const { annotations, options, arguments: parameters, entries } = definition;
   if (isRecord(annotations))
-    yield { object: annotations, known: innerKeys.annotations, required: [], path: ["annotations"] };
+    yield { object: annotations, known: annotationKeys(shape), required: [], path: ["annotations"] };
   for (const [name, object] of isRecord(options) ? Object.entries(options) : []) {
     if (isRecord(object)) yield { object, known: innerKeys.option, required: [], path: ["options", name] };
   }
@@ -79,7 +86,7 @@ function* findInnerObjects(definition: Fields): Generator<KnownObject> {
     const path = ["entries", index];
     if (!isRecord(object)) continue;
     yield { object, known: innerKeys.entry, required: [["name"], ["handler"]], path };
-    for (const inner of findInnerObjects({ annotations: object.annotations }))
+    for (const inner of findInnerObjects(shape, { annotations: object.annotations }))
       yield { ...inner, path: [...path, ...inner.path] };
   }
 }
@@ -88,7 +95,10 @@ function* findInnerObjects(definition: Fields): Generator<KnownObject> {
 function* findKnownObjects(shape: DefinitionShape, definition: Fields): Generator<KnownObject> {
   yield { object: definition, known: knownKeys[shape], required: requiredKeys[shape], path: [] };
   const own = new Set<string>(knownKeys[shape]);
-  yield* findInnerObjects(Object.fromEntries(Object.entries(definition).filter(([key]) => own.has(key))));
+  yield* findInnerObjects(
+    shape,
+    Object.fromEntries(Object.entries(definition).filter(([key]) => own.has(key))),
+  );
 }
 
 /** Limit on the unknown keys of one object that are compared with known ones. */
@@ -104,7 +114,7 @@ function unknownKeys({ object, known }: Pick<KnownObject, "object" | "known">): 
 function knownKeysAt(shape: DefinitionShape, path: Path): readonly string[] | undefined {
   const [top, ...below] = path;
   if (top === undefined) return knownKeys[shape];
-  if (path.at(-1) === "annotations") return innerKeys.annotations;
+  if (path.at(-1) === "annotations") return annotationKeys(shape);
   if (below.length !== 1) return undefined;
   if (top === "options") return innerKeys.option;
   if (top === "arguments") return innerKeys.argument;

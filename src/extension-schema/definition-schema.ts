@@ -81,6 +81,7 @@ const composedServer = z.object({
   tools: describe(references, "The tools to serve.").optional(),
   toolsets: describe(references, "Toolsets whose tools are served after those of `tools`.").optional(),
   prompts: describe(references, "The prompts to serve.").optional(),
+  resources: describe(references, "The resources to serve.").optional(),
   transport: describe(z.enum(["stdio", "http"]), "The transport. Default: `stdio`.").optional(),
   protocol: describe(
     z.enum(["both", "modern", "legacy"]),
@@ -202,6 +203,16 @@ const toolsBundle = z.object({
   entries: z.array(bundleEntry).meta({ title: "array of entries", description: "The tools of the bundle." }),
 });
 
+/** `complete` of a prompt or a template. The host checks that the names are declared. */
+const complete = (of: string) =>
+  z
+    .record(z.string(), z.union([z.array(text), ...code.options]))
+    .meta({
+      title: "object of arrays of strings, or `./module.js#export`, by name",
+      description: `Suggestions for the values of ${of}. An array is filtered by what the user has typed.`,
+    })
+    .optional();
+
 const prompt = z.object({
   name: describe(name, "The item's name."),
   title: describe(text, "A display name.").optional(),
@@ -245,6 +256,48 @@ const prompt = z.object({
     code,
     "The function that returns a string or `{ messages }` for the arguments.",
   ).optional(),
+  complete: complete("arguments"),
+});
+
+const resource = z.object({
+  name: describe(name, "The item's name."),
+  uri: describe(name, "The URI. Either this or `uriTemplate` is required.").optional(),
+  uriTemplate: describe(
+    name,
+    "A URI with places for variables, as in `docs://{page}`: level 1 of RFC 6570. A variable never matches a `/`.",
+  ).optional(),
+  title: describe(text, "A display name.").optional(),
+  description: describe(text, "What the resource contains.").optional(),
+  mimeType: describe(name, "The media type of the contents, such as `text/markdown`.").optional(),
+  annotations: z
+    .looseObject({
+      audience: describe(z.array(z.enum(["user", "assistant"])), "Who the resource is for.").optional(),
+      priority: describe(
+        z.number().min(0).max(1),
+        "How important it is: from 0, optional, to 1, required.",
+      ).optional(),
+      lastModified: describe(text, "When it was last changed, such as `2026-01-31T12:00:00Z`.").optional(),
+    })
+    .meta({
+      title: "`{ audience, priority, lastModified }`",
+      description: "MCP's hints about the resource: `user` or `assistant`, from 0 to 1, and a date and time.",
+    })
+    .optional(),
+  _meta: describe(jsonObject, "Additional metadata for clients.").optional(),
+  text: describe(text, "The contents. Either this, `file` or `handler` is required.").optional(),
+  file: describe(
+    name,
+    "A file inside the package with the contents, of at most 10 MiB, relative to the package root.",
+  ).optional(),
+  handler: describe(
+    code,
+    "The function that returns a string, bytes or `{ contents }` for the URI and the variables.",
+  ).optional(),
+  subscribe: describe(
+    code,
+    "The function that watches the resource while a client is subscribed, and says when it has changed.",
+  ).optional(),
+  complete: complete("the template's variables"),
 });
 
 /** Every shape of a definition. */
@@ -256,6 +309,7 @@ export const definitionShapes = {
   toolsetList,
   toolsBundle,
   prompt,
+  resource,
 };
 
 /** A tool of a bundle: exported for the reference. */

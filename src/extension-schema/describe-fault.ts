@@ -47,7 +47,7 @@ function hintForType(path: Path, value: unknown): string | undefined {
   if (top === "options") return "Write an object of options by name: `maxResults: { default: 50 }`.";
   if (top === "arguments" && path.length <= 2)
     return "Write an array of arguments: `arguments: [{ name: city, required: true }]`.";
-  if ((top === "tools" || top === "toolsets" || top === "prompts") && path.length === 1)
+  if (["tools", "toolsets", "prompts", "resources"].includes(String(top)) && path.length === 1)
     return typeof value === "string" ? `Write \`${top}: [${value}]\`.` : "Write an array of references.";
   return undefined;
 }
@@ -86,9 +86,11 @@ export function describeFault(
         reason: `${where} has none of the valid forms: it is ${describeWritten(value)}`,
         path,
         hint:
-          path.at(-1) === "handler" || path.at(-1) === "initialize"
-            ? "Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."
-            : undefined,
+          path[0] === "complete"
+            ? "Write an array of strings, or a module and its export: `./lib/docs.js#completePage`."
+            : ["handler", "initialize", "subscribe"].includes(String(path.at(-1)))
+              ? "Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."
+              : undefined,
       };
     default:
       return { reason: `${where} ${error.message ?? "is not valid"}`, path };

@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 import { isModulePath, type ShapedDefinition } from "./references.ts";
 
-/** The value of `handler` or `initialize` in a definition. */
+/** The value of `handler`, `initialize`, `subscribe` or a name of `complete` in a definition. */
 export interface WrittenHandler {
   /** `./module.js#export`, or `{ "$function": name }` for a function in a code definition. */
   handler: unknown;
@@ -21,6 +21,7 @@ export interface HandlerPlace {
 const handlerKeys: Readonly<Record<string, readonly string[]>> = {
   tool: ["handler", "initialize"],
   prompt: ["handler"],
+  resource: ["handler", "subscribe"],
   composedServer: ["initialize"],
 };
 
@@ -30,6 +31,9 @@ export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHa
   const found = (handlerKeys[shape] ?? [])
     .filter((key) => definition[key] !== undefined)
     .map((key): WrittenHandler => ({ handler: definition[key], path: [key] }));
+  const { complete } = shape === "prompt" || shape === "resource" ? definition : {};
+  for (const [name, source] of isRecord(complete) ? Object.entries(complete) : [])
+    if (!Array.isArray(source)) found.push({ handler: source, path: ["complete", name] });
   if (shape === "toolsBundle" && Array.isArray(definition.entries)) {
     for (const [index, entry] of definition.entries.entries()) {
       const handler = isRecord(entry) ? entry.handler : undefined;

@@ -13,7 +13,7 @@ import {
 } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { knownKeys, prompt, server, tool, toolset } from "./generated/declaration-validators.js";
+import { knownKeys, prompt, resource, server, tool, toolset } from "./generated/declaration-validators.js";
 import { type Needs, readNeeds } from "./needs.ts";
 import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
@@ -40,7 +40,7 @@ export type Extension = {
 
 const defaultRoot = "trailblaze";
 
-const declarationValidators = { server, tool, toolset, prompt };
+const declarationValidators = { server, tool, toolset, prompt, resource };
 
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
 const maximumFaults = 1000;
@@ -180,6 +180,7 @@ export function parseExtension(
     tools: [],
     toolsets: [],
     prompts: [],
+    resources: [],
   };
   const faults = new FaultList(context);
   if (!isRecord(value)) {

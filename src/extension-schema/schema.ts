@@ -35,6 +35,9 @@ const inputs = z
     description: "Names, or names with details, shown in search results before the pack is installed.",
   });
 
+const resourceText = (what: string) =>
+  z.string().meta({ description: `${what}, shown in search results before the pack is installed.` });
+
 /** Form 3 of a declaration: an object with additional keys, which depend on the kind. */
 export const declarationObjects = {
   server: z.object({
@@ -43,10 +46,18 @@ export const declarationObjects = {
     tools: references.optional(),
     toolsets: references.optional(),
     prompts: references.optional(),
+    resources: references.optional(),
   }),
   tool: z.object({ name: itemName, description: description.optional(), parameters: inputs.optional() }),
   toolset: z.object({ name: itemName, description: description.optional(), tools: references.optional() }),
   prompt: z.object({ name: itemName, description: description.optional(), arguments: inputs.optional() }),
+  resource: z.object({
+    name: itemName,
+    description: description.optional(),
+    uri: resourceText("The URI").optional(),
+    uriTemplate: resourceText("The template of the URIs").optional(),
+    mimeType: resourceText("The media type").optional(),
+  }),
 };
 
 /** The three forms: a name; a name and a description; an object. */
@@ -118,10 +129,11 @@ export const extension = z
     tools: declarations("tool", "Tools that the pack provides."),
     toolsets: declarations("toolset", "Groups of tools that the pack provides."),
     prompts: declarations("prompt", "Prompts that the pack provides."),
+    resources: declarations("resource", "Resources that the pack provides."),
     needs: needs.optional().meta({ description: "What the pack needs, to read before installing it." }),
   })
   .meta({
     title: "The trailblaze field of a package.json",
     description:
-      "The MCP servers, tools, toolsets and prompts that a pack provides. Custom keys start with x-.",
+      "The MCP servers, tools, toolsets, prompts and resources that a pack provides. Custom keys start with x-.",
   });

@@ -7,6 +7,9 @@ export const maximumFileBytes = 1 << 20;
 /** Limit on the size of a module whose exports are parsed: bundled code is larger than definitions. */
 export const maximumModuleBytes = 16 << 20;
 
+/** Limit on the size of a file with the contents of a resource. */
+export const maximumResourceBytes = 10 << 20;
+
 /** The result of reading a file of a package. */
 export type FileRead =
   | { state: "absent" }

@@ -142,6 +142,7 @@ function describeInspectedPack({ pack, items, problems }: InspectedPack): PackIn
     tools: describe("tools"),
     toolsets: describe("toolsets"),
     prompts: describe("prompts"),
+    resources: describe("resources"),
     problems: [...pack.problems, ...problems],
   };
 }

@@ -24,6 +24,8 @@ export interface ServerContents {
   toolNames: string[];
   /** Qualified names, in order. */
   promptNames: string[];
+  /** Qualified names, in order. */
+  resourceNames: string[];
 }
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -51,6 +53,7 @@ function describeBundle({ definition }: InspectedItem): ServerTool[] {
 export interface ServerMembers {
   tools: ServerMember[];
   prompts: InspectedItem[];
+  resources: InspectedItem[];
   /** All toolsets that were visited, including bundles. */
   toolsets: InspectedItem[];
   /** Bundles that are listed more than once, for each repetition. */
@@ -100,7 +103,7 @@ export class ServerContentsReader {
 
   /** Reads the contents of a pack's server, as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
-    const { tools, prompts } = await this.readMembers(this.#asReferrer(server));
+    const { tools, prompts, resources } = await this.readMembers(this.#asReferrer(server));
     const plain = tools.filter((member) => member.type !== "bundle");
     return {
       tools: tools.flatMap((member) =>
@@ -112,6 +115,7 @@ export class ServerContentsReader {
       ),
       toolNames: plain.map((member) => (member.type === "tool" ? member.item.qualifiedName : member.name)),
       promptNames: prompts.map(({ qualifiedName }) => qualifiedName),
+      resourceNames: resources.map(({ qualifiedName }) => qualifiedName),
     };
   }
 
@@ -120,7 +124,7 @@ export class ServerContentsReader {
     const members = new Map<string, ServerMember>();
     const repeatedBundles: InspectedItem[] = [];
     const toolsets: InspectedItem[] = [];
-    if (server === undefined) return { tools: [], prompts: [], toolsets, repeatedBundles };
+    if (server === undefined) return { tools: [], prompts: [], resources: [], toolsets, repeatedBundles };
     const seen = new Set<string>();
     const add = async (referrer: Referrer): Promise<void> => {
       const toolNames = await this.#resolve(referrer, "tool");
@@ -150,10 +154,12 @@ export class ServerContentsReader {
       }
     };
     await add(server);
-    const promptNames = [...new Set(await this.#resolve(server, "prompt"))];
+    const load = async (kind: "prompt" | "resource") =>
+      this.#library.load(kind, [...new Set(await this.#resolve(server, kind))]);
     return {
       tools: [...members.values()],
-      prompts: await this.#library.load("prompt", promptNames),
+      prompts: await load("prompt"),
+      resources: await load("resource"),
       toolsets,
       repeatedBundles,
     };

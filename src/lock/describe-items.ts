@@ -46,11 +46,24 @@ function describeMeta(written: unknown): Record<string, unknown> | undefined {
   return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`trailblaze/${key}`, value]));
 }
 
-/** The code that a definition's key names, as `./module.js#export`. */
-function describeCode(definition: Readonly<Record<string, unknown>>, key: string, item: InspectedItem) {
-  const { source } = placeOfCode(definition[key], "", key, item) ?? {};
+/** The code that the value at a path in a definition names, as `./module.js#export`. */
+function describeCodeAt(value: unknown, path: readonly string[], item: InspectedItem) {
+  const { source } = placeOfCode(value, "", path, item) ?? {};
   if (source?.from === "module") return source.handler;
   return source?.from === "definition" ? `./${source.file}#${source.path.join(".")}` : undefined;
+}
+
+const describeCode = (definition: Readonly<Record<string, unknown>>, key: string, item: InspectedItem) =>
+  describeCodeAt(definition[key], [key], item);
+
+/** The suggestions of a prompt or a template: arrays as they are, and code. */
+function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {
+  if (!isRecord(complete)) return undefined;
+  const described = Object.entries(complete).map(([name, source]) => [
+    name,
+    Array.isArray(source) ? source : describeCodeAt(source, ["complete", name], item),
+  ]);
+  return Object.fromEntries(described);
 }
 
 /** What a model sees of a tool. */
@@ -171,6 +184,21 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
     arguments: parameters,
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
     runs: describeCode(definition, "handler", item),
+    complete: describeComplete(definition, item),
+  });
+}
+
+/** A resource without what is in its `file`, as a tool without its code: mode `code` compares the package. */
+function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
+  const { uri, uriTemplate, title, description, mimeType, annotations, _meta, text, file } = definition;
+  return createItem({
+    ...{ uri, uriTemplate, title, mimeType, annotations, file },
+    description: linesOf(description),
+    meta: _meta,
+    text: linesOf(text),
+    runs: describeCode(definition, "handler", item),
+    subscribe: describeCode(definition, "subscribe", item),
+    complete: describeComplete(definition, item),
   });
 }
 
@@ -196,6 +224,8 @@ export function describeItem(
       return describeToolset(definition, item, pack);
     case "prompt":
       return describePrompt(definition, item);
+    case "resource":
+      return describeResource(definition, item);
   }
 }
 

@@ -11,7 +11,7 @@ import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
 import { readBins } from "../inspection/server-package.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
 import { isDeclaredServer } from "./declared-server.ts";
@@ -258,9 +258,7 @@ function rejectClaims(
 }
 
 /** What a preview shows of the field, for comparing the registry's manifest with the package. */
-export function digestPack(
-  pack: Pick<RemotePack, "servers" | "tools" | "toolsets" | "prompts" | "needs">,
-): string {
+export function digestPack(pack: Pick<RemotePack, KindKey | "needs">): string {
   const names = kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort());
   return JSON.stringify([names, pack.needs]);
 }

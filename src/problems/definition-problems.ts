@@ -175,6 +175,13 @@ const contentProblems = {
   InvalidToolDefinition: invalidDefinition("tool"),
   InvalidToolsetDefinition: invalidDefinition("toolset"),
   InvalidPromptDefinition: invalidDefinition("prompt"),
+  InvalidResourceDefinition: invalidDefinition("resource"),
+  DuplicateResourceUri: entry<{ uri: string; other: string }>({
+    title: "Two resources have the same URI",
+    severity: "error",
+    message: ({ uri, other }) => `The resource ${quote(other)} has the same URI, ${quote(uri, 200)}.`,
+    hint: () => "Change one of the two, or remove one of the resources.",
+  }),
   InvalidReference: entry<{ reference: string; reason: string; hint?: string | undefined }>({
     title: "Reference cannot be resolved",
     severity: "error",

@@ -222,6 +222,7 @@ export const operationProblems = {
   ToolNotFound: itemNotFound("tool"),
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
+  ResourceNotFound: itemNotFound("resource"),
   AmbiguousName: entry<{
     name: string;
     kinds: readonly Kind[];

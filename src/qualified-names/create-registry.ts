@@ -1,4 +1,4 @@
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { type Kind, type KindKey, kinds } from "../kinds.ts";
 import {
   findNearestNames,
   type ReferenceContext,
@@ -7,6 +7,7 @@ import {
   readKind,
   resolveReference,
 } from "./index.ts";
+import { type ItemLists, itemsOf } from "./resolve-reference.ts";
 
 /** A tool that the host provides: its name, or a definition with a name. */
 export type BuiltIn = string | { readonly name: string; readonly description?: unknown };
@@ -44,13 +45,8 @@ export interface Registry {
 }
 
 /** A pack whose items may have descriptions. */
-type DescribedPack = Omit<ResolvablePack, KindKey> & {
-  readonly [Key in KindKey]: readonly {
-    readonly name: string;
-    readonly qualifiedName: string;
-    readonly description?: unknown;
-  }[];
-};
+type DescribedPack = Omit<ResolvablePack, KindKey> &
+  ItemLists<{ readonly name: string; readonly qualifiedName: string; readonly description?: unknown }>;
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
@@ -75,7 +71,7 @@ export function createRegistry(
     ...own,
     ...counting.flatMap((pack) =>
       kinds.flatMap((kind) =>
-        pack[keyOfKind[kind]].map(
+        itemsOf(pack, kind).map(
           ({ name, qualifiedName, description }): RegistryItem => ({
             kind,
             name,

@@ -11,7 +11,16 @@ export type ResolvablePack = {
   readonly name: string;
   readonly version: string | null;
   readonly shadowed?: boolean;
-} & { readonly [Key in KindKey]: readonly { readonly name: string; readonly qualifiedName: string }[] };
+} & ItemLists<{ readonly name: string; readonly qualifiedName: string }>;
+
+/** The items of a pack by kind. Lists that were written for earlier versions have no resources. */
+export type ItemLists<Item> = { readonly [Key in Exclude<KindKey, "resources">]: readonly Item[] } & {
+  readonly resources?: readonly Item[];
+};
+
+/** The items of a pack of one kind, in order. */
+export const itemsOf = <Item>(pack: ItemLists<Item>, kind: Kind): readonly Item[] =>
+  pack[keyOfKind[kind]] ?? [];
 
 /** What a reference is resolved against. */
 export interface ReferenceContext {
@@ -49,6 +58,7 @@ const notFoundCode = {
   tool: "ToolNotFound",
   toolset: "ToolsetNotFound",
   prompt: "PromptNotFound",
+  resource: "ResourceNotFound",
 } as const;
 
 function notFound(
@@ -63,13 +73,13 @@ function notFound(
 
 function countItems(packs: readonly ResolvablePack[], kind: Kind | undefined): number {
   const wanted = kind === undefined ? kinds : [kind];
-  return packs.reduce((sum, pack) => wanted.reduce((all, one) => all + pack[keyOfKind[one]].length, sum), 0);
+  return packs.reduce((sum, pack) => wanted.reduce((all, one) => all + itemsOf(pack, one).length, sum), 0);
 }
 
 function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {
   const wanted = kind === undefined ? kinds : [kind];
   return packs.flatMap((pack) =>
-    wanted.flatMap((one) => pack[keyOfKind[one]].map((item) => item.qualifiedName)),
+    wanted.flatMap((one) => itemsOf(pack, one).map((item) => item.qualifiedName)),
   );
 }
 
@@ -81,7 +91,7 @@ function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
   if (index === undefined) {
     index = new Map();
     for (const kind of kinds) {
-      for (const { name } of pack[keyOfKind[kind]]) index.set(name, [...(index.get(name) ?? []), kind]);
+      for (const { name } of itemsOf(pack, kind)) index.set(name, [...(index.get(name) ?? []), kind]);
     }
     itemIndexes.set(pack, index);
   }
@@ -106,7 +116,7 @@ function resolveInPack(
   if (only === undefined) {
     if (suggestions?.take(countItems([pack], kind)) === false) throw notFound(reference, kind, [], found[0]);
     const wanted = kind === undefined ? kinds : [kind];
-    const names = wanted.flatMap((one) => pack[keyOfKind[one]].map(({ name }) => name));
+    const names = wanted.flatMap((one) => itemsOf(pack, one).map(({ name }) => name));
     const prefix = qualifyPackageName(pack.name);
     const nearest = findNearestNames(item, names).map((name) => `${prefix}/${name}`);
     throw notFound(reference, kind, nearest, found[0]);

@@ -18,11 +18,11 @@ export interface CodePlace {
     | { from: "function"; run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
 }
 
-/** Where the code of a definition's key is; `undefined` if the value names none. */
+/** Where the code of a definition's key, or of a path of keys, is; `undefined` if the value names none. */
 export function placeOfCode(
   value: unknown,
   root: string,
-  key: string,
+  key: string | readonly string[],
   item?: Pick<InspectedItem, "file" | "base">,
 ): CodePlace | undefined {
   if (typeof value === "string") return { root, source: { from: "module", handler: value } };
@@ -31,7 +31,10 @@ export function placeOfCode(
     return { root, source: { from: "function", run: value as Run } };
   }
   if (!isRecord(value) || item?.file == null) return undefined;
-  return { root, source: { from: "definition", file: item.file, path: [...item.base.map(String), key] } };
+  return {
+    root,
+    source: { from: "definition", file: item.file, path: [...item.base.map(String), ...[key].flat()] },
+  };
 }
 
 /** The values of a tool's options: the definition's defaults, overridden by the user's. */

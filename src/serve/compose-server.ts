@@ -241,12 +241,12 @@ class ServerFinder {
     };
   }
 
-  /** A server of all tools, bundles and prompts of a pack that the policy allows. */
+  /** A server of all tools, bundles, prompts and resources of a pack that the policy allows. */
   async #composePack(found: FoundPack): Promise<ComposedServer> {
     const { pack } = found;
     const references = await listPackReferences(pack, this.#sources.config.packs, this.#library);
     if (references.length === 0) {
-      const reason = "The pack has no servers, tools or prompts that can be served.";
+      const reason = "The pack has no servers, tools, prompts or resources that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
     }
     const { qualifiedName } = pack;
@@ -289,11 +289,11 @@ class ServerFinder {
     const items = [...members.tools, ...referred].flatMap((member) =>
       member.type === "builtIn" ? [] : [member.item],
     );
-    for (const item of [...items, ...members.toolsets, ...members.prompts]) {
+    for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources]) {
       const owner = this.#ownerOf(item);
       if (owner !== undefined) refuseExcluded(this.#sources.config.packs, owner, item);
     }
-    await this.#checkItems([...items, ...members.prompts]);
+    await this.#checkItems([...items, ...members.prompts, ...members.resources]);
     return members;
   }
 

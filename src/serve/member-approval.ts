@@ -68,14 +68,16 @@ export class MemberApproval {
     this.#gate.refuseDifferences();
     const tools = members.tools.filter((member) => member.type === "builtIn" || !this.isRefused(member.item));
     const prompts = members.prompts.filter((item) => !this.isRefused(item));
+    const resources = members.resources.filter((item) => !this.isRefused(item));
     const all = [
       ...members.tools.flatMap((one) => (one.type === "builtIn" ? [] : [one.item])),
       ...members.prompts,
+      ...members.resources,
     ];
     const [problem] = [...all, ...members.toolsets].flatMap((item) => this.#refused.get(item) ?? []);
-    if (problem !== undefined && tools.length === 0 && prompts.length === 0)
+    if (problem !== undefined && [...tools, ...prompts, ...resources].length === 0)
       throw new TrailblazeError(problem);
-    return { ...members, tools, prompts };
+    return { ...members, tools, prompts, resources };
   }
 
   /** Leaves out entries of bundles that refer to a refused tool, and returns the tools that others refer to. */

@@ -7,7 +7,7 @@ import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 
-/** References to all tools, bundles and prompts of a pack that the policy allows, for a server of all of them. */
+/** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
 export async function listPackReferences(
   pack: DiscoveredPack,
   policy: PacksPolicy,
@@ -22,6 +22,7 @@ export async function listPackReferences(
     tool: pack.tools.filter(isAllowed),
     toolset: bundles.map(({ declaration }) => declaration),
     prompt: pack.prompts.filter(isAllowed),
+    resource: pack.resources.filter(isAllowed),
   } as const;
   return Object.entries(lists).flatMap(([kind, list]) =>
     list.map(
@@ -39,6 +40,7 @@ const notFoundCodes = {
   tool: "ToolNotFound",
   toolset: "ToolsetNotFound",
   prompt: "PromptNotFound",
+  resource: "ResourceNotFound",
 } as const;
 
 export const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
@@ -79,8 +81,8 @@ export function checkEntryNames({ tools }: ServerMembers): void {
 }
 
 /** The references of a server of the config. */
-export function asReferrer({ name, tools, toolsets, prompts }: UserComposedServer): Referrer {
-  const lists = { tool: tools, toolset: toolsets, prompt: prompts } as const;
+export function asReferrer({ name, tools, toolsets, prompts, resources }: UserComposedServer): Referrer {
+  const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources } as const;
   const references = Object.entries(lists).flatMap(([kind, list]) =>
     list.map(
       (reference, index): WrittenReference => ({

@@ -106,7 +106,9 @@ export async function installReferredPacks(
   const { port, createEvaluator } = createInspectionPorts();
   const references = [...calls, ...[...toolsets.values()].flat()];
   // The config's servers do not run in a session, but use the same installed packs.
-  const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);
+  const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources }) =>
+    [tools, sets, prompts, resources].flat(),
+  );
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
   const tried = new Set<string>();
   const problems: Problem[] = [];

@@ -36,7 +36,7 @@ export interface Selection {
 }
 
 /** The order in which a pack's items are reported. */
-const order: readonly Kind[] = ["tool", "server", "toolset", "prompt"];
+const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource"];
 
 /** Creates descriptions of a pack's servers, as the policy sees them, from their names. */
 export function describeServers(found: FoundPack): (name: string) => PackServer {
@@ -51,7 +51,9 @@ export function declarationsOf({ extension }: FoundPack): Declaration[] {
 
 /** What the config itself refers to. */
 export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
-  const ofServers = servers.flatMap((server) => [...server.tools, ...server.toolsets, ...server.prompts]);
+  const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources }) =>
+    [tools, sets, prompts, resources].flat(),
+  );
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
 

@@ -66,6 +66,8 @@ export async function checkPack(
     dependencyCommands: findDependencyCommands(port, inspected),
     serverPackages,
     ...(lacksPackage(serverPackages) ? { manager: project.manager } : {}),
+    // Read when they are asked for: sessions start without them.
+    resourceFiles: [],
     paths: collectPaths(port, pack.location, items),
   };
   const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");

@@ -184,7 +184,7 @@ function createReport(
 ): ValidationReport {
   const fails = ({ severity }: Problem) => strict && severity === "warning";
   const ok = !hasErrors(problems) && !problems.some(fails);
-  return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], problems };
+  return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], resources: [], problems };
 }
 
 /** Like `validateExtension`, but also returns the texts that positions refer to. */

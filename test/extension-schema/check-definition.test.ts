@@ -20,6 +20,7 @@ describe("a server definition that is an MCP server document", () => {
     ["a script", { script: "./server.js" }, "`script`"],
     ["toolsets", { toolsets: ["triage"] }, "`toolsets`"],
     ["prompts", { prompts: ["hello"] }, "`prompts`"],
+    ["resources", { resources: ["hello"] }, "`resources`"],
     [
       "all of them",
       { prompts: [], toolsets: [], script: "a", command: "b" },
@@ -52,6 +53,7 @@ describe("a definition that is a function", () => {
     ["tool", "InvalidToolDefinition", "`defineTool`"],
     ["toolset", "InvalidToolsetDefinition", "`defineToolset`"],
     ["prompt", "InvalidPromptDefinition", "`definePrompt`"],
+    ["resource", "InvalidResourceDefinition", "`defineResource`"],
   ] as const)(
     "a function as the definition of a %s is one problem, which names the cause",
     (kind, code, helper) => {

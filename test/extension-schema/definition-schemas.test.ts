@@ -58,9 +58,10 @@ const ofTemplates = plans.flatMap(({ files }) =>
 );
 
 describe("the schemas of definitions", () => {
-  test("samples and templates have definitions of every kind", () => {
-    for (const list of [ofSamples, ofTemplates])
-      expect(new Set(list.map(({ kind }) => kind))).toEqual(new Set(kinds));
+  test("samples have definitions of every kind, and templates of all but resources", () => {
+    const kindsIn = (list: WrittenDefinition[]) => new Set(list.map(({ kind }) => kind));
+    expect(kindsIn(ofSamples)).toEqual(new Set(kinds));
+    expect(kindsIn(ofTemplates)).toEqual(new Set(kinds.filter((kind) => kind !== "resource")));
   });
 
   test.each([...ofSamples, ...ofTemplates])("the schemas accept $name", ({ kind, definition }) => {
@@ -72,6 +73,8 @@ describe("the schemas of definitions", () => {
   const bundle = { kind: "Mcp.Tools", metadata: { name: "a" }, entries: [] };
   const document = { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] };
   const prompt = { name: "a", content: "b" };
+  const resource = { name: "a", uri: "docs://a", text: "b" };
+  const template = { name: "a", uriTemplate: "docs://{b}", handler: "./a.js" };
   test.each<[Kind, object]>([
     ["tool", tool],
     ["tool", { ...tool, $schema: 5, unknown: 1, "x-own": 2 }],
@@ -112,6 +115,23 @@ describe("the schemas of definitions", () => {
     ["prompt", { ...prompt, arguments: [{ required: true }] }],
     ["prompt", { ...prompt, content: [{ role: "user", content: "b" }] }],
     ["prompt", { ...prompt, content: [{ role: "system", content: "b" }] }],
+    ["prompt", { ...prompt, arguments: [{ name: "c" }], complete: { c: ["d"] } }],
+    ["prompt", { ...prompt, arguments: [{ name: "c" }], complete: { c: 1 } }],
+    ["resource", resource],
+    ["resource", { ...resource, text: "" }],
+    ["resource", { name: "a", uri: "docs://a" }],
+    ["resource", { name: "a", text: "b" }],
+    ["resource", { ...resource, uriTemplate: "docs://{b}" }],
+    ["resource", { ...resource, file: "./a.md" }],
+    ["resource", { ...resource, text: undefined, file: "./a.md" }],
+    ["resource", { ...resource, complete: { b: ["c"] } }],
+    ["resource", { ...resource, annotations: { audience: ["user"], priority: 0.5 } }],
+    ["resource", { ...resource, annotations: { audience: ["model"] } }],
+    ["resource", { ...resource, annotations: { priority: 2 } }],
+    ["resource", template],
+    ["resource", { ...template, complete: { b: "./a.js#b" }, subscribe: "./a.js#watch" }],
+    ["resource", { ...template, complete: { b: ["c", 1] } }],
+    ["resource", { ...template, subscribe: true }],
   ])("the schemas agree with validation about the %s %j", (kind, definition) => {
     const written = JSON.parse(JSON.stringify(definition)) as unknown;
     const isValid = checkDefinition(kind, written, "validation").problems.length === 0;

@@ -1,9 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { parseExtension } from "../../src/extension-schema/index.ts";
 
-const empty = { root: "trailblaze", servers: [], tools: [], toolsets: [], prompts: [] };
-const keys = ["servers", "tools", "toolsets", "prompts"] as const;
-const kindOf = { servers: "server", tools: "tool", toolsets: "toolset", prompts: "prompt" } as const;
+const empty = { root: "trailblaze", servers: [], tools: [], toolsets: [], prompts: [], resources: [] };
+const keys = ["servers", "tools", "toolsets", "prompts", "resources"] as const;
+const kindOf = {
+  servers: "server",
+  tools: "tool",
+  toolsets: "toolset",
+  prompts: "prompt",
+  resources: "resource",
+} as const;
 
 /** Codes and paths of what is wrong with a field. */
 const findings = (value: unknown, context?: "validation" | "operation") =>
@@ -67,7 +73,10 @@ describe("a valid field", () => {
     ["tools", { parameters: [{ name: "a", description: "A", required: true }] }],
     ["tools", { parameters: { a: { type: "string" } } }],
     ["toolsets", { tools: ["a", "acme/jira/b"] }],
+    ["servers", { resources: ["d"] }],
     ["prompts", { arguments: ["a"] }],
+    ["resources", { uri: "docs://guide", mimeType: "text/plain" }],
+    ["resources", { uriTemplate: "docs://{page}" }],
     ["prompts", { arguments: [{ name: "a", description: "A", required: true }] }],
   ] as const)("additional keys of a declaration in `%s` are kept: %j", (key, extra) => {
     const { extension, problems } = parseExtension({ [key]: [{ name: "item", ...extra }] });
@@ -85,9 +94,10 @@ describe("a valid field", () => {
       tools: ["triage"],
       toolsets: ["triage"],
       prompts: ["Triage"],
+      resources: ["triage"],
     });
     expect(problems).toEqual([]);
-    expect(keys.map((key) => extension[key].length)).toEqual([0, 1, 1, 1]);
+    expect(keys.map((key) => extension[key].length)).toEqual([0, 1, 1, 1, 1]);
   });
 });
 
@@ -107,7 +117,14 @@ describe("a field with values of the wrong type", () => {
       [null, {}, "createIssue", 5, true, { createIssue: "x" }].map((value) => [key, value]),
     ),
   )("`%s: %j` loses this list and no other", (key, value) => {
-    const field = { servers: ["s"], tools: ["t"], toolsets: ["u"], prompts: ["p"], [key as string]: value };
+    const field = {
+      servers: ["s"],
+      tools: ["t"],
+      toolsets: ["u"],
+      prompts: ["p"],
+      resources: ["r"],
+      [key as string]: value,
+    };
     expect(findings(field)).toEqual([["MalformedExtension", [key]]]);
     const { extension, usable } = parseExtension(field);
     expect(usable).toBe(true);
@@ -173,6 +190,7 @@ describe("invalid declarations", () => {
     ["toolsets", { tools: { a: 1 } }],
     ["toolsets", { tools: [["a"]] }],
     ["prompts", { arguments: "a" }],
+    ["resources", { uri: 1 }],
     ["prompts", { arguments: [["a"]] }],
   ] as const)("in `%s`, an additional key of the wrong type is reported: %j", (key, extra) => {
     expect(findings({ [key]: [{ name: "item", ...extra }] })).toEqual([["InvalidDeclaration", [key, 0]]]);

@@ -22,7 +22,13 @@ test("the package has the schemas, and its command explains every code", async (
   const pages = readdirSync(join(installed, "docs/problems"));
   expect(pages.sort()).toEqual([...Object.keys(catalog).map((code) => `${code}.md`), "README.md"].sort());
   const schemas = readdirSync(join(installed, "schemas"));
-  expect(schemas.sort()).toEqual(["prompt.json", "server.json", "tool.json", "toolset.json"]);
+  expect(schemas.sort()).toEqual([
+    "prompt.json",
+    "resource.json",
+    "server.json",
+    "tool.json",
+    "toolset.json",
+  ]);
   const args = [join(installed, "dist/cli/cli.cjs"), "explain", "HandlerNotFound"];
   const options = { cwd: "/", env: process.env, timeoutMs: 30_000 };
   expect(await runToSuccess(process.execPath, args, options)).toContain("# HandlerNotFound");

@@ -92,6 +92,7 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     tools: Array.from({ length: 50 }, (_, index) => item(`t${index}`)),
     toolsets: [],
     prompts: [],
+    resources: [],
     installed: false,
     problems: [],
   };

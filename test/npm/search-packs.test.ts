@@ -55,6 +55,7 @@ describe("a search", () => {
       ],
       toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
       prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+      resources: [],
       installed: false,
       problems: [],
     });

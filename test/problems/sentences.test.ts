@@ -137,6 +137,8 @@ const samples: Samples = {
   InvalidToolDefinition: definition,
   InvalidToolsetDefinition: definition,
   InvalidPromptDefinition: definition,
+  InvalidResourceDefinition: definition,
+  DuplicateResourceUri: [{ uri: "docs://{page}", other: "pages" }],
   InvalidReference: [
     { reference: "acme/jira/x", reason: 'There is no tool "acme/jira/x".', hint: "Did you mean y?" },
   ],
@@ -213,6 +215,7 @@ const samples: Samples = {
   ToolNotFound: notFound,
   ToolsetNotFound: notFound,
   PromptNotFound: notFound,
+  ResourceNotFound: notFound,
   AmbiguousName: [
     { name: "acme/jira/issues", kinds: ["tool", "prompt"] },
     { name: "box/open", kinds: ["tool"], server: "box" },

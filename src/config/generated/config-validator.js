@@ -36,6 +36,7 @@ export const knownKeys = {
     "tools",
     "toolsets",
     "prompts",
+    "resources",
     "transport",
     "protocol",
     "version",
@@ -99,14 +100,14 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
 const pattern7 = new RegExp("\\S", "u");
 const pattern10 = new RegExp("^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$", "u");
-const pattern28 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
-const pattern32 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
+const pattern29 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
+const pattern33 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="validateConfig" */;
@@ -567,7 +568,7 @@ for(const key6 in data21){
 let data22 = data21[key6];
 if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
 for(const key7 in data22){
-if(!(((((((((key7 === "tools") || (key7 === "toolsets")) || (key7 === "prompts")) || (key7 === "transport")) || (key7 === "protocol")) || (key7 === "version")) || (key7 === "instructions")) || (key7 === "mcpServerName")) || (pattern4.test(key7)))){
+if(!((func1.call(schema31.properties.servers.additionalProperties.properties, key7)) || (pattern4.test(key7)))){
 const err34 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err34];
@@ -701,10 +702,15 @@ vErrors.push(err43);
 errors++;
 }
 }
-if(data22.transport !== undefined){
-let data29 = data22.transport;
-if(typeof data29 !== "string"){
-const err44 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.resources !== undefined){
+let data29 = data22.resources;
+if(Array.isArray(data29)){
+const len6 = data29.length;
+for(let i6=0; i6<len6; i6++){
+let data30 = data29[i6];
+if(typeof data30 === "string"){
+if(!pattern7.test(data30)){
+const err44 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/resources/" + i6,schemaPath:"#/properties/servers/additionalProperties/properties/resources/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -713,8 +719,9 @@ vErrors.push(err44);
 }
 errors++;
 }
-if(!((data29 === "stdio") || (data29 === "http"))){
-const err45 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.transport.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err45 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/resources/" + i6,schemaPath:"#/properties/servers/additionalProperties/properties/resources/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -724,10 +731,9 @@ vErrors.push(err45);
 errors++;
 }
 }
-if(data22.protocol !== undefined){
-let data30 = data22.protocol;
-if(typeof data30 !== "string"){
-const err46 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err46 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/resources",schemaPath:"#/properties/servers/additionalProperties/properties/resources/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -736,8 +742,11 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(!(((data30 === "both") || (data30 === "modern")) || (data30 === "legacy"))){
-const err47 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data22.transport !== undefined){
+let data31 = data22.transport;
+if(typeof data31 !== "string"){
+const err47 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -746,12 +755,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-}
-if(data22.version !== undefined){
-let data31 = data22.version;
-if(typeof data31 === "string"){
-if(!pattern7.test(data31)){
-const err48 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(!((data31 === "stdio") || (data31 === "http"))){
+const err48 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/transport",schemaPath:"#/properties/servers/additionalProperties/properties/transport/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.transport.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -761,8 +766,10 @@ vErrors.push(err48);
 errors++;
 }
 }
-else {
-const err49 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.protocol !== undefined){
+let data32 = data22.protocol;
+if(typeof data32 !== "string"){
+const err49 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -771,10 +778,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data22.instructions !== undefined){
-if(typeof data22.instructions !== "string"){
-const err50 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data32 === "both") || (data32 === "modern")) || (data32 === "legacy"))){
+const err50 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/servers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.servers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -784,11 +789,11 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data22.mcpServerName !== undefined){
-let data33 = data22.mcpServerName;
+if(data22.version !== undefined){
+let data33 = data22.version;
 if(typeof data33 === "string"){
 if(!pattern7.test(data33)){
-const err51 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err51 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -799,7 +804,7 @@ errors++;
 }
 }
 else {
-const err52 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err52 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/version",schemaPath:"#/properties/servers/additionalProperties/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -809,9 +814,9 @@ vErrors.push(err52);
 errors++;
 }
 }
-}
-else {
-const err53 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.instructions !== undefined){
+if(typeof data22.instructions !== "string"){
+const err53 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/instructions",schemaPath:"#/properties/servers/additionalProperties/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -821,9 +826,11 @@ vErrors.push(err53);
 errors++;
 }
 }
-}
-else {
-const err54 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.mcpServerName !== undefined){
+let data35 = data22.mcpServerName;
+if(typeof data35 === "string"){
+if(!pattern7.test(data35)){
+const err54 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -833,9 +840,8 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data.builtIns !== undefined){
-if(!(Array.isArray(data.builtIns))){
-const err55 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+else {
+const err55 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1")+"/mcpServerName",schemaPath:"#/properties/servers/additionalProperties/properties/mcpServerName/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -845,10 +851,9 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data.nameCollisions !== undefined){
-let data35 = data.nameCollisions;
-if(typeof data35 !== "string"){
-const err56 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err56 = {instancePath:instancePath+"/servers/" + key6.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/servers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -857,8 +862,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(!(((data35 === "error") || (data35 === "suffix")) || (data35 === "prefix"))){
-const err57 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/servers",schemaPath:"#/properties/servers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -868,10 +875,9 @@ vErrors.push(err57);
 errors++;
 }
 }
-if(data.crash !== undefined){
-let data36 = data.crash;
-if(typeof data36 !== "string"){
-const err58 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.builtIns !== undefined){
+if(!(Array.isArray(data.builtIns))){
+const err58 = {instancePath:instancePath+"/builtIns",schemaPath:"#/properties/builtIns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -880,8 +886,11 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(!(((data36 === "fail") || (data36 === "isolate")) || (data36 === "relaunch"))){
-const err59 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.nameCollisions !== undefined){
+let data37 = data.nameCollisions;
+if(typeof data37 !== "string"){
+const err59 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -890,11 +899,8 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-if(data.isolation !== undefined){
-let data37 = data.isolation;
-if(typeof data37 !== "string"){
-const err60 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data37 === "error") || (data37 === "suffix")) || (data37 === "prefix"))){
+const err60 = {instancePath:instancePath+"/nameCollisions",schemaPath:"#/properties/nameCollisions/enum",keyword:"enum",params:{allowedValues: schema31.properties.nameCollisions.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -903,8 +909,11 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(!((data37 === "in-process") || (data37 === "process"))){
-const err61 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.crash !== undefined){
+let data38 = data.crash;
+if(typeof data38 !== "string"){
+const err61 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -913,13 +922,8 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-if(data.callback !== undefined){
-let data38 = data.callback;
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-for(const key8 in data38){
-if(!((((((key8 === "enabled") || (key8 === "timeoutMs")) || (key8 === "maxDepth")) || (key8 === "maxBodyBytes")) || (key8 === "bodyTimeoutMs")) || (pattern4.test(key8)))){
-const err62 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(!(((data38 === "fail") || (data38 === "isolate")) || (data38 === "relaunch"))){
+const err62 = {instancePath:instancePath+"/crash",schemaPath:"#/properties/crash/enum",keyword:"enum",params:{allowedValues: schema31.properties.crash.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -929,9 +933,10 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data38.enabled !== undefined){
-if(typeof data38.enabled !== "boolean"){
-const err63 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.isolation !== undefined){
+let data39 = data.isolation;
+if(typeof data39 !== "string"){
+const err63 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -940,11 +945,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data38.timeoutMs !== undefined){
-let data40 = data38.timeoutMs;
-if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
-const err64 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data39 === "in-process") || (data39 === "process"))){
+const err64 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -953,9 +955,13 @@ vErrors.push(err64);
 }
 errors++;
 }
-if((typeof data40 == "number") && (isFinite(data40))){
-if(data40 > 86400000 || isNaN(data40)){
-const err65 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.callback !== undefined){
+let data40 = data.callback;
+if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
+for(const key8 in data40){
+if(!((((((key8 === "enabled") || (key8 === "timeoutMs")) || (key8 === "maxDepth")) || (key8 === "maxBodyBytes")) || (key8 === "bodyTimeoutMs")) || (pattern4.test(key8)))){
+const err65 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -964,8 +970,10 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data40 < 1 || isNaN(data40)){
-const err66 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data40.enabled !== undefined){
+if(typeof data40.enabled !== "boolean"){
+const err66 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -975,11 +983,10 @@ vErrors.push(err66);
 errors++;
 }
 }
-}
-if(data38.maxDepth !== undefined){
-let data41 = data38.maxDepth;
-if(!(((typeof data41 == "number") && (!(data41 % 1) && !isNaN(data41))) && (isFinite(data41)))){
-const err67 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data40.timeoutMs !== undefined){
+let data42 = data40.timeoutMs;
+if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
+const err67 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -988,9 +995,9 @@ vErrors.push(err67);
 }
 errors++;
 }
-if((typeof data41 == "number") && (isFinite(data41))){
-if(data41 > 1000 || isNaN(data41)){
-const err68 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+if((typeof data42 == "number") && (isFinite(data42))){
+if(data42 > 86400000 || isNaN(data42)){
+const err68 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -999,8 +1006,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data41 < 1 || isNaN(data41)){
-const err69 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data42 < 1 || isNaN(data42)){
+const err69 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1011,10 +1018,10 @@ errors++;
 }
 }
 }
-if(data38.maxBodyBytes !== undefined){
-let data42 = data38.maxBodyBytes;
-if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err70 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data40.maxDepth !== undefined){
+let data43 = data40.maxDepth;
+if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
+const err70 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1023,9 +1030,9 @@ vErrors.push(err70);
 }
 errors++;
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 > 67108864 || isNaN(data42)){
-const err71 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
+if((typeof data43 == "number") && (isFinite(data43))){
+if(data43 > 1000 || isNaN(data43)){
+const err71 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1034,8 +1041,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data42 < 1 || isNaN(data42)){
-const err72 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data43 < 1 || isNaN(data43)){
+const err72 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1046,10 +1053,10 @@ errors++;
 }
 }
 }
-if(data38.bodyTimeoutMs !== undefined){
-let data43 = data38.bodyTimeoutMs;
-if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
-const err73 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data40.maxBodyBytes !== undefined){
+let data44 = data40.maxBodyBytes;
+if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
+const err73 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1058,9 +1065,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-if((typeof data43 == "number") && (isFinite(data43))){
-if(data43 > 86400000 || isNaN(data43)){
-const err74 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 > 67108864 || isNaN(data44)){
+const err74 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1069,8 +1076,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data43 < 1 || isNaN(data43)){
-const err75 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data44 < 1 || isNaN(data44)){
+const err75 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1081,9 +1088,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err76 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data40.bodyTimeoutMs !== undefined){
+let data45 = data40.bodyTimeoutMs;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err76 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1092,13 +1100,9 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data.timeouts !== undefined){
-let data44 = data.timeouts;
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-for(const key9 in data44){
-if(!((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (pattern4.test(key9)))){
-const err77 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 86400000 || isNaN(data45)){
+const err77 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1107,11 +1111,8 @@ vErrors.push(err77);
 }
 errors++;
 }
-}
-if(data44.handshakeMs !== undefined){
-let data45 = data44.handshakeMs;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err78 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data45 < 1 || isNaN(data45)){
+const err78 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1120,9 +1121,11 @@ vErrors.push(err78);
 }
 errors++;
 }
-if((typeof data45 == "number") && (isFinite(data45))){
-if(data45 > 86400000 || isNaN(data45)){
-const err79 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+}
+}
+else {
+const err79 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1131,8 +1134,13 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(data45 < 1 || isNaN(data45)){
-const err80 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.timeouts !== undefined){
+let data46 = data.timeouts;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+for(const key9 in data46){
+if(!((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (pattern4.test(key9)))){
+const err80 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1142,11 +1150,10 @@ vErrors.push(err80);
 errors++;
 }
 }
-}
-if(data44.listMs !== undefined){
-let data46 = data44.listMs;
-if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
-const err81 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data46.handshakeMs !== undefined){
+let data47 = data46.handshakeMs;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err81 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1155,9 +1162,9 @@ vErrors.push(err81);
 }
 errors++;
 }
-if((typeof data46 == "number") && (isFinite(data46))){
-if(data46 > 86400000 || isNaN(data46)){
-const err82 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 > 86400000 || isNaN(data47)){
+const err82 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1166,8 +1173,8 @@ vErrors.push(err82);
 }
 errors++;
 }
-if(data46 < 1 || isNaN(data46)){
-const err83 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data47 < 1 || isNaN(data47)){
+const err83 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1178,10 +1185,10 @@ errors++;
 }
 }
 }
-if(data44.callMs !== undefined){
-let data47 = data44.callMs;
-if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err84 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data46.listMs !== undefined){
+let data48 = data46.listMs;
+if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
+const err84 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1190,9 +1197,9 @@ vErrors.push(err84);
 }
 errors++;
 }
-if((typeof data47 == "number") && (isFinite(data47))){
-if(data47 > 86400000 || isNaN(data47)){
-const err85 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 86400000 || isNaN(data48)){
+const err85 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1201,8 +1208,8 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data47 < 1 || isNaN(data47)){
-const err86 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data48 < 1 || isNaN(data48)){
+const err86 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1213,9 +1220,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err87 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data46.callMs !== undefined){
+let data49 = data46.callMs;
+if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
+const err87 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1224,12 +1232,9 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data.logDir !== undefined){
-let data48 = data.logDir;
-if(typeof data48 === "string"){
-if(!pattern7.test(data48)){
-const err88 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 86400000 || isNaN(data49)){
+const err88 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1238,9 +1243,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-else {
-const err89 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49 < 1 || isNaN(data49)){
+const err89 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1250,15 +1254,10 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data.trailblazeSubprocessToolsets !== undefined){
-let data49 = data.trailblazeSubprocessToolsets;
-if(Array.isArray(data49)){
-const len6 = data49.length;
-for(let i6=0; i6<len6; i6++){
-let data50 = data49[i6];
-if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
-if(data50.name === undefined){
-const err90 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1267,9 +1266,12 @@ vErrors.push(err90);
 }
 errors++;
 }
-for(const key10 in data50){
-if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
-const err91 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+}
+if(data.logDir !== undefined){
+let data50 = data.logDir;
+if(typeof data50 === "string"){
+if(!pattern7.test(data50)){
+const err91 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1279,11 +1281,8 @@ vErrors.push(err91);
 errors++;
 }
 }
-if(data50.name !== undefined){
-let data51 = data50.name;
-if(typeof data51 === "string"){
-if(!pattern7.test(data51)){
-const err92 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err92 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1293,8 +1292,15 @@ vErrors.push(err92);
 errors++;
 }
 }
-else {
-const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.trailblazeSubprocessToolsets !== undefined){
+let data51 = data.trailblazeSubprocessToolsets;
+if(Array.isArray(data51)){
+const len7 = data51.length;
+for(let i7=0; i7<len7; i7++){
+let data52 = data51[i7];
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+if(data52.name === undefined){
+const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1303,12 +1309,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-if(data50.command !== undefined){
-let data52 = data50.command;
-if(typeof data52 === "string"){
-if(!pattern7.test(data52)){
-const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+for(const key10 in data52){
+if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
+const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1318,8 +1321,11 @@ vErrors.push(err94);
 errors++;
 }
 }
-else {
-const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.name !== undefined){
+let data53 = data52.name;
+if(typeof data53 === "string"){
+if(!pattern7.test(data53)){
+const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1329,11 +1335,8 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data50.package !== undefined){
-let data53 = data50.package;
-if(typeof data53 === "string"){
-if(!pattern7.test(data53)){
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1343,8 +1346,11 @@ vErrors.push(err96);
 errors++;
 }
 }
-else {
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.command !== undefined){
+let data54 = data52.command;
+if(typeof data54 === "string"){
+if(!pattern7.test(data54)){
+const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1354,11 +1360,8 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data50.bin !== undefined){
-let data54 = data50.bin;
-if(typeof data54 === "string"){
-if(!pattern7.test(data54)){
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1368,8 +1371,11 @@ vErrors.push(err98);
 errors++;
 }
 }
-else {
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.package !== undefined){
+let data55 = data52.package;
+if(typeof data55 === "string"){
+if(!pattern7.test(data55)){
+const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1379,13 +1385,8 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data50.args !== undefined){
-let data55 = data50.args;
-if(Array.isArray(data55)){
-const len7 = data55.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data55[i7] !== "string"){
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/args/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1395,9 +1396,11 @@ vErrors.push(err100);
 errors++;
 }
 }
-}
-else {
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data52.bin !== undefined){
+let data56 = data52.bin;
+if(typeof data56 === "string"){
+if(!pattern7.test(data56)){
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1407,11 +1410,8 @@ vErrors.push(err101);
 errors++;
 }
 }
-if(data50.cwd !== undefined){
-let data57 = data50.cwd;
-if(typeof data57 === "string"){
-if(!pattern7.test(data57)){
-const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1421,8 +1421,13 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.args !== undefined){
+let data57 = data52.args;
+if(Array.isArray(data57)){
+const len8 = data57.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data57[i8] !== "string"){
+const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1432,12 +1437,9 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data50.env !== undefined){
-let data58 = data50.env;
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key11 in data58){
-if(typeof data58[key11] !== "string"){
-const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1447,9 +1449,11 @@ vErrors.push(err104);
 errors++;
 }
 }
-}
-else {
-const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data52.cwd !== undefined){
+let data59 = data52.cwd;
+if(typeof data59 === "string"){
+if(!pattern7.test(data59)){
+const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1459,11 +1463,8 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data50.url !== undefined){
-let data60 = data50.url;
-if(typeof data60 === "string"){
-if(!pattern7.test(data60)){
-const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1473,8 +1474,12 @@ vErrors.push(err106);
 errors++;
 }
 }
-else {
-const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.env !== undefined){
+let data60 = data52.env;
+if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
+for(const key11 in data60){
+if(typeof data60[key11] !== "string"){
+const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1484,12 +1489,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data50.headers !== undefined){
-let data61 = data50.headers;
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-for(const key12 in data61){
-if(typeof data61[key12] !== "string"){
-const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1499,9 +1501,11 @@ vErrors.push(err108);
 errors++;
 }
 }
-}
-else {
-const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data52.url !== undefined){
+let data62 = data52.url;
+if(typeof data62 === "string"){
+if(!pattern7.test(data62)){
+const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1511,10 +1515,8 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data50.protocol !== undefined){
-let data63 = data50.protocol;
-if(typeof data63 !== "string"){
-const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1523,8 +1525,13 @@ vErrors.push(err110);
 }
 errors++;
 }
-if(!(((data63 === "auto") || (data63 === "legacy")) || (data63 === "modern"))){
-const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data52.headers !== undefined){
+let data63 = data52.headers;
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+for(const key12 in data63){
+if(typeof data63[key12] !== "string"){
+const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1534,9 +1541,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data50.legacyContext !== undefined){
-if(typeof data50.legacyContext !== "boolean"){
-const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1546,9 +1553,10 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data50.enabled !== undefined){
-if(typeof data50.enabled !== "boolean"){
-const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data52.protocol !== undefined){
+let data65 = data52.protocol;
+if(typeof data65 !== "string"){
+const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1557,12 +1565,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-if(data50.prefix !== undefined){
-let data66 = data50.prefix;
-if(typeof data66 === "string"){
-if(!pattern28.test(data66)){
-const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(!(((data65 === "auto") || (data65 === "legacy")) || (data65 === "modern"))){
+const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1572,8 +1576,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-else {
-const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data52.legacyContext !== undefined){
+if(typeof data52.legacyContext !== "boolean"){
+const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1583,12 +1588,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data50.tools !== undefined){
-let data67 = data50.tools;
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-for(const key13 in data67){
-if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
-const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(data52.enabled !== undefined){
+if(typeof data52.enabled !== "boolean"){
+const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1598,15 +1600,11 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data67.allow !== undefined){
-let data68 = data67.allow;
-if(Array.isArray(data68)){
-const len8 = data68.length;
-for(let i8=0; i8<len8; i8++){
-let data69 = data68[i8];
-if(typeof data69 === "string"){
-if(!pattern7.test(data69)){
-const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data52.prefix !== undefined){
+let data68 = data52.prefix;
+if(typeof data68 === "string"){
+if(!pattern29.test(data68)){
+const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1617,7 +1615,7 @@ errors++;
 }
 }
 else {
-const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1627,9 +1625,12 @@ vErrors.push(err118);
 errors++;
 }
 }
-}
-else {
-const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data52.tools !== undefined){
+let data69 = data52.tools;
+if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
+for(const key13 in data69){
+if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
+const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1639,15 +1640,15 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data67.deny !== undefined){
-let data70 = data67.deny;
+if(data69.allow !== undefined){
+let data70 = data69.allow;
 if(Array.isArray(data70)){
 const len9 = data70.length;
 for(let i9=0; i9<len9; i9++){
 let data71 = data70[i9];
 if(typeof data71 === "string"){
 if(!pattern7.test(data71)){
-const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1658,7 +1659,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1670,7 +1671,7 @@ errors++;
 }
 }
 else {
-const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1680,9 +1681,15 @@ vErrors.push(err122);
 errors++;
 }
 }
-}
-else {
-const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data69.deny !== undefined){
+let data72 = data69.deny;
+if(Array.isArray(data72)){
+const len10 = data72.length;
+for(let i10=0; i10<len10; i10++){
+let data73 = data72[i10];
+if(typeof data73 === "string"){
+if(!pattern7.test(data73)){
+const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1692,11 +1699,8 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data50.toolset !== undefined){
-let data72 = data50.toolset;
-if(typeof data72 === "string"){
-if(!pattern32.test(data72)){
-const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+else {
+const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1706,8 +1710,9 @@ vErrors.push(err124);
 errors++;
 }
 }
+}
 else {
-const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1719,7 +1724,7 @@ errors++;
 }
 }
 else {
-const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i6,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1729,9 +1734,11 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data52.toolset !== undefined){
+let data74 = data52.toolset;
+if(typeof data74 === "string"){
+if(!pattern33.test(data74)){
+const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1741,17 +1748,8 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data73 = data.mcpServers;
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-for(const key14 in data73){
-let data74 = data73[key14];
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-if(data74.command !== undefined){
-let data75 = data74.command;
-if(typeof data75 === "string"){
-if(!pattern7.test(data75)){
-const err128 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err128 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1761,8 +1759,9 @@ vErrors.push(err128);
 errors++;
 }
 }
+}
 else {
-const err129 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err129 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1772,11 +1771,9 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data74.package !== undefined){
-let data76 = data74.package;
-if(typeof data76 === "string"){
-if(!pattern7.test(data76)){
-const err130 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err130 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1786,8 +1783,17 @@ vErrors.push(err130);
 errors++;
 }
 }
-else {
-const err131 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.mcpServers !== undefined){
+let data75 = data.mcpServers;
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+for(const key14 in data75){
+let data76 = data75[key14];
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.command !== undefined){
+let data77 = data76.command;
+if(typeof data77 === "string"){
+if(!pattern7.test(data77)){
+const err131 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1797,11 +1803,8 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data74.bin !== undefined){
-let data77 = data74.bin;
-if(typeof data77 === "string"){
-if(!pattern7.test(data77)){
-const err132 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err132 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1811,8 +1814,11 @@ vErrors.push(err132);
 errors++;
 }
 }
-else {
-const err133 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.package !== undefined){
+let data78 = data76.package;
+if(typeof data78 === "string"){
+if(!pattern7.test(data78)){
+const err133 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1822,13 +1828,8 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data74.args !== undefined){
-let data78 = data74.args;
-if(Array.isArray(data78)){
-const len10 = data78.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data78[i10] !== "string"){
-const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i10,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1838,9 +1839,11 @@ vErrors.push(err134);
 errors++;
 }
 }
-}
-else {
-const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data76.bin !== undefined){
+let data79 = data76.bin;
+if(typeof data79 === "string"){
+if(!pattern7.test(data79)){
+const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1850,11 +1853,8 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data74.cwd !== undefined){
-let data80 = data74.cwd;
-if(typeof data80 === "string"){
-if(!pattern7.test(data80)){
-const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1864,8 +1864,13 @@ vErrors.push(err136);
 errors++;
 }
 }
-else {
-const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.args !== undefined){
+let data80 = data76.args;
+if(Array.isArray(data80)){
+const len11 = data80.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data80[i11] !== "string"){
+const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1875,12 +1880,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data74.env !== undefined){
-let data81 = data74.env;
-if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
-for(const key15 in data81){
-if(typeof data81[key15] !== "string"){
-const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1890,9 +1892,11 @@ vErrors.push(err138);
 errors++;
 }
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.cwd !== undefined){
+let data82 = data76.cwd;
+if(typeof data82 === "string"){
+if(!pattern7.test(data82)){
+const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1902,11 +1906,8 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data74.url !== undefined){
-let data83 = data74.url;
-if(typeof data83 === "string"){
-if(!pattern7.test(data83)){
-const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1916,8 +1917,12 @@ vErrors.push(err140);
 errors++;
 }
 }
-else {
-const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.env !== undefined){
+let data83 = data76.env;
+if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
+for(const key15 in data83){
+if(typeof data83[key15] !== "string"){
+const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1927,12 +1932,9 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data74.headers !== undefined){
-let data84 = data74.headers;
-if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
-for(const key16 in data84){
-if(typeof data84[key16] !== "string"){
-const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1942,9 +1944,11 @@ vErrors.push(err142);
 errors++;
 }
 }
-}
-else {
-const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.url !== undefined){
+let data85 = data76.url;
+if(typeof data85 === "string"){
+if(!pattern7.test(data85)){
+const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1954,10 +1958,8 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data74.protocol !== undefined){
-let data86 = data74.protocol;
-if(typeof data86 !== "string"){
-const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1966,8 +1968,13 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(!(((data86 === "auto") || (data86 === "legacy")) || (data86 === "modern"))){
-const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data76.headers !== undefined){
+let data86 = data76.headers;
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+for(const key16 in data86){
+if(typeof data86[key16] !== "string"){
+const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1977,9 +1984,9 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data74.legacyContext !== undefined){
-if(typeof data74.legacyContext !== "boolean"){
-const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1989,9 +1996,10 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data74.enabled !== undefined){
-if(typeof data74.enabled !== "boolean"){
-const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data76.protocol !== undefined){
+let data88 = data76.protocol;
+if(typeof data88 !== "string"){
+const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2000,12 +2008,8 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-if(data74.prefix !== undefined){
-let data89 = data74.prefix;
-if(typeof data89 === "string"){
-if(!pattern28.test(data89)){
-const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(!(((data88 === "auto") || (data88 === "legacy")) || (data88 === "modern"))){
+const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2015,8 +2019,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-else {
-const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.legacyContext !== undefined){
+if(typeof data76.legacyContext !== "boolean"){
+const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2026,12 +2031,9 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data74.tools !== undefined){
-let data90 = data74.tools;
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-for(const key17 in data90){
-if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
-const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data76.enabled !== undefined){
+if(typeof data76.enabled !== "boolean"){
+const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2041,15 +2043,11 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data90.allow !== undefined){
-let data91 = data90.allow;
-if(Array.isArray(data91)){
-const len11 = data91.length;
-for(let i11=0; i11<len11; i11++){
-let data92 = data91[i11];
-if(typeof data92 === "string"){
-if(!pattern7.test(data92)){
-const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data76.prefix !== undefined){
+let data91 = data76.prefix;
+if(typeof data91 === "string"){
+if(!pattern29.test(data91)){
+const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2060,7 +2058,7 @@ errors++;
 }
 }
 else {
-const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2070,9 +2068,12 @@ vErrors.push(err152);
 errors++;
 }
 }
-}
-else {
-const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data76.tools !== undefined){
+let data92 = data76.tools;
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+for(const key17 in data92){
+if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
+const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2082,15 +2083,15 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data90.deny !== undefined){
-let data93 = data90.deny;
+if(data92.allow !== undefined){
+let data93 = data92.allow;
 if(Array.isArray(data93)){
 const len12 = data93.length;
 for(let i12=0; i12<len12; i12++){
 let data94 = data93[i12];
 if(typeof data94 === "string"){
 if(!pattern7.test(data94)){
-const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2101,7 +2102,7 @@ errors++;
 }
 }
 else {
-const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2113,7 +2114,7 @@ errors++;
 }
 }
 else {
-const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2123,9 +2124,15 @@ vErrors.push(err156);
 errors++;
 }
 }
-}
-else {
-const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data92.deny !== undefined){
+let data95 = data92.deny;
+if(Array.isArray(data95)){
+const len13 = data95.length;
+for(let i13=0; i13<len13; i13++){
+let data96 = data95[i13];
+if(typeof data96 === "string"){
+if(!pattern7.test(data96)){
+const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2135,11 +2142,8 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data74.toolset !== undefined){
-let data95 = data74.toolset;
-if(typeof data95 === "string"){
-if(!pattern32.test(data95)){
-const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+else {
+const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2149,8 +2153,9 @@ vErrors.push(err158);
 errors++;
 }
 }
+}
 else {
-const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2160,10 +2165,9 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data74.type !== undefined){
-let data96 = data74.type;
-if(typeof data96 !== "string"){
-const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2172,8 +2176,12 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(!(((data96 === "stdio") || (data96 === "http")) || (data96 === "streamable-http"))){
-const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data76.toolset !== undefined){
+let data97 = data76.toolset;
+if(typeof data97 === "string"){
+if(!pattern33.test(data97)){
+const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2183,9 +2191,8 @@ vErrors.push(err161);
 errors++;
 }
 }
-if(data74.disabled !== undefined){
-if(typeof data74.disabled !== "boolean"){
-const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2195,9 +2202,10 @@ vErrors.push(err162);
 errors++;
 }
 }
-}
-else {
-const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.type !== undefined){
+let data98 = data76.type;
+if(typeof data98 !== "string"){
+const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2206,10 +2214,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-}
-}
-else {
-const err164 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data98 === "stdio") || (data98 === "http")) || (data98 === "streamable-http"))){
+const err164 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2219,14 +2225,50 @@ vErrors.push(err164);
 errors++;
 }
 }
-}
-else {
-const err165 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.disabled !== undefined){
+if(typeof data76.disabled !== "boolean"){
+const err165 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err165];
 }
 else {
 vErrors.push(err165);
+}
+errors++;
+}
+}
+}
+else {
+const err166 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err166];
+}
+else {
+vErrors.push(err166);
+}
+errors++;
+}
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
+}
+}
+else {
+const err168 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
 }
 errors++;
 }

@@ -9,3 +9,4 @@ export declare const server: Validator;
 export declare const tool: Validator;
 export declare const toolset: Validator;
 export declare const prompt: Validator;
+export declare const resource: Validator;

@@ -6,6 +6,7 @@ export const knownKeys = {
     "tools",
     "toolsets",
     "prompts",
+    "resources",
     "needs"
   ],
   "server": [
@@ -13,7 +14,8 @@ export const knownKeys = {
     "description",
     "tools",
     "toolsets",
-    "prompts"
+    "prompts",
+    "resources"
   ],
   "tool": [
     "name",
@@ -29,10 +31,17 @@ export const knownKeys = {
     "name",
     "description",
     "arguments"
+  ],
+  "resource": [
+    "name",
+    "description",
+    "uri",
+    "uriTemplate",
+    "mimeType"
   ]
 };
 export const server = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"toolsets":{"type":"array","items":{"type":"string"}},"prompts":{"type":"array","items":{"type":"string"}}},"required":["name"],"$id":"server"};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string"}},"toolsets":{"type":"array","items":{"type":"string"}},"prompts":{"type":"array","items":{"type":"string"}},"resources":{"type":"array","items":{"type":"string"}}},"required":["name"],"$id":"server"};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="server" */;
@@ -166,6 +175,37 @@ var valid0 = _errs13 === errors;
 else {
 var valid0 = true;
 }
+if(valid0){
+if(data.resources !== undefined){
+let data8 = data.resources;
+const _errs17 = errors;
+if(errors === _errs17){
+if(Array.isArray(data8)){
+var valid4 = true;
+const len3 = data8.length;
+for(let i3=0; i3<len3; i3++){
+const _errs19 = errors;
+if(typeof data8[i3] !== "string"){
+validate20.errors = [{instancePath:instancePath+"/resources/" + i3,schemaPath:"#/properties/resources/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid4 = _errs19 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+validate20.errors = [{instancePath:instancePath+"/resources",schemaPath:"#/properties/resources/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
 }
 }
 }
@@ -180,7 +220,7 @@ return false;
 validate20.errors = vErrors;
 return errors === 0;
 }
-validate20.evaluated = {"props":{"name":true,"description":true,"tools":true,"toolsets":true,"prompts":true},"dynamicProps":false,"dynamicItems":false};
+validate20.evaluated = {"props":{"name":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"resources":true},"dynamicProps":false,"dynamicItems":false};
 
 export const tool = validate21;
 const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"parameters":{"anyOf":[{"type":"array","items":{"type":["string","object"]}},{"type":"object"}]}},"required":["name"],"$id":"tool"};
@@ -556,3 +596,100 @@ validate23.errors = vErrors;
 return errors === 0;
 }
 validate23.evaluated = {"props":{"name":true,"description":true,"arguments":true},"dynamicProps":false,"dynamicItems":false};
+
+export const resource = validate24;
+const schema35 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string"},"description":{"type":"string"},"uri":{"type":"string"},"uriTemplate":{"type":"string"},"mimeType":{"type":"string"}},"required":["name"],"$id":"resource"};
+
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="resource" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate24.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.name === undefined) && (missing0 = "name")){
+validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.name !== undefined){
+const _errs1 = errors;
+if(typeof data.name !== "string"){
+validate24.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.description !== undefined){
+const _errs3 = errors;
+if(typeof data.description !== "string"){
+validate24.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.uri !== undefined){
+const _errs5 = errors;
+if(typeof data.uri !== "string"){
+validate24.errors = [{instancePath:instancePath+"/uri",schemaPath:"#/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.uriTemplate !== undefined){
+const _errs7 = errors;
+if(typeof data.uriTemplate !== "string"){
+validate24.errors = [{instancePath:instancePath+"/uriTemplate",schemaPath:"#/properties/uriTemplate/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mimeType !== undefined){
+const _errs9 = errors;
+if(typeof data.mimeType !== "string"){
+validate24.errors = [{instancePath:instancePath+"/mimeType",schemaPath:"#/properties/mimeType/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate24.errors = vErrors;
+return errors === 0;
+}
+validate24.evaluated = {"props":{"name":true,"description":true,"uri":true,"uriTemplate":true,"mimeType":true},"dynamicProps":false,"dynamicItems":false};

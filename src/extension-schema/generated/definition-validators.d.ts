@@ -10,7 +10,8 @@ export type DefinitionShape =
   | "serverDocument"
   | "toolsetList"
   | "toolsBundle"
-  | "prompt";
+  | "prompt"
+  | "resource";
 
 export declare const tool: Validator;
 export declare const composedServer: Validator;
@@ -19,3 +20,4 @@ export declare const serverDocument: Validator;
 export declare const toolsetList: Validator;
 export declare const toolsBundle: Validator;
 export declare const prompt: Validator;
+export declare const resource: Validator;

@@ -21,6 +21,7 @@ export const knownKeys = {
     "tools",
     "toolsets",
     "prompts",
+    "resources",
     "transport",
     "protocol",
     "initialize",
@@ -68,7 +69,23 @@ export const knownKeys = {
     "description",
     "arguments",
     "content",
-    "handler"
+    "handler",
+    "complete"
+  ],
+  "resource": [
+    "name",
+    "uri",
+    "uriTemplate",
+    "title",
+    "description",
+    "mimeType",
+    "annotations",
+    "_meta",
+    "text",
+    "file",
+    "handler",
+    "subscribe",
+    "complete"
   ]
 };
 export const tool = validate20;
@@ -555,7 +572,7 @@ return errors === 0;
 validate20.evaluated = {"props":{"name":true,"title":true,"description":true,"inputSchema":true,"parameters":true,"outputSchema":true,"annotations":true,"_meta":true,"handler":true,"initialize":true,"options":true},"dynamicProps":false,"dynamicItems":false};
 
 export const composedServer = validate21;
-const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"initialize":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"instructions":{"type":"string"}},"$id":"composedServer"};
+const schema32 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"initialize":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"instructions":{"type":"string"}},"$id":"composedServer"};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="composedServer" */;
@@ -779,10 +796,15 @@ vErrors.push(err15);
 errors++;
 }
 }
-if(data.transport !== undefined){
-let data10 = data.transport;
-if(typeof data10 !== "string"){
-const err16 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.resources !== undefined){
+let data10 = data.resources;
+if(Array.isArray(data10)){
+const len3 = data10.length;
+for(let i3=0; i3<len3; i3++){
+let data11 = data10[i3];
+if(typeof data11 === "string"){
+if(!pattern4.test(data11)){
+const err16 = {instancePath:instancePath+"/resources/" + i3,schemaPath:"#/properties/resources/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -791,8 +813,9 @@ vErrors.push(err16);
 }
 errors++;
 }
-if(!((data10 === "stdio") || (data10 === "http"))){
-const err17 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema32.properties.transport.enum},message:"must be equal to one of the allowed values"};
+}
+else {
+const err17 = {instancePath:instancePath+"/resources/" + i3,schemaPath:"#/properties/resources/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -802,10 +825,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.protocol !== undefined){
-let data11 = data.protocol;
-if(typeof data11 !== "string"){
-const err18 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err18 = {instancePath:instancePath+"/resources",schemaPath:"#/properties/resources/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -814,8 +836,11 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(!(((data11 === "both") || (data11 === "modern")) || (data11 === "legacy"))){
-const err19 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema32.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.transport !== undefined){
+let data12 = data.transport;
+if(typeof data12 !== "string"){
+const err19 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -824,15 +849,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-if(data.initialize !== undefined){
-let data12 = data.initialize;
-const _errs26 = errors;
-let valid7 = false;
-const _errs27 = errors;
-if(typeof data12 === "string"){
-if(!pattern4.test(data12)){
-const err20 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(!((data12 === "stdio") || (data12 === "http"))){
+const err20 = {instancePath:instancePath+"/transport",schemaPath:"#/properties/transport/enum",keyword:"enum",params:{allowedValues: schema32.properties.transport.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -842,8 +860,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-else {
-const err21 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.protocol !== undefined){
+let data13 = data.protocol;
+if(typeof data13 !== "string"){
+const err21 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -852,12 +872,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-var _valid0 = _errs27 === errors;
-valid7 = valid7 || _valid0;
-const _errs29 = errors;
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.$function === undefined){
-const err22 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(!(((data13 === "both") || (data13 === "modern")) || (data13 === "legacy"))){
+const err22 = {instancePath:instancePath+"/protocol",schemaPath:"#/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema32.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -866,9 +882,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data12.$function !== undefined){
-if(typeof data12.$function !== "string"){
-const err23 = {instancePath:instancePath+"/initialize/$function",schemaPath:"#/properties/initialize/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.initialize !== undefined){
+let data14 = data.initialize;
+const _errs30 = errors;
+let valid9 = false;
+const _errs31 = errors;
+if(typeof data14 === "string"){
+if(!pattern4.test(data14)){
+const err23 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -878,9 +900,8 @@ vErrors.push(err23);
 errors++;
 }
 }
-}
 else {
-const err24 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err24 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -889,14 +910,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-var _valid0 = _errs29 === errors;
-valid7 = valid7 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.$function = true;
-}
-if(!valid7){
-const err25 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+var _valid0 = _errs31 === errors;
+valid9 = valid9 || _valid0;
+const _errs33 = errors;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.$function === undefined){
+const err25 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -905,21 +924,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-else {
-errors = _errs26;
-if(vErrors !== null){
-if(_errs26){
-vErrors.length = _errs26;
-}
-else {
-vErrors = null;
-}
-}
-}
-}
-if(data.instructions !== undefined){
-if(typeof data.instructions !== "string"){
-const err26 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data14.$function !== undefined){
+if(typeof data14.$function !== "string"){
+const err26 = {instancePath:instancePath+"/initialize/$function",schemaPath:"#/properties/initialize/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -931,7 +938,7 @@ errors++;
 }
 }
 else {
-const err27 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err27 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -940,10 +947,61 @@ vErrors.push(err27);
 }
 errors++;
 }
+var _valid0 = _errs33 === errors;
+valid9 = valid9 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.$function = true;
+}
+if(!valid9){
+const err28 = {instancePath:instancePath+"/initialize",schemaPath:"#/properties/initialize/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.instructions !== undefined){
+if(typeof data.instructions !== "string"){
+const err29 = {instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+}
+else {
+const err30 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
 validate21.errors = vErrors;
 return errors === 0;
 }
-validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"transport":true,"protocol":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
+validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"resources":true,"transport":true,"protocol":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
 
 export const subprocessServer = validate22;
 const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"}},"$id":"subprocessServer"};
@@ -2251,7 +2309,7 @@ return errors === 0;
 validate25.evaluated = {"props":{"kind":true,"metadata":true,"description":true,"entries":true},"dynamicProps":false,"dynamicItems":false};
 
 export const prompt = validate26;
-const schema37 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"title":{"type":"string"},"description":{"type":"string"},"arguments":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"required":{"type":"boolean"}},"required":["name"]}},"content":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"object","properties":{"role":{"type":"string","enum":["user","assistant"]},"content":{"anyOf":[{"type":"string"},{"type":"object","properties":{"type":{"type":"string","pattern":"\\S"}},"required":["type"]}]}},"required":["role","content"]}}]},"handler":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]}},"required":["name"],"$id":"prompt"};
+const schema37 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"title":{"type":"string"},"description":{"type":"string"},"arguments":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"required":{"type":"boolean"}},"required":["name"]}},"content":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"object","properties":{"role":{"type":"string","enum":["user","assistant"]},"content":{"anyOf":[{"type":"string"},{"type":"object","properties":{"type":{"type":"string","pattern":"\\S"}},"required":["type"]}]}},"required":["role","content"]}}]},"handler":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"complete":{"type":"object","additionalProperties":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]}}},"required":["name"],"$id":"prompt"};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="prompt" */;
@@ -2712,9 +2770,19 @@ vErrors = null;
 }
 }
 }
-}
-else {
-const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.complete !== undefined){
+let data15 = data.complete;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key0 in data15){
+let data16 = data15[key0];
+const _errs47 = errors;
+let valid13 = false;
+const _errs48 = errors;
+if(Array.isArray(data16)){
+const len2 = data16.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data16[i2] !== "string"){
+const err32 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i2,schemaPath:"#/properties/complete/additionalProperties/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -2723,7 +2791,767 @@ vErrors.push(err32);
 }
 errors++;
 }
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+var _valid3 = _errs48 === errors;
+valid13 = valid13 || _valid3;
+const _errs52 = errors;
+if(typeof data16 === "string"){
+if(!pattern4.test(data16)){
+const err34 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/1/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/1/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+var _valid3 = _errs52 === errors;
+valid13 = valid13 || _valid3;
+const _errs54 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.$function === undefined){
+const err36 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/2/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+if(data16.$function !== undefined){
+if(typeof data16.$function !== "string"){
+const err37 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/$function",schemaPath:"#/properties/complete/additionalProperties/anyOf/2/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+var _valid3 = _errs54 === errors;
+valid13 = valid13 || _valid3;
+if(_valid3){
+var props2 = {};
+props2.$function = true;
+}
+if(!valid13){
+const err39 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+else {
+errors = _errs47;
+if(vErrors !== null){
+if(_errs47){
+vErrors.length = _errs47;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err40 = {instancePath:instancePath+"/complete",schemaPath:"#/properties/complete/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
 validate26.errors = vErrors;
 return errors === 0;
 }
-validate26.evaluated = {"props":{"name":true,"title":true,"description":true,"arguments":true,"content":true,"handler":true},"dynamicProps":false,"dynamicItems":false};
+validate26.evaluated = {"props":{"name":true,"title":true,"description":true,"arguments":true,"content":true,"handler":true,"complete":true},"dynamicProps":false,"dynamicItems":false};
+
+export const resource = validate27;
+const schema38 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"uri":{"type":"string","pattern":"\\S"},"uriTemplate":{"type":"string","pattern":"\\S"},"title":{"type":"string"},"description":{"type":"string"},"mimeType":{"type":"string","pattern":"\\S"},"annotations":{"type":"object","properties":{"audience":{"type":"array","items":{"type":"string","enum":["user","assistant"]}},"priority":{"type":"number","minimum":0,"maximum":1},"lastModified":{"type":"string"}}},"_meta":{"type":"object"},"text":{"type":"string"},"file":{"type":"string","pattern":"\\S"},"handler":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"subscribe":{"anyOf":[{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]},"complete":{"type":"object","additionalProperties":{"anyOf":[{"type":"array","items":{"type":"string"}},{"type":"string","pattern":"\\S"},{"type":"object","properties":{"$function":{"type":"string"}},"required":["$function"]}]}}},"required":["name"],"$id":"resource"};
+
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+/*# sourceURL="resource" */;
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate27.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.name === undefined){
+const err0 = {instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data.name !== undefined){
+let data0 = data.name;
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+const err1 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+}
+else {
+const err2 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+}
+if(data.uri !== undefined){
+let data1 = data.uri;
+if(typeof data1 === "string"){
+if(!pattern4.test(data1)){
+const err3 = {instancePath:instancePath+"/uri",schemaPath:"#/properties/uri/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/uri",schemaPath:"#/properties/uri/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data.uriTemplate !== undefined){
+let data2 = data.uriTemplate;
+if(typeof data2 === "string"){
+if(!pattern4.test(data2)){
+const err5 = {instancePath:instancePath+"/uriTemplate",schemaPath:"#/properties/uriTemplate/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+else {
+const err6 = {instancePath:instancePath+"/uriTemplate",schemaPath:"#/properties/uriTemplate/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data.title !== undefined){
+if(typeof data.title !== "string"){
+const err7 = {instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+if(data.description !== undefined){
+if(typeof data.description !== "string"){
+const err8 = {instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+if(data.mimeType !== undefined){
+let data5 = data.mimeType;
+if(typeof data5 === "string"){
+if(!pattern4.test(data5)){
+const err9 = {instancePath:instancePath+"/mimeType",schemaPath:"#/properties/mimeType/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/mimeType",schemaPath:"#/properties/mimeType/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+if(data.annotations !== undefined){
+let data6 = data.annotations;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.audience !== undefined){
+let data7 = data6.audience;
+if(Array.isArray(data7)){
+const len0 = data7.length;
+for(let i0=0; i0<len0; i0++){
+let data8 = data7[i0];
+if(typeof data8 !== "string"){
+const err11 = {instancePath:instancePath+"/annotations/audience/" + i0,schemaPath:"#/properties/annotations/properties/audience/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
+}
+errors++;
+}
+if(!((data8 === "user") || (data8 === "assistant"))){
+const err12 = {instancePath:instancePath+"/annotations/audience/" + i0,schemaPath:"#/properties/annotations/properties/audience/items/enum",keyword:"enum",params:{allowedValues: schema38.properties.annotations.properties.audience.items.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err12];
+}
+else {
+vErrors.push(err12);
+}
+errors++;
+}
+}
+}
+else {
+const err13 = {instancePath:instancePath+"/annotations/audience",schemaPath:"#/properties/annotations/properties/audience/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err13];
+}
+else {
+vErrors.push(err13);
+}
+errors++;
+}
+}
+if(data6.priority !== undefined){
+let data9 = data6.priority;
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 > 1 || isNaN(data9)){
+const err14 = {instancePath:instancePath+"/annotations/priority",schemaPath:"#/properties/annotations/properties/priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(vErrors === null){
+vErrors = [err14];
+}
+else {
+vErrors.push(err14);
+}
+errors++;
+}
+if(data9 < 0 || isNaN(data9)){
+const err15 = {instancePath:instancePath+"/annotations/priority",schemaPath:"#/properties/annotations/properties/priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err15];
+}
+else {
+vErrors.push(err15);
+}
+errors++;
+}
+}
+else {
+const err16 = {instancePath:instancePath+"/annotations/priority",schemaPath:"#/properties/annotations/properties/priority/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err16];
+}
+else {
+vErrors.push(err16);
+}
+errors++;
+}
+}
+if(data6.lastModified !== undefined){
+if(typeof data6.lastModified !== "string"){
+const err17 = {instancePath:instancePath+"/annotations/lastModified",schemaPath:"#/properties/annotations/properties/lastModified/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err17];
+}
+else {
+vErrors.push(err17);
+}
+errors++;
+}
+}
+}
+else {
+const err18 = {instancePath:instancePath+"/annotations",schemaPath:"#/properties/annotations/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err18];
+}
+else {
+vErrors.push(err18);
+}
+errors++;
+}
+}
+if(data._meta !== undefined){
+let data11 = data._meta;
+if(!(data11 && typeof data11 == "object" && !Array.isArray(data11))){
+const err19 = {instancePath:instancePath+"/_meta",schemaPath:"#/properties/_meta/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err19];
+}
+else {
+vErrors.push(err19);
+}
+errors++;
+}
+}
+if(data.text !== undefined){
+if(typeof data.text !== "string"){
+const err20 = {instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err20];
+}
+else {
+vErrors.push(err20);
+}
+errors++;
+}
+}
+if(data.file !== undefined){
+let data13 = data.file;
+if(typeof data13 === "string"){
+if(!pattern4.test(data13)){
+const err21 = {instancePath:instancePath+"/file",schemaPath:"#/properties/file/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err21];
+}
+else {
+vErrors.push(err21);
+}
+errors++;
+}
+}
+else {
+const err22 = {instancePath:instancePath+"/file",schemaPath:"#/properties/file/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err22];
+}
+else {
+vErrors.push(err22);
+}
+errors++;
+}
+}
+if(data.handler !== undefined){
+let data14 = data.handler;
+const _errs30 = errors;
+let valid4 = false;
+const _errs31 = errors;
+if(typeof data14 === "string"){
+if(!pattern4.test(data14)){
+const err23 = {instancePath:instancePath+"/handler",schemaPath:"#/properties/handler/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err23];
+}
+else {
+vErrors.push(err23);
+}
+errors++;
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/handler",schemaPath:"#/properties/handler/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+var _valid0 = _errs31 === errors;
+valid4 = valid4 || _valid0;
+const _errs33 = errors;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+if(data14.$function === undefined){
+const err25 = {instancePath:instancePath+"/handler",schemaPath:"#/properties/handler/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
+}
+errors++;
+}
+if(data14.$function !== undefined){
+if(typeof data14.$function !== "string"){
+const err26 = {instancePath:instancePath+"/handler/$function",schemaPath:"#/properties/handler/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err26];
+}
+else {
+vErrors.push(err26);
+}
+errors++;
+}
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/handler",schemaPath:"#/properties/handler/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
+}
+errors++;
+}
+var _valid0 = _errs33 === errors;
+valid4 = valid4 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.$function = true;
+}
+if(!valid4){
+const err28 = {instancePath:instancePath+"/handler",schemaPath:"#/properties/handler/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err28];
+}
+else {
+vErrors.push(err28);
+}
+errors++;
+}
+else {
+errors = _errs30;
+if(vErrors !== null){
+if(_errs30){
+vErrors.length = _errs30;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.subscribe !== undefined){
+let data16 = data.subscribe;
+const _errs38 = errors;
+let valid6 = false;
+const _errs39 = errors;
+if(typeof data16 === "string"){
+if(!pattern4.test(data16)){
+const err29 = {instancePath:instancePath+"/subscribe",schemaPath:"#/properties/subscribe/anyOf/0/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err29];
+}
+else {
+vErrors.push(err29);
+}
+errors++;
+}
+}
+else {
+const err30 = {instancePath:instancePath+"/subscribe",schemaPath:"#/properties/subscribe/anyOf/0/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err30];
+}
+else {
+vErrors.push(err30);
+}
+errors++;
+}
+var _valid1 = _errs39 === errors;
+valid6 = valid6 || _valid1;
+const _errs41 = errors;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.$function === undefined){
+const err31 = {instancePath:instancePath+"/subscribe",schemaPath:"#/properties/subscribe/anyOf/1/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
+}
+errors++;
+}
+if(data16.$function !== undefined){
+if(typeof data16.$function !== "string"){
+const err32 = {instancePath:instancePath+"/subscribe/$function",schemaPath:"#/properties/subscribe/anyOf/1/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err32];
+}
+else {
+vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/subscribe",schemaPath:"#/properties/subscribe/anyOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
+var _valid1 = _errs41 === errors;
+valid6 = valid6 || _valid1;
+if(_valid1){
+var props1 = {};
+props1.$function = true;
+}
+if(!valid6){
+const err34 = {instancePath:instancePath+"/subscribe",schemaPath:"#/properties/subscribe/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
+else {
+errors = _errs38;
+if(vErrors !== null){
+if(_errs38){
+vErrors.length = _errs38;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+if(data.complete !== undefined){
+let data18 = data.complete;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key0 in data18){
+let data19 = data18[key0];
+const _errs49 = errors;
+let valid9 = false;
+const _errs50 = errors;
+if(Array.isArray(data19)){
+const len1 = data19.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data19[i1] !== "string"){
+const err35 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i1,schemaPath:"#/properties/complete/additionalProperties/anyOf/0/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/0/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
+}
+errors++;
+}
+var _valid2 = _errs50 === errors;
+valid9 = valid9 || _valid2;
+const _errs54 = errors;
+if(typeof data19 === "string"){
+if(!pattern4.test(data19)){
+const err37 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/1/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err37];
+}
+else {
+vErrors.push(err37);
+}
+errors++;
+}
+}
+else {
+const err38 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/1/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err38];
+}
+else {
+vErrors.push(err38);
+}
+errors++;
+}
+var _valid2 = _errs54 === errors;
+valid9 = valid9 || _valid2;
+const _errs56 = errors;
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.$function === undefined){
+const err39 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/2/required",keyword:"required",params:{missingProperty: "$function"},message:"must have required property '"+"$function"+"'"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+if(data19.$function !== undefined){
+if(typeof data19.$function !== "string"){
+const err40 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1")+"/$function",schemaPath:"#/properties/complete/additionalProperties/anyOf/2/properties/%24function/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
+}
+errors++;
+}
+}
+}
+else {
+const err41 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf/2/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err41];
+}
+else {
+vErrors.push(err41);
+}
+errors++;
+}
+var _valid2 = _errs56 === errors;
+valid9 = valid9 || _valid2;
+if(_valid2){
+var props2 = {};
+props2.$function = true;
+}
+if(!valid9){
+const err42 = {instancePath:instancePath+"/complete/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/complete/additionalProperties/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err42];
+}
+else {
+vErrors.push(err42);
+}
+errors++;
+}
+else {
+errors = _errs49;
+if(vErrors !== null){
+if(_errs49){
+vErrors.length = _errs49;
+}
+else {
+vErrors = null;
+}
+}
+}
+}
+}
+else {
+const err43 = {instancePath:instancePath+"/complete",schemaPath:"#/properties/complete/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err43];
+}
+else {
+vErrors.push(err43);
+}
+errors++;
+}
+}
+}
+else {
+const err44 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err44];
+}
+else {
+vErrors.push(err44);
+}
+errors++;
+}
+validate27.errors = vErrors;
+return errors === 0;
+}
+validate27.evaluated = {"props":{"name":true,"uri":true,"uriTemplate":true,"title":true,"description":true,"mimeType":true,"annotations":true,"_meta":true,"text":true,"file":true,"handler":true,"subscribe":true,"complete":true},"dynamicProps":false,"dynamicItems":false};

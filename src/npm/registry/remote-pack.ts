@@ -11,7 +11,11 @@ export type RemoteItem = DiscoveredItem & {
   toolsets?: readonly unknown[];
   prompts?: readonly unknown[];
   parameters?: unknown;
+  resources?: readonly unknown[];
   arguments?: unknown;
+  uri?: unknown;
+  uriTemplate?: unknown;
+  mimeType?: unknown;
 };
 
 /** A pack as a registry describes it. Its strings are untrusted. */
@@ -35,10 +39,11 @@ export const packKeyword = "trailblaze-extension";
 
 /** Keys of declarations to show for packs that are not installed. */
 const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
-  server: ["tools", "toolsets", "prompts"],
+  server: ["tools", "toolsets", "prompts", "resources"],
   tool: ["parameters"],
   toolset: ["tools"],
   prompt: ["arguments"],
+  resource: ["uri", "uriTemplate", "mimeType"],
 };
 
 /** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
@@ -80,6 +85,7 @@ export function describeRemotePack(
     tools: describe("tool"),
     toolsets: describe("toolset"),
     prompts: describe("prompt"),
+    resources: describe("resource"),
     installed,
     problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
   };

@@ -11,6 +11,7 @@ import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
+import { checkResourceFiles, checkResourceUris } from "./resources.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
 import { checkPreloads, checkServerPackages } from "./server-packages.ts";
@@ -44,12 +45,14 @@ export const checks: readonly Check[] = [
   checkReservedParameters,
   checkLegacyContext,
   checkPromptArguments,
+  checkResourceUris,
   checkReferences,
   checkToolsetCycles,
   checkExpressions,
   checkModules,
   checkOutsideImports,
   checkHandlers,
+  checkResourceFiles,
   checkServerPrograms,
   checkServerCommands,
   checkDependencyCommands,

@@ -22,6 +22,7 @@ import { collectExpressions, type ExpressionFault } from "./collect-expressions.
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { collectPaths, findNeededFiles, type NeededFile, type NeededPaths } from "./needed-files.ts";
 import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imports.ts";
+import { collectResourceFiles, findResourceFiles, type ResourceFile } from "./resource-files.ts";
 import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
@@ -72,6 +73,8 @@ export interface PackFacts {
   expressionFaults: readonly ExpressionFault[];
   /** The files and folders that subprocess servers need. */
   paths: NeededPaths;
+  /** The files with the contents of resources. */
+  resourceFiles: readonly ResourceFile[];
   /** The programs of subprocess servers that run a package. */
   serverPackages: ServerPackages;
   /** Paths of duplicate keys in package.json and the field; absent if not collected. */
@@ -243,7 +246,8 @@ export async function collectFacts(
   const needed = findNeededFiles(items, paths);
   const files = new ModuleFiles(port, pack.location, manifest.value);
   const reached = await followImports(files, needed);
-  const unpublished = await findUnpublished(sources, inspected, reached);
+  const resourceFiles = findResourceFiles(items);
+  const unpublished = await findUnpublished(sources, inspected, [...reached, ...resourceFiles]);
   const published = listModules(reached, unpublished);
   // The evaluation of a definition that is code has already reported its problems.
   const isReported = new Set(inspected.problems.map(({ file }) => file));
@@ -282,6 +286,7 @@ export async function collectFacts(
     modules,
     expressionFaults: await collectExpressions(items),
     paths,
+    resourceFiles: collectResourceFiles(port, pack.location, resourceFiles),
     serverPackages,
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),

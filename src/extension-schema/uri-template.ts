@@ -1,0 +1,112 @@
+// URI templates of resources: RFC 6570, level 1, so places are `{variable}`. They are matched without regular expressions,
+// because templates are packs' strings and URIs are clients'.
+
+/** A parsed template: `literals[0]`, the value of `variables[0]`, `literals[1]`, and so on; the last literal may be empty. */
+export interface UriTemplate {
+  literals: readonly string[];
+  variables: readonly string[];
+}
+
+/** Names that handlers could not tell from their other arguments, or that objects treat specially. */
+const reservedVariables = new Set(["uri", "__proto__", "constructor", "prototype"]);
+
+/** The characters of a URI. Others are percent-encoded. */
+const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
+
+const lacksScheme = (text: string) => !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text);
+const noScheme = 'does not start with a scheme, such as "docs:"';
+const notEncoded = "contains a character that must be percent-encoded";
+
+/** Continues "`uri` …" for a string that is not an absolute URI; `undefined` for a URI. */
+export function explainInvalidUri(uri: string): string | undefined {
+  if (lacksScheme(uri)) return noScheme;
+  if (!uriCharacters.test(uri)) return notEncoded;
+  return URL.canParse(uri) ? undefined : "is not a valid URI";
+}
+
+function explainInvalidVariable(variable: string, seen: readonly string[]): string | undefined {
+  if (!/^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/.test(variable))
+    return "has a place that is not `{variable}`, the only form of level 1 of RFC 6570";
+  if (reservedVariables.has(variable)) return `has the reserved variable \`${variable}\``;
+  return seen.includes(variable) ? `has the variable \`${variable}\` twice` : undefined;
+}
+
+/**
+ * Parses a template of an absolute URI. Returns a fault for any other string, which continues "`uriTemplate` …". Two
+ * variables need something between them: nothing else says where the first one ends.
+ */
+export function parseUriTemplate(template: string): UriTemplate | { fault: string } {
+  const literals: string[] = [];
+  const variables: string[] = [];
+  let end = 0;
+  for (;;) {
+    const open = template.indexOf("{", end);
+    const literal = template.slice(end, open < 0 ? undefined : open);
+    if (literal.includes("}")) return { fault: 'has a "}" without "{"' };
+    if (literal === "" && variables.length > 0 && open >= 0)
+      return { fault: "has two variables with nothing between them" };
+    literals.push(literal);
+    if (open < 0) break;
+    const close = template.indexOf("}", open);
+    if (close < 0) return { fault: 'has a "{" without "}"' };
+    const variable = template.slice(open + 1, close);
+    const fault = explainInvalidVariable(variable, variables);
+    if (fault !== undefined) return { fault };
+    variables.push(variable);
+    end = close + 1;
+  }
+  if (variables.length === 0) return { fault: "has no `{variable}`" };
+  if (lacksScheme(literals[0] ?? "")) return { fault: noScheme };
+  return literals.every((literal) => uriCharacters.test(literal))
+    ? { literals, variables }
+    : { fault: notEncoded };
+}
+
+/** The decoded value of a variable; `undefined` if it is not valid, or leads to another folder as part of a path. */
+function decodeVariable(written: string): string | undefined {
+  if (written === "") return undefined;
+  try {
+    const value = decodeURIComponent(written);
+    const leadsElsewhere = value.includes("/") || /(?:^|\\)\.\.?(?:\\|$)/.test(value);
+    return leadsElsewhere ? undefined : value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where a literal is found outside percent-encoded characters; -1 if it is not. */
+function findLiteral(uri: string, literal: string, from: number): number {
+  let index = uri.indexOf(literal, from);
+  while (index >= 0 && (uri[index - 1] === "%" || uri[index - 2] === "%"))
+    index = uri.indexOf(literal, index + 1);
+  return index;
+}
+
+/**
+ * The decoded variables of a URI; `undefined` if the template does not match. A variable is not empty, is valid
+ * percent-encoded UTF-8, and contains no `/`, also after decoding. Neither is it `.` or `..`, nor has it such a segment
+ * between backslashes. Of several ways to match, the first variables are the shortest.
+ */
+export function matchUriTemplate(
+  { literals, variables }: UriTemplate,
+  uri: string,
+): Record<string, string> | undefined {
+  const [first = "", ...others] = literals;
+  if (!uri.startsWith(first)) return undefined;
+  const values: [string, string][] = [];
+  let start = first.length;
+  for (const [index, variable] of variables.entries()) {
+    const literal = others[index] ?? "";
+    const isLast = index === variables.length - 1;
+    if (isLast && !uri.endsWith(literal)) return undefined;
+    const end = isLast ? uri.length - literal.length : findLiteral(uri, literal, start + 1);
+    const value = end < start ? undefined : decodeVariable(uri.slice(start, end));
+    if (value === undefined) return undefined;
+    values.push([variable, value]);
+    start = end + literal.length;
+  }
+  return Object.fromEntries(values);
+}
+
+/** Equal for templates that match the same URIs. */
+export const identifyTemplate = ({ literals }: UriTemplate): string => literals.join("{}");

@@ -1,0 +1,47 @@
+import { replaceBackslashes } from "../../extension-schema/references.ts";
+import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { quote } from "../../problems/index.ts";
+import { type Check, findInItem } from "../finding.ts";
+import { backslashReason } from "./handlers.ts";
+
+/** What a resource is found by, with its key: equal for templates that match the same URIs. */
+function identify({ definition }: InspectedItem): { identity: string; key: string } | undefined {
+  const { uri, uriTemplate } = definition ?? {};
+  if (typeof uri === "string") return { identity: uri, key: "uri" };
+  const template = typeof uriTemplate === "string" ? parseUriTemplate(uriTemplate) : undefined;
+  if (template === undefined || "fault" in template) return undefined;
+  return { identity: identifyTemplate(template), key: "uriTemplate" };
+}
+
+/** Finds resources with the URI, or a template that matches the URIs, of another one before them. */
+export const checkResourceUris: Check = function* ({ inspected }) {
+  const first = new Map<string, string>();
+  for (const item of inspected.items) {
+    const { identity, key } = (item.shape === "resource" && identify(item)) || {};
+    if (identity === undefined || key === undefined) continue;
+    const other = first.get(identity);
+    if (other === undefined) first.set(identity, item.declaration.name);
+    else
+      yield findInItem(item, "DuplicateResourceUri", { uri: String(item.definition?.[key]), other }, [key]);
+  }
+};
+
+/** Checks that the files of resources are regular files inside the package. */
+export const checkResourceFiles: Check = function* ({ resourceFiles }) {
+  for (const { item, file, state } of resourceFiles) {
+    const written = String(item.definition?.file);
+    const meant = replaceBackslashes(written);
+    const report = (reason: string, hint?: string) =>
+      findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${reason}`, hint }, [
+        "file",
+      ]);
+    if (meant !== undefined) yield report(backslashReason, `Did you mean ${quote(meant, 200)}?`);
+    else if (state === "outside")
+      yield findInItem(item, "DefinitionOutsidePackage", { what: written }, ["file"]);
+    else if (state === "absent") {
+      const hint = "Paths are relative to the package root, not to the definition.";
+      yield report(`the package has no file ${quote(file, 200)}`, hint);
+    } else if (state !== "read") yield report(state.unusable);
+  }
+};

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import {
+  explainInvalidUri,
+  identifyTemplate,
+  matchUriTemplate,
+  parseUriTemplate,
+} from "../../src/extension-schema/uri-template.ts";
+
+function match(template: string, uri: string) {
+  const parsed = parseUriTemplate(template);
+  if ("fault" in parsed) throw new Error(parsed.fault);
+  return matchUriTemplate(parsed, uri);
+}
+
+describe("a template of URIs", () => {
+  test.each<[string, string, Record<string, string>]>([
+    ["docs://{page}", "docs://start", { page: "start" }],
+    ["docs://{page}", "docs://a%20b%C3%BC", { page: "a bü" }],
+    ["docs://{page}", "docs://..a", { page: "..a" }],
+    ["docs://{page}", "docs://a\\..b", { page: "a\\..b" }],
+    ["docs://{page}", "docs://{page}", { page: "{page}" }],
+    ["docs://{book}/{page}.md", "docs://guide/intro.v1.md", { book: "guide", page: "intro.v1" }],
+    ["docs://{book}-{page}", "docs://a-b-c", { book: "a", page: "b-c" }],
+    ["docs://{a}--{b}", "docs://---x", { a: "-", b: "x" }],
+    ["docs://{a}2{b}", "docs://%20x2y", { a: " x", b: "y" }],
+    [
+      "http://localhost:{port}/x?city={city_1}",
+      "http://localhost:80/x?city=Oslo",
+      { port: "80", city_1: "Oslo" },
+    ],
+    ["docs://pages/{page.name}", "docs://pages/x", { "page.name": "x" }],
+  ])("%s matches %s", (template, uri, variables) => {
+    expect(match(template, uri)).toEqual(variables);
+  });
+
+  test.each([
+    ["docs://{page}", "docs://"],
+    ["docs://{page}", "docs"],
+    ["docs://{page}", "note://a"],
+    ["docs://{page}", "docs://a/b"],
+    ["docs://{page}", "docs://a%2Fb"],
+    ["docs://{page}", "docs://..%2f..%2fsecret"],
+    ["docs://{page}", "docs://%2E%2E%2Fsecret"],
+    ["docs://{page}", "docs://.."],
+    ["docs://{page}", "docs://%2e%2E"],
+    ["docs://{page}", "docs://."],
+    ["docs://{page}", "docs://..%5Csecret"],
+    ["docs://{page}", "docs://a%5C..%5C..%5Csecret"],
+    ["docs://{page}", "docs://%"],
+    ["docs://{page}", "docs://%zz"],
+    ["docs://{page}", "docs://%C3"],
+    ["docs://{book}/{page}", "docs://../a"],
+    ["docs://{book}/{page}", "docs://a/"],
+    ["docs://{book}/{page}", "docs:///a"],
+    ["docs://{a}F", "docs://x%2F"],
+    ["docs://{page}.md", "docs://.md"],
+    ["docs://{page}.md", "docs://a.md/b"],
+  ])("%s does not match %s", (template, uri) => {
+    expect(match(template, uri)).toBeUndefined();
+  });
+
+  test.each<[string, string]>([
+    ["docs://guide", "has no `{variable}`"],
+    ["{scheme}://x", "does not start with a scheme"],
+    ["docs/{page}", "does not start with a scheme"],
+    ["docs://{page", 'has a "{" without "}"'],
+    ["docs://page}", 'has a "}" without "{"'],
+    ["docs://{a}{b}", "two variables with nothing between them"],
+    ["docs://{a}/{a}", "has the variable `a` twice"],
+    ["docs://{uri}", "reserved variable `uri`"],
+    ["docs://{__proto__}", "reserved variable `__proto__`"],
+    ["docs://{a}/ö", "must be percent-encoded"],
+    ...["{+a}", "{a*}", "{a:3}", "{a,b}", "{?a}", "{#a}", "{}", "{ a }", "{a.}", "{a-b}", "{%41}"].map(
+      (place): [string, string] => [`docs://${place}`, "the only form of level 1"],
+    ),
+  ])("%s is no template", (template, fault) => {
+    expect(parseUriTemplate(template)).toEqual({ fault: expect.stringContaining(fault) });
+  });
+
+  test("templates that differ in the names of their variables are equal", () => {
+    const identify = (template: string) => {
+      const parsed = parseUriTemplate(template);
+      return "fault" in parsed ? undefined : identifyTemplate(parsed);
+    };
+    expect(identify("docs://{a}/{b}")).toBe(identify("docs://{c}/{d}"));
+    expect(identify("docs://{a}/{b}")).not.toBe(identify("docs://{a}-{b}"));
+  });
+
+  test("a long URI is matched step by step, without going back", () => {
+    const variables = Array.from({ length: 200 }, (_, index) => `{v${index}}`);
+    expect(match(`docs:${variables.join("-a")}/`, `docs:${"-a".repeat(500_000)}`)).toBeUndefined();
+  });
+});
+
+test.each([
+  ["docs://guide", undefined],
+  ["memo:insights?x=1#top", undefined],
+  ["docs://a%20b", undefined],
+  ["guide", "does not start with a scheme"],
+  ["docs://a b", "must be percent-encoded"],
+  ["docs://ö", "must be percent-encoded"],
+  ["docs://%zz", "must be percent-encoded"],
+  ["docs://\u001b[31m", "must be percent-encoded"],
+  ["http://", "is not a valid URI"],
+])("the URI %j is checked", (uri, fault) => {
+  const found = explainInvalidUri(uri);
+  if (fault === undefined) expect(found).toBeUndefined();
+  else expect(found).toContain(fault);
+});
