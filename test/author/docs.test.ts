@@ -42,6 +42,12 @@ describe("the command docs", () => {
     expect(stdout).toContain("| `topic` | yes | What the issue is about. |\n");
   });
 
+  test("docs describes resources", async () => {
+    const { stdout } = await documentPack(samplePack("@globex/handbook").folder);
+    expect(stdout).toContain("Resources: `welcome`, `contents`, `logo`, `chapter`\n");
+    expect(stdout).toContain("URI: `handbook://chapters/{chapter}`\n\nType: `text/markdown`\n");
+  });
+
   test("docs lists the tools of a subprocess server as declared, and its variables without values", async () => {
     const { stdout } = await documentPack(samplePack("@globex/calculator").folder);
     expect(stdout).toContain("Tools: `calculator_add`, `calculator_multiply`\n");

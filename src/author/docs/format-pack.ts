@@ -59,6 +59,14 @@ function formatArguments(definition: Definition): string[] {
   return formatMarkdownTable(["Argument", "Required", "Description"], rows);
 }
 
+function formatResource({ uri, uriTemplate, mimeType }: Definition): string[] {
+  const place = textOf(uri) || textOf(uriTemplate);
+  return [
+    `URI: ${formatCode(place)}`,
+    ...(textOf(mimeType) ? [`Type: ${formatCode(textOf(mimeType))}`] : []),
+  ];
+}
+
 const toolNames = (contents: ServerContents | undefined): string[] => {
   const named = contents?.tools.map(({ name }) => name) ?? [];
   const shown = new Set(contents?.tools.map(({ qualifiedName }) => qualifiedName));
@@ -67,17 +75,19 @@ const toolNames = (contents: ServerContents | undefined): string[] => {
 
 function formatServer(item: InspectedItem, { contents, listed, items }: DescribedPack): string[] {
   const { definition, declaration, qualifiedName, shape } = item;
-  const promptName = (name: string) => {
-    const own = items.find((one) => one.declaration.kind === "prompt" && one.qualifiedName === name);
-    return own === undefined ? name : shownName(own);
-  };
+  const namesOf = (kind: Kind, names: readonly string[] = []) =>
+    names.map((name) => {
+      const own = items.find((one) => one.declaration.kind === kind && one.qualifiedName === name);
+      return own === undefined ? name : shownName(own);
+    });
   const instructions = escapeParagraphs(textOf(definition?.instructions));
   if (shape !== "subprocessServer") {
     const members = contents.get(`server ${qualifiedName}`);
     return [
       ...instructions,
       ...formatNames("Tools", toolNames(members)),
-      ...formatNames("Prompts", (members?.promptNames ?? []).map(promptName)),
+      ...formatNames("Prompts", namesOf("prompt", members?.promptNames)),
+      ...formatNames("Resources", namesOf("resource", members?.resourceNames)),
     ];
   }
   const names = listed.get(declaration.name);
@@ -107,6 +117,8 @@ function formatItem(item: InspectedItem, pack: DescribedPack): string[] {
       return formatToolset(item, pack);
     case "prompt":
       return formatArguments(definition);
+    case "resource":
+      return formatResource(definition);
   }
 }
 
@@ -121,6 +133,7 @@ const titles: Readonly<Record<Kind, string>> = {
   tool: "Tools",
   toolset: "Toolsets",
   prompt: "Prompts",
+  resource: "Resources",
 };
 
 function formatKind(kind: Kind, pack: DescribedPack, level: number): string[] {
