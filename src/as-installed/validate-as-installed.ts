@@ -237,7 +237,7 @@ async function startServers(
   const { timeouts } = await readConfig(port, { directory });
   const processes = createProcessPort();
   const findings: Finding[] = [];
-  const events = { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} };
+  const events = { onStdoutNoise() {}, onListChanged() {}, onInvalidEntry() {}, onListFailed() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
     const plan = planPackServer(port, inspected, item);

@@ -116,7 +116,7 @@ async function startOnce(
       env: createEnvironment(facts),
       secrets: () => [],
     },
-    { onStdoutNoise() {}, onToolListChanged() {}, onInvalidTool() {} },
+    { onStdoutNoise() {}, onListChanged() {}, onInvalidEntry() {}, onListFailed() {} },
     { processes: createProcessPort() },
   );
   try {

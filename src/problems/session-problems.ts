@@ -216,12 +216,31 @@ export const sessionProblems = {
       "Tools of packs run in child processes although the config has `isolation: in-process`, because updated packs must run their new code.",
     hint: () => "Turn following off with `--no-watch` to run them in one process.",
   }),
-  ToolListChanged: entry<{ label: string }>({
-    title: "Server's tools changed during the session",
+  ToolListChanged: entry<{ label: string; list: "tools" | "prompts" | "resources" }>({
+    title: "Server's lists changed during the session",
     severity: "warning",
-    message: ({ label }) =>
-      `Server ${quote(label, 200)} announced that its tools changed. This session keeps the tools that it started with.`,
-    hint: () => "Open a new session to use the new tools.",
+    message: ({ label, list }) =>
+      `Server ${quote(label, 200)} announced that its ${list} changed. This session keeps the ${list} that it started with.`,
+    hint: ({ list }) => `Open a new session to use the new ${list}.`,
+  }),
+  ServerListIncomplete: entry<{
+    label: string;
+    list: "tools" | "prompts" | "resources" | "resourceTemplates";
+    /** Continues the server's name, or that of the entry. */
+    reason: string;
+    /** The entry that is left out, by its name or URI, which may be empty; `undefined` for the whole list. */
+    name?: string | undefined;
+  }>({
+    title: "Prompts or resources of a server are left out",
+    severity: "warning",
+    message: ({ label, list, reason, name }) => {
+      const entries = list === "resourceTemplates" ? "resource templates" : list;
+      const server = `server ${quote(label, 200)}`;
+      return name === undefined
+        ? `The ${entries} of ${server} are left out: ${printable(reason)}.`
+        : `${name === "" ? `One of the ${entries}` : `${quote(name, 200)} of the ${entries}`} of ${server} is left out: ${printable(reason)}.`;
+    },
+    hint: () => "The rest of the server is used. Report it to the server's author.",
   }),
   ServerPackageNotInstalled: entry<{
     /** The npm name of the package. */

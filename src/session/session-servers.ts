@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
-import type { ConnectedServer } from "../mcp/client/connected-server.ts";
+import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
+import { type ListKey, listKeys, listRules, type ServerLists } from "../mcp/client/server-lists.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
@@ -39,17 +40,17 @@ export interface PlannedServer {
   server: SessionServer;
 }
 
-export interface ServerReports {
-  onStdoutNoise(line: string): void;
-  onToolListChanged(): void;
-  onInvalidTool(name: string, reason: string): void;
-}
+export type ServerReports = Omit<ServerEvents, "onLog">;
 
 /** The error of calls after a server has exited, with the end of its stderr. */
 export function describeServerExit(label: string, exit: UnexpectedExit): string {
   const tail = exit.stderrTail.trim();
   return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
 }
+
+const takeLists = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ServerLists => ({
+  ...{ tools, prompts, resources, resourceTemplates },
+});
 
 /** A server of a session; it is restarted after an exit if the config says so. */
 export class SessionServer {
@@ -61,7 +62,7 @@ export class SessionServer {
   #current: ConnectedServer | undefined;
   #closing = false;
   #holders = 0;
-  #tools: ConnectedServer["tools"] | undefined;
+  #lists: ServerLists | undefined;
   #startFault: unknown;
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
@@ -69,6 +70,8 @@ export class SessionServer {
   exit: UnexpectedExit | undefined;
   /** Tools in its `tools/list` that are invalid. */
   invalidTools: readonly { name: string; reason: string }[] = [];
+  /** Its other lists, and their entries, that cannot be used. */
+  listProblems: readonly Problem[] = [];
 
   /** Starts the process. */
   constructor(plan: ServerPlan, options: SessionServerOptions) {
@@ -89,20 +92,26 @@ export class SessionServer {
     this.#token = this.#options.callback?.issueToken(key);
     let isNoisy = false;
     const invalid: { name: string; reason: string }[] = [];
+    const problems: Problem[] = [];
+    const noteIncomplete = (list: ListKey, reason: string, name?: string) =>
+      problems.push(createProblem("ServerListIncomplete", { label, list, reason, name }, this.#place()));
     const starting = this.#options.start(this.#token, {
       onStdoutNoise: (line) => {
         if (!isNoisy) this.#options.report(createProblem("StdoutNoise", { label, line }, this.#place()));
         isNoisy = true;
       },
-      onToolListChanged: () =>
-        this.#options.report(createProblem("ToolListChanged", { label }, this.#place())),
-      onInvalidTool: (name, reason) => invalid.push({ name, reason }),
+      onListChanged: (list) =>
+        this.#options.report(createProblem("ToolListChanged", { label, list }, this.#place())),
+      onInvalidEntry: (list, name, reason) =>
+        list === "tools" ? invalid.push({ name, reason }) : noteIncomplete(list, reason, name),
+      onListFailed: (list, reason) => noteIncomplete(list, reason),
     });
     const connected = starting.ready.then((server) => {
       this.#current = server;
       this.lastConnected = server;
-      this.#tools = server.tools;
+      this.#lists = takeLists(server);
       this.invalidTools = invalid;
+      this.listProblems = problems;
       void server.exit.then((exit) => this.#onExit(exit));
       return server;
     });
@@ -120,11 +129,14 @@ export class SessionServer {
     this.#current = undefined;
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
-    const before = { tools: this.#tools, instructions: this.instructions };
+    const before = { lists: this.#lists, instructions: this.instructions };
     this.#restart(exit, () => {
       const { label } = this.#plan;
-      if (!isDeepStrictEqual(before.tools, this.#tools))
-        this.#options.onRelisted(createProblem("ToolListChanged", { label }, this.#place()));
+      const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.#lists?.[key]));
+      if (list !== undefined)
+        this.#options.onRelisted(
+          createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()),
+        );
       else if (before.instructions !== this.instructions) this.#options.onRelisted(undefined);
     });
   }
@@ -157,9 +169,9 @@ export class SessionServer {
     this.#options.onExit(exit);
   }
 
-  /** The tools that it listed last, also while it restarts; `undefined` until it has started. */
-  get tools(): ConnectedServer["tools"] | undefined {
-    return this.#tools;
+  /** What it listed last, also while it restarts; `undefined` until it has started. */
+  get lists(): ServerLists | undefined {
+    return this.#lists;
   }
 
   /** Its instructions for models when it was last ready. */

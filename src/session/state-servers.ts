@@ -155,8 +155,9 @@ export class StateServers {
 
   /** The tools of a server that has started; none while it starts. */
   collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
-    const { tools, fault, instructions } = one.server;
-    if (tools === undefined) return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
+    const { lists, fault, instructions } = one.server;
+    if (lists === undefined) return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
+    const { tools } = lists;
     const { gate } = this;
     if (gate === undefined) return collectServerTools(one, tools, isToolAllowed);
     const isDenied = (tool: string) =>

@@ -295,7 +295,7 @@ export class StateSources {
     const contributions = this.#contribute();
     const packs = this.#packs;
     const isLazy = this.#needed !== undefined;
-    const isPending = this.servers.some(({ server }) => server.tools === undefined && !server.fault);
+    const isPending = this.servers.some(({ server }) => server.lists === undefined && !server.fault);
     const candidates = contributions.flatMap((one) => one.candidates);
     const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions, {
       // The calls are by names that only one tool has.

@@ -307,6 +307,7 @@ export function collectServerTools(
     const message = `Tool ${quote(name)}${owner}: ${problem.message}`;
     contribution.problems.push({ ...problem, message, ...place });
   };
+  contribution.problems.push(...server.listProblems.map((problem) => ({ ...problem, ...place })));
   for (const { name, reason } of server.invalidTools) {
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }

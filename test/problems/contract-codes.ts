@@ -128,6 +128,7 @@ export const ownCodes: readonly string[] = [
   "RecentlyPublished",
   "RemoteRedirect",
   "ServerDied",
+  "ServerListIncomplete",
   "ServerPackageNotInstalled",
   "SessionClosed",
   "SimilarName",

@@ -275,7 +275,12 @@ const samples: Samples = {
     },
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
-  ToolListChanged: [{ label: "api" }],
+  ToolListChanged: [{ label: "api", list: "tools" }],
+  ServerListIncomplete: [
+    { label: "api", list: "prompts", reason: "it answered with the error -32603: broken" },
+    { label: "api", list: "resourceTemplates", reason: "it has no name", name: "file:///{path}" },
+    { label: "api", list: "resources", reason: "it is not an object", name: "" },
+  ],
   ChangeNotApplied: [
     { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },
     { cause: "watch", reason: "the system limit of watches is reached" },

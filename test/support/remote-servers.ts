@@ -79,7 +79,21 @@ interface SlowCalls {
   canceled: number;
 }
 
-type Registrar = Pick<McpServer, "registerTool">;
+type Registrar = Pick<McpServer, "registerTool" | "registerPrompt" | "registerResource">;
+
+/** Gives a server of either SDK a prompt, a resource and a resource template. */
+export function addPromptAndResources(server: Registrar): void {
+  const argsSchema = { topic: z.string() };
+  server.registerPrompt(
+    "summarize",
+    { title: "Summarize", description: "Summarizes a topic.", argsSchema: argsSchema as never },
+    ((args: { topic: string }) => ({
+      messages: [{ role: "user", content: { type: "text", text: `About ${args.topic}` } }],
+    })) as never,
+  );
+  const read = async (uri: URL) => ({ contents: [{ uri: uri.href, text: `text of ${uri.href}` }] });
+  server.registerResource("readme", "docs://readme", { mimeType: "text/markdown" }, read);
+}
 
 /** The tools of both SDKs' servers; their `registerTool` is the same. */
 function addTools(server: Registrar, slow: SlowCalls): void {
@@ -105,7 +119,7 @@ function addTool(server: Registrar): void {
 }
 
 /** A stateful legacy server of the first SDK. `forget` loses its sessions, as a restart does. */
-export async function serveLegacy(port = 0) {
+export async function serveLegacy(port = 0, add: (server: Registrar) => void = () => {}) {
   const slow: SlowCalls = { canceled: 0 };
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   let isExtended = false;
@@ -128,6 +142,7 @@ export async function serveLegacy(port = 0) {
     });
     const mcp = new McpServer({ name: "legacy", version: "1.0.0" });
     addTools(mcp, slow);
+    add(mcp);
     if (isExtended) addTool(mcp);
     await mcp.connect(transport as never);
     latest = mcp;
@@ -152,13 +167,20 @@ export async function serveLegacy(port = 0) {
 }
 
 /** A server of the second SDK. By default, it serves both eras. */
-export async function serveModern({ legacy }: { legacy?: "reject" } = {}) {
+export async function serveModern({
+  legacy,
+  add = () => {},
+}: {
+  legacy?: "reject";
+  add?: (server: Registrar) => void;
+} = {}) {
   const slow: SlowCalls = { canceled: 0 };
   let isExtended = false;
   const handler = createMcpHandler(
     () => {
       const mcp = new ModernMcpServer({ name: "modern", version: "2.0.0" });
       addTools(mcp as unknown as Registrar, slow);
+      add(mcp as unknown as Registrar);
       if (isExtended) addTool(mcp as unknown as Registrar);
       return mcp;
     },

@@ -1,5 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
+import type { PromptResult, ResourceResult } from "./connected-server.ts";
 import type { Era } from "./handshake.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 
@@ -28,4 +29,35 @@ export function readCallResult(result: JsonObject, era: Era): CallToolResult | {
     ...(isError === undefined ? {} : { isError }),
     ...(_meta === undefined ? {} : { _meta }),
   };
+}
+
+/** The keys of a `prompts/get` result, or why it is invalid. */
+export function readPromptResult(result: JsonObject): PromptResult | { fault: string } {
+  const description = own(result, "description");
+  const messages = own(result, "messages");
+  const _meta = own(result, "_meta");
+  const isMessage = (one: unknown) =>
+    isRecord(one) &&
+    ["user", "assistant"].includes(own(one, "role") as string) &&
+    isBlock(own(one, "content"));
+  if (!Array.isArray(messages) || !messages.every(isMessage))
+    return { fault: "`messages` must be an array of objects with a `role` and a `content`" };
+  return {
+    ...(typeof description === "string" ? { description } : {}),
+    messages,
+    ...(isRecord(_meta) ? { _meta } : {}),
+  };
+}
+
+/** The keys of a `resources/read` result, or why it is invalid. */
+export function readResourceResult(result: JsonObject): ResourceResult | { fault: string } {
+  const contents = own(result, "contents");
+  const _meta = own(result, "_meta");
+  const isContent = (one: unknown) =>
+    isRecord(one) &&
+    typeof own(one, "uri") === "string" &&
+    (typeof own(one, "text") === "string" || typeof own(one, "blob") === "string");
+  if (!Array.isArray(contents) || !contents.every(isContent))
+    return { fault: "`contents` must be an array of objects with a `uri` and a `text` or `blob`" };
+  return { contents, ...(isRecord(_meta) ? { _meta } : {}) };
 }

@@ -1,6 +1,7 @@
 import type { UnexpectedExit } from "../../problems/index.ts";
-import type { CallToolResult } from "../../runtime/tool-result.ts";
+import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
 import type { Era, ServerProtocol } from "./handshake.ts";
+import type { ListCapability, ListKey, ServerLists } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
@@ -31,6 +32,44 @@ export interface AdvertisedTool {
   _meta?: Record<string, unknown>;
 }
 
+/** A prompt from the server's `prompts/list`. Names may not be unique; strings are hostile. */
+export interface AdvertisedPrompt {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: { name: string; title?: string; description?: string; required?: boolean }[];
+  _meta?: Record<string, unknown>;
+}
+
+/** A resource from the server's `resources/list`. URIs may not be unique; strings are hostile. */
+export interface AdvertisedResource {
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  annotations?: Record<string, unknown>;
+  _meta?: Record<string, unknown>;
+}
+
+/** A template from the server's `resources/templates/list`. */
+export interface AdvertisedResourceTemplate extends Omit<AdvertisedResource, "uri"> {
+  uriTemplate: string;
+}
+
+/** The result of `prompts/get`. */
+export interface PromptResult {
+  description?: string;
+  messages: { role: "user" | "assistant"; content: ContentBlock }[];
+  _meta?: Record<string, unknown>;
+}
+
+/** The result of `resources/read`: each of the contents has a `uri`, and `text` or `blob` in base64. */
+export interface ResourceResult {
+  contents: ({ uri: string } & Record<string, unknown>)[];
+  _meta?: Record<string, unknown>;
+}
+
 export interface ServerCall {
   name: string;
   arguments: Record<string, unknown>;
@@ -58,8 +97,11 @@ export class ServerCallError extends Error {
   }
 }
 
-/** A running MCP server, after its handshake and the listing of its tools. */
-export interface ConnectedServer {
+/**
+ * A running MCP server, after its handshake and its listings: every page of each list, in the server's order. Later changes
+ * are not included. A list that it does not offer, or that could not be fetched, is empty; without its tools no server starts.
+ */
+export interface ConnectedServer extends ServerLists {
   readonly label: string;
   readonly era: Era;
   readonly protocolVersion: string;
@@ -67,9 +109,15 @@ export interface ConnectedServer {
   readonly serverInfo: { name: string; version: string } | null;
   /** Instructions for models; `undefined` if it has none. */
   readonly instructions: string | undefined;
-  /** Every page of `tools/list`, in the server's order. Later changes of the list are not included. */
-  readonly tools: readonly AdvertisedTool[];
   callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
+  /** A prompt's messages, by the server's own name. Rejects as `callTool` does. */
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: ServerCallOptions,
+  ): Promise<PromptResult>;
+  /** The contents of a resource, which need not be listed. Rejects as `callTool` does. */
+  readResource(uri: string, options: ServerCallOptions): Promise<ResourceResult>;
   /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit: Promise<UnexpectedExit>;
   /**
@@ -88,10 +136,12 @@ export interface ConnectedProcess extends ConnectedServer {
 export interface ServerEvents {
   /** The first line on stdout that is not MCP, shortened; control characters are included. Called once per server. */
   onStdoutNoise(line: string): void;
-  /** `notifications/tools/list_changed`. Called once. */
-  onToolListChanged(): void;
-  /** A listed tool that is excluded: it has no name (then `name` is empty) or no schema. */
-  onInvalidTool(name: string, reason: string): void;
+  /** A `list_changed` notification. Called once for each capability. */
+  onListChanged(capability: ListCapability): void;
+  /** A listed entry that is excluded, by its name or URI, which may be empty. */
+  onInvalidEntry(list: ListKey, name: string, reason: string): void;
+  /** A list other than that of the tools could not be fetched, and is empty. The reason continues the server's name. */
+  onListFailed(list: ListKey, reason: string): void;
   /** `notifications/message` of the server, redacted. */
   onLog?(entry: { level: string; logger?: string; data: unknown }): void;
 }

@@ -1,17 +1,15 @@
 import { printable } from "../../problems/index.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { CallToolResult } from "../../runtime/tool-result.ts";
 import { AnswerError } from "./answer-error.ts";
-import { readCallResult } from "./call-result.ts";
-import { type ServerCall, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
+import { readCallResult, readPromptResult, readResourceResult } from "./call-result.ts";
+import { type ConnectedServer, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 import type { McpClient } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 
 const messageCharacters = 1000;
 
-export interface ServerCalls {
-  call(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
+export interface ServerCalls extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource"> {
   /** Passes a progress notification to its call. */
   onProgress(params: JsonObject): void;
 }
@@ -43,20 +41,23 @@ export function createServerCalls(
 
   const fault = (reason: string) => new ServerCallError("protocol", `Server "${label}" failed: ${reason}`);
 
-  async function call(
-    { name, arguments: args, _meta }: ServerCall,
+  /** Sends a request; `read` returns its result, or why it is invalid. */
+  async function call<Result extends object>(
+    method: string,
+    { _meta, ...params }: { _meta?: JsonObject } & JsonObject,
     { signal, timeoutMs, onProgress }: ServerCallOptions,
-  ): Promise<CallToolResult> {
+    read: (result: JsonObject) => Result | { fault: string },
+  ): Promise<Result> {
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;
     const token = ++lastToken;
-    const { progressToken: _, ...meta } = _meta;
+    const { progressToken: _, ...meta } = _meta ?? {};
     if (onProgress !== undefined) {
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const request = client.request("tools/call", { name, arguments: args, _meta: { ...ownMeta, ...meta } });
+    const request = client.request(method, { ...params, _meta: { ...ownMeta, ...meta } });
     let isLate = false;
     const onLate = () => {
       isLate = true;
@@ -65,9 +66,8 @@ export function createServerCalls(
     const timer = setTimeout(onLate, timerMs(timeoutMs));
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
     try {
-      const result = readCallResult(await request.answer, client.era);
-      if ("fault" in result)
-        throw fault(`it answered \`tools/call\` with an invalid result: ${result.fault}`);
+      const result = read(await request.answer);
+      if ("fault" in result) throw fault(`it answered \`${method}\` with an invalid result: ${result.fault}`);
       return result;
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
@@ -85,7 +85,11 @@ export function createServerCalls(
   }
 
   return {
-    call,
+    callTool: (params, options) =>
+      call("tools/call", { ...params }, options, (result) => readCallResult(result, client.era)),
+    getPrompt: (name, args, options) =>
+      call("prompts/get", { name, arguments: args }, options, readPromptResult),
+    readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),
     onProgress(params) {
       const token = own(params, "progressToken");
       const progress = own(params, "progress");

@@ -5,18 +5,20 @@ import type { Clock } from "../../runtime/clock.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
-import type {
-  AdvertisedTool,
-  ConnectedServer,
-  ServerCallError,
-  ServerEvents,
-  ServerLaunch,
-} from "./connected-server.ts";
-import { type Incoming, own } from "./incoming-message.ts";
-import { type ListLimits, listTools } from "./list-tools.ts";
+import type { ConnectedServer, ServerCallError, ServerEvents, ServerLaunch } from "./connected-server.ts";
+import { type Incoming, type JsonObject, own } from "./incoming-message.ts";
 import { McpClient, type MessageTransport } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
-import { createServerCalls, type ServerCalls } from "./server-calls.ts";
+import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } from "./server-calls.ts";
+import {
+  fetchList,
+  type ListCapability,
+  type ListKey,
+  type ListLimits,
+  listKeys,
+  listRules,
+  type ServerLists,
+} from "./server-lists.ts";
 
 export interface ConnectionOptions extends Pick<ServerLaunch, "label" | "timeouts" | "protocol"> {
   events: Omit<ServerEvents, "onStdoutNoise">;
@@ -29,13 +31,10 @@ export interface ConnectionOptions extends Pick<ServerLaunch, "label" | "timeout
   findEnd(): ServerCallError | undefined;
 }
 
-/** What is known of a server after its handshake, and how to call its tools. */
-export type OpenConnection = Pick<
-  ConnectedServer,
-  "era" | "protocolVersion" | "serverInfo" | "instructions" | "tools" | "callTool"
->;
+/** What is known of a server after its handshake, and how to use it. */
+export type OpenConnection = Omit<ConnectedServer, "label" | "exit" | "close">;
 
-/** How often a list is fetched if it changes meanwhile. */
+/** How often a list is fetched if it changes while the lists are fetched. */
 const mostListings = 3;
 /** Before a lost subscription is opened again; the time doubles while subscriptions are short. Milliseconds. */
 const firstDelayMs = 1000;
@@ -63,15 +62,17 @@ async function limitStep<T>(
   }
 }
 
-/** The conversation with a server, whatever carries it: the handshake, the list of its tools, calls and notifications. */
+/** The conversation with a server, whatever carries it: the handshake, its lists, calls and notifications. */
 export class ServerConnection {
   readonly #client: McpClient;
   readonly #transport: MessageTransport;
   readonly #options: ConnectionOptions;
   #calls: ServerCalls | undefined;
-  #hasChanged = false;
-  /** The list that is compared after a time without notifications, of a server that tells of changes. */
-  #followed: readonly AdvertisedTool[] | undefined;
+  /** How often the server has told of changes. */
+  readonly #changes: Record<ListCapability, number> = { tools: 0, prompts: 0, resources: 0 };
+  readonly #told = new Set<ListCapability>();
+  /** The lists that are compared after a time without notifications, of a server that tells of changes. */
+  #followed: Partial<ServerLists> = {};
   #hasLostSubscription = false;
   #isClosed = false;
   #endPause = () => {};
@@ -91,21 +92,22 @@ export class ServerConnection {
       timeouts.handshakeMs,
       (signal) => this.#client.connect(protocol, signal),
     );
-    const offered = own(capabilities, "tools");
-    const tellsChanges = isRecord(offered) && own(offered, "listChanged") === true;
-    if (era === "modern" && tellsChanges) void this.#followTools();
-    const tools = Object.hasOwn(capabilities, "tools")
-      ? await limitStep(
-          () => "tools/list",
-          timeouts.listMs,
-          (signal) => this.#listTools(signal),
-        )
-      : [];
+    const offered = listKeys.filter((key) => Object.hasOwn(capabilities, listRules[key].capability));
+    const followed = offered.filter((key) => {
+      const offer = own(capabilities, listRules[key].capability);
+      return isRecord(offer) && own(offer, "listChanged") === true;
+    });
+    if (era === "modern" && followed.length > 0) void this.#follow(followed);
+    const lists = await limitStep(
+      () => "tools/list",
+      timeouts.listMs,
+      (signal) => this.#fetchLists(offered, signal),
+    );
     const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
     this.#calls = createServerCalls(this.#client, { redactor, label, wantsLogs, findEnd });
-    this.#hasChanged = false;
-    if (tellsChanges) this.#followed = tools;
-    return { era, protocolVersion, serverInfo, instructions, tools, callTool: this.#calls.call };
+    this.#followed = Object.fromEntries(followed.map((key) => [key, lists[key]]));
+    const { onProgress: _, ...calls } = this.#calls;
+    return { era, protocolVersion, serverInfo, instructions, ...lists, ...calls };
   }
 
   /** Rejects all open requests. */
@@ -116,17 +118,17 @@ export class ServerConnection {
   }
 
   /**
-   * Asks a modern server to tell when its list changes, before it is listed, so that no change is missed. Such a request is
+   * Asks a modern server to tell when lists change, before they are fetched, so that no change is missed. Such a request is
    * answered when the server ends. Over HTTP it may end at any time, and is then repeated unless the server refuses it.
    */
-  async #followTools(): Promise<void> {
+  async #follow(followed: readonly ListKey[]): Promise<void> {
     const { clock } = this.#options;
+    const wanted = new Set(followed.map((key) => listRules[key].capability));
+    const notifications = Object.fromEntries([...wanted].map((one) => [`${one}ListChanged`, true]));
     let delayMs = firstDelayMs;
     for (;;) {
       const start = clock.now();
-      const { answer } = this.#client.request("subscriptions/listen", {
-        notifications: { toolsListChanged: true },
-      });
+      const { answer } = this.#client.request("subscriptions/listen", { notifications });
       const isRefused = await answer.then(() => false, isRefusal);
       if (isRefused || this.#isClosed || this.#transport.hasPerRequestStream !== true) return;
       this.#hasLostSubscription = true;
@@ -143,51 +145,85 @@ export class ServerConnection {
     }
   }
 
-  /** Notices a change of the list that no notification told of. */
+  /** Notices changes that no notification told of. */
   async #catchUp(): Promise<void> {
     const { timeouts } = this.#options;
-    if (this.#followed === undefined || this.#hasChanged) return;
-    try {
-      const tools = await limitStep(
-        () => "tools/list",
+    const compare = async (key: ListKey) => {
+      const { method, capability } = listRules[key];
+      if (this.#followed[key] === undefined || this.#told.has(capability)) return;
+      const list = await limitStep(
+        () => method,
         timeouts.listMs,
-        (signal) => this.#fetchTools(signal, () => {}),
+        (signal) => this.#fetchList(key, signal, () => {}),
       );
-      if (!isDeepStrictEqual(tools, this.#followed)) this.#onToolsChanged();
-    } catch {
-      // The connection was lost again, which is noticed there.
-    }
+      if (!isDeepStrictEqual(list, this.#followed[key])) this.#onListChanged(capability);
+    };
+    // The connection may be lost again, which is noticed there.
+    await Promise.allSettled(listKeys.map(compare));
   }
 
-  #onToolsChanged(): void {
+  #onListChanged(capability: ListCapability): void {
     const { events } = this.#options;
-    if (this.#calls !== undefined && !this.#hasChanged) notifyHost(() => events.onToolListChanged());
-    this.#hasChanged = true;
+    this.#changes[capability] += 1;
+    if (this.#calls === undefined || this.#told.has(capability)) return;
+    this.#told.add(capability);
+    notifyHost(() => events.onListChanged(capability));
   }
 
-  async #listTools(signal: AbortSignal): Promise<readonly AdvertisedTool[]> {
+  /** All lists at once. Rejects if that of the tools fails; without another list, the rest can be used. */
+  async #fetchLists(offered: readonly ListKey[], signal: AbortSignal): Promise<ServerLists> {
     const { events } = this.#options;
-    for (let listing = 1; ; listing++) {
-      this.#hasChanged = false;
-      const invalid: [string, string][] = [];
-      const tools = await this.#fetchTools(signal, (name, reason) => invalid.push([name, reason]));
-      if (this.#hasChanged && listing < mostListings) continue;
-      for (const [name, reason] of invalid) notifyHost(() => events.onInvalidTool(name, reason));
-      return tools;
+    const lists: { -readonly [Key in ListKey]: ServerLists[Key] } = {
+      ...{ tools: [], prompts: [], resources: [], resourceTemplates: [] },
+    };
+    const reports = new Map<ListKey, (() => void)[]>();
+    const fetchOne = async <Key extends ListKey>(key: Key) => {
+      const found: (() => void)[] = [];
+      reports.set(key, found);
+      lists[key] = await this.#fetchList(key, signal, (name, reason) => {
+        found.push(() => events.onInvalidEntry(key, name, reason));
+      }).catch((error) => {
+        if (key === "tools") throw error;
+        const reason = this.#explainFailure(key, error, signal);
+        if (reason !== undefined) found.push(() => events.onListFailed(key, reason));
+        return [] as unknown as ServerLists[Key];
+      });
+    };
+    let stale = offered;
+    for (let listing = 1; listing <= mostListings && stale.length > 0 && !signal.aborted; listing++) {
+      const before = { ...this.#changes };
+      await Promise.all(stale.map(fetchOne));
+      stale = offered.filter((key) => {
+        const { capability } = listRules[key];
+        return this.#changes[capability] !== before[capability];
+      });
     }
+    for (const report of [...reports.values()].flat()) notifyHost(report);
+    return lists;
   }
 
-  #fetchTools(
+  /** Why a list could not be fetched; `undefined` if the server has none. */
+  #explainFailure(key: ListKey, error: unknown, signal: AbortSignal): string | undefined {
+    const { redactor, timeouts } = this.#options;
+    if (signal.aborted) return `it did not answer \`${listRules[key].method}\` within ${timeouts.listMs} ms`;
+    if (!(error instanceof AnswerError))
+      return describeMessage(error instanceof Error ? error.message : String(error), redactor);
+    // Many servers have the capability for one of its lists only.
+    return error.code === rpcCode.method ? undefined : describeAnswer(error, redactor);
+  }
+
+  #fetchList<Key extends ListKey>(
+    key: Key,
     signal: AbortSignal,
-    onInvalidTool: (name: string, reason: string) => void,
-  ): Promise<AdvertisedTool[]> {
+    onInvalid: (name: string, reason: string) => void,
+  ): Promise<ServerLists[Key]> {
     const { limits, bytesRead } = this.#options;
-    const request = (params: Record<string, unknown>) => {
-      const sent = this.#client.request("tools/list", params);
+    const request = (params: JsonObject) => {
+      const sent = this.#client.request(listRules[key].method, params);
       const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
       return sent.answer.finally(unlisten);
     };
-    return listTools(request, { bytesRead, onInvalidTool, limits });
+    return fetchList(key, request, { bytesRead, onInvalid, limits });
   }
 
   #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>): void {
@@ -197,7 +233,13 @@ export class ServerConnection {
         notifyHost(() => this.#calls?.onProgress(params));
         break;
       case "notifications/tools/list_changed":
-        this.#onToolsChanged();
+        this.#onListChanged("tools");
+        break;
+      case "notifications/prompts/list_changed":
+        this.#onListChanged("prompts");
+        break;
+      case "notifications/resources/list_changed":
+        this.#onListChanged("resources");
         break;
       case "notifications/subscriptions/acknowledged":
         if (this.#hasLostSubscription) void this.#catchUp();

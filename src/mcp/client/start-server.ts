@@ -16,10 +16,10 @@ import {
   type ServerEvents,
   type ServerLaunch,
 } from "./connected-server.ts";
-import type { ListLimits } from "./list-tools.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { describeAnswer, describeMessage } from "./server-calls.ts";
 import { ServerConnection } from "./server-connection.ts";
+import type { ListLimits } from "./server-lists.ts";
 import { captureErrorOutput, type ErrorOutput } from "./server-output.ts";
 import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
 
@@ -53,7 +53,7 @@ export const defaultLimits: ServerLimits = {
   frameBytes: 32 * MiB,
   waitingBytes: 32 * MiB,
   depth: 512,
-  list: { pages: 1000, tools: 10_000, bytes: 64 * MiB },
+  list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
   logBytes: 10 * MiB,
 };
 const defaultDurations: EndDurations = { inputMs: 5000, termMs: 2000 };

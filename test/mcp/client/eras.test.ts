@@ -226,7 +226,7 @@ describe("what a modern server tells without being asked", () => {
     ]);
     expect(received[1]?.params).toMatchObject({ notifications: { toolsListChanged: true } });
     await ready.callTool(call("stray", change), limit);
-    expect(server.reports.listChanges).toBe(1);
+    expect(server.reports.listChanges).toEqual(["tools"]);
   });
 
   test("a server that refuses to tell works, and one whose list is fixed is not asked", async () => {

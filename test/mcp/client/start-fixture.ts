@@ -21,9 +21,10 @@ const soon = { inputMs: 2000, termMs: 400 };
 
 export interface Reports {
   noise: string[];
-  invalid: [string, string][];
+  invalid: [string, string, string][];
+  failed: [string, string][];
   log: unknown[];
-  listChanges: number;
+  listChanges: string[];
 }
 
 const started: StartingServer[] = [];
@@ -57,11 +58,12 @@ export function startFixture(
     protocol: "auto",
     ...given.launch,
   };
-  const reports: Reports = { noise: [], invalid: [], log: [], listChanges: 0 };
+  const reports: Reports = { noise: [], invalid: [], failed: [], log: [], listChanges: [] };
   const events: ServerEvents = {
     onStdoutNoise: (line) => reports.noise.push(line),
-    onToolListChanged: () => reports.listChanges++,
-    onInvalidTool: (name, reason) => reports.invalid.push([name, reason]),
+    onListChanged: (capability) => reports.listChanges.push(capability),
+    onInvalidEntry: (list, name, reason) => reports.invalid.push([list, name, reason]),
+    onListFailed: (list, reason) => reports.failed.push([list, reason]),
     onLog: (entry) => reports.log.push(entry),
   };
   const processes = createProcessPort({ leftoverMs: 400 });

@@ -216,8 +216,8 @@ describe("the list of tools", () => {
     ];
     const { ready, reports } = startFixture({ pages: [{ tools }] });
     expect((await ready).tools).toEqual([tool("z")]);
-    expect(reports.invalid.map(([name]) => name)).toEqual(["", "", "x", "y"]);
-    expect(reports.invalid[2]?.[1]).toContain("inputSchema");
+    expect(reports.invalid.map(([, name]) => name)).toEqual(["", "", "x", "y"]);
+    expect(reports.invalid[2]?.[2]).toContain("inputSchema");
   });
 
   test("a server without the capability has no tools", async () => {
@@ -228,11 +228,11 @@ describe("the list of tools", () => {
   test("a list of tools that changes while it is read is read again a limited number of times", async () => {
     const settled = startFixture({ changes: 1 });
     expect((await settled.ready).tools).toMatchObject([{ name: "listing2" }]);
-    expect(settled.reports.listChanges).toBe(0);
+    expect(settled.reports.listChanges).toEqual([]);
     expect((await startFixture({ changes: 100 }).ready).tools).toMatchObject([{ name: "listing3" }]);
   });
 
-  const list = { pages: 3, tools: 5, bytes: 10_000 };
+  const list = { pages: 3, entries: 5, bytes: 10_000 };
   test.each([
     ["goes round in circles", [{ tools: [], nextCursor: "0" }], "cursor"],
     ["has no end", [1, 2, 3, 4].map((next) => ({ tools: [], nextCursor: String(next) })), "3 pages"],
@@ -249,7 +249,7 @@ describe("the list of tools", () => {
     const before = server.tools;
     const message = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
     for (let i = 0; i < 2; i++) await server.callTool(call("stray", { message }), limit);
-    expect(reports.listChanges).toBe(1);
+    expect(reports.listChanges).toEqual(["tools"]);
     expect(server.tools).toBe(before);
   });
 });

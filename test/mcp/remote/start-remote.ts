@@ -34,10 +34,11 @@ export function startRemote(
       timeouts: { handshakeMs, listMs: 20_000 },
     },
     {
-      onToolListChanged: () => {
+      onListChanged: () => {
         listChanges += 1;
       },
-      onInvalidTool() {},
+      onInvalidEntry() {},
+      onListFailed() {},
       onLog: (entry) => logs.push(entry),
     },
     options,
