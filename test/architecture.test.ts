@@ -192,8 +192,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "inspection",
     "validate",
+    "json-schema",
     "lock",
     "session",
+    "install",
     "session.ts",
   ],
   cli: [

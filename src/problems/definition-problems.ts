@@ -153,9 +153,11 @@ const fileProblems = {
     others?: number;
     /** The package in whose folder of node_modules the file is, if any. */
     packageName?: string | undefined;
+    /** The file is an export of the pack, which the pack does not need. */
+    isExport?: boolean;
   }>({
     title: "Required file would not be published",
-    severity: "error",
+    severity: (_context, { isExport }) => (isExport ? "warning" : "error"),
     message({ file, importer, others = 0 }) {
       const more =
         others === 0 ? "" : ` and ${others} more required file${others === 1 ? "" : "s"} in the same folder`;

@@ -15,6 +15,73 @@ export const publishProblems = {
     hint: () =>
       "Add the lines `<!-- trailblaze:docs -->` and `<!-- /trailblaze:docs -->`, once each and in this order.",
   }),
+  ExportConflict: entry<{ file: string; key?: string }>({
+    title: "Export would replace what it did not write",
+    severity: "error",
+    message: ({ file, key }) =>
+      key === undefined
+        ? `${quote(file, 400)} was not written by \`trailblaze export\`, or was changed since.`
+        : `${quote(key)} in ${quote(file, 400)} has another value.`,
+    hint: () => "Pass --force to replace it, or --out to write to another folder.",
+  }),
+  ExportNeedsBin: entry<{ name: string; server: string; isDefault: boolean }>({
+    title: "No command of the package starts the server",
+    severity: "error",
+    message: ({ name, isDefault }) =>
+      isDefault
+        ? `No command in "bin" of package.json starts the server ${quote(name, 200)}.`
+        : `The command of the server ${quote(name, 200)} is not the one that npx runs by default.`,
+    hint: ({ server, isDefault }) =>
+      isDefault
+        ? `Run \`trailblaze export bin ${server}\`.`
+        : 'In "bin" of package.json, give its command the name of the package without the scope.',
+  }),
+  ExportNameUnusable: entry<{ name: string; rule: string }>({
+    title: "Format of the export does not allow the name",
+    severity: "error",
+    message: ({ name, rule }) => `The format does not allow the name ${quote(name, 200)}: it takes ${rule}.`,
+    hint: () => "Pass another one with --name.",
+  }),
+  ExportNeedsMcpName: entry<{ mcpName: string | undefined }>({
+    title: "The package has no usable mcpName",
+    severity: "error",
+    message: ({ mcpName }) =>
+      mcpName === undefined
+        ? 'package.json has no "mcpName", which names the server in the MCP registry.'
+        : `"mcpName" in package.json is ${quote(mcpName, 200)}, which the MCP registry does not allow.`,
+    hint: () => 'Add, for example, "mcpName": "io.github.OWNER/NAME". The registry checks that OWNER is you.',
+  }),
+  ExportDescriptionTooLong: entry<{ length: number; most: number }>({
+    title: "Description does not fit the format of the export",
+    severity: "error",
+    message: ({ length, most }) =>
+      length === 0
+        ? `The format requires a description of 1 to ${most} characters, and package.json has none.`
+        : `The description has ${length} characters, and the format allows ${most}.`,
+    hint: () => "Pass a shorter one with --description.",
+  }),
+  EnvironmentNotExported: entry<{ name: string; format: string }>({
+    title: "Export has no place for an environment variable",
+    severity: "warning",
+    message: ({ name, format }) =>
+      `The format ${format} has no place for the environment variable ${quote(name)} of the server.`,
+    hint: ({ name }) => `Tell users to set ${name} in their environment.`,
+  }),
+  ExportOutdated: entry<{ file: string; found: string; expected: string }>({
+    title: "Export names another version or command of the package",
+    severity: "warning",
+    message: ({ file, found, expected }) =>
+      `${quote(file, 400)} starts ${quote(found, 200)}, but the package is ${quote(expected, 200)}.`,
+    hint: ({ file }) => `Run \`trailblaze export ${exportOf(file)}\`.`,
+  }),
+};
+
+/** The format whose file this is. */
+const exportOf = (file: string): string => {
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  if (name === "server.json") return "server.json";
+  if (name === "gemini-extension.json") return "gemini-extension";
+  return file.endsWith(".claude-plugin/plugin.json") ? "claude-plugin" : "agent-plugin";
 };
 
 const countTimes = (count: number): string =>

@@ -38,6 +38,7 @@ function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<
     { answered: true },
     { allowed: true },
     { isGuarded: true },
+    { isExport: true },
     { isInFunction: true },
     { isPrivate: true },
     { isDefault: true },

@@ -98,6 +98,7 @@ export const ownValidationCodes: readonly string[] = ["LongText", "ReservedComma
 
 /** Codes of validation that contract/PUBLISH.md adds: what makes an installed copy fail. */
 export const publishCodes: readonly string[] = [
+  "ExportOutdated",
   "InvalidPackageManifest",
   "PrivatePackage",
   "TypeScriptNotPublishable",
@@ -109,7 +110,15 @@ export const publishCodes: readonly string[] = [
 ];
 
 /** Codes of what is written from a pack, which contract/PUBLISH.md adds. */
-export const writingCodes: readonly string[] = ["DocsMarkersMissing"];
+export const writingCodes: readonly string[] = [
+  "DocsMarkersMissing",
+  "EnvironmentNotExported",
+  "ExportConflict",
+  "ExportDescriptionTooLong",
+  "ExportNameUnusable",
+  "ExportNeedsBin",
+  "ExportNeedsMcpName",
+];
 
 /** Codes of the administrator's policy, which contract/LOCK.md adds. */
 export const policyCodes: readonly string[] = ["DeniedByPolicy", "PolicyMalformed", "PolicyUnsafe"];

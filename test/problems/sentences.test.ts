@@ -445,6 +445,24 @@ const samples: Samples = {
     { file: "README.md", opening: 1, closing: 1 },
     { file: "README.md", opening: 2, closing: 1 },
   ],
+  ExportConflict: [{ file: "server.json" }, { file: "package.json", key: "bin.jira" }],
+  ExportNeedsBin: [
+    { name: "acme/jira/planning", server: "planning", isDefault: true },
+    { name: "acme/jira/planning", server: "planning", isDefault: false },
+  ],
+  ExportNameUnusable: [{ name: "acme.my_pack", rule: "letters, digits and hyphens, at most 64" }],
+  ExportNeedsMcpName: [{ mcpName: undefined }, { mcpName: "acme" }],
+  ExportDescriptionTooLong: [
+    { length: 140, most: 100 },
+    { length: 0, most: 100 },
+  ],
+  EnvironmentNotExported: [{ name: "JIRA_TOKEN", format: "agent-plugin" }],
+  ExportOutdated: [
+    { file: "server.json", found: "@acme/jira@1.1.0", expected: "@acme/jira@1.2.0" },
+    { file: "mcp.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
+    { file: "gemini-extension.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
+    { file: ".claude-plugin/plugin.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
+  ],
 };
 
 const indent = (text: string) => text.replaceAll("\n", "\n    ");

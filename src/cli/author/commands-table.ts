@@ -59,6 +59,27 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("../commands/docs.ts"),
   },
+  export: {
+    summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
+    usage: "<format> [server]",
+    values: ["bin", "agent-plugin", "claude-plugin", "gemini-extension", "server.json"],
+    positionals: [1, 2],
+    options: {
+      out: { type: "string", placeholder: "DIR", description: "Write to this folder instead of the package" },
+      name: { type: "string", placeholder: "NAME", description: "Name of the plugin or extension" },
+      description: {
+        type: "string",
+        placeholder: "TEXT",
+        description: "Description instead of package.json's",
+      },
+      "dry-run": { type: "boolean", description: "Print what would change; write nothing" },
+      check: { type: "boolean", description: "Fail if a file is missing or differs; write nothing" },
+      force: { type: "boolean", description: "Replace files that the command did not write" },
+      "built-ins": builtInsOption,
+      ...confinementOptions,
+    },
+    load: () => import("../commands/export.ts"),
+  },
   dev: {
     summary: "Watch a pack: validate it and reopen a session on every change",
     usage: "[folder]",

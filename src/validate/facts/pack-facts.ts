@@ -20,6 +20,7 @@ import { ModuleFiles } from "../modules/module-files.ts";
 import { findNearestFile } from "../modules/nearest-file.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
+import { type ExportFile, findExportFiles } from "./export-files.ts";
 import { collectPaths, findNeededFiles, type NeededFile, type NeededPaths } from "./needed-files.ts";
 import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imports.ts";
 import { collectResourceFiles, findResourceFiles, type ResourceFile } from "./resource-files.ts";
@@ -53,6 +54,10 @@ export interface PackFacts {
   manager?: PackageManager;
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   unpublished: readonly NeededFile[];
+  /** Files that start a version of the package, as exports do; absent for installed packs. */
+  exportFiles?: readonly ExportFile[];
+  /** Those that npm would not publish. */
+  unpublishedExports?: readonly string[];
   /** Dependencies that cannot be installed from the published package; absent for private and installed packs. */
   unpublishable?: readonly UnpublishableSpec[];
   /** Packages that published modules import and package.json does not declare; absent if not collected. */
@@ -159,8 +164,28 @@ const isUnderDevelopment = ({ pack: { origin } }: InspectedPack) =>
 const isPublished = (inspected: InspectedPack) =>
   !isUnderDevelopment(inspected) || inspected.manifest.value.private !== true;
 
+/** What npm would not publish of some files of a package. */
+async function findLeftOut(
+  { findWorkspace }: FactSources,
+  { pack, manifest }: InspectedPack,
+  files: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (files.length === 0) return new Set();
+  const { findPacked } = await import("../packing/npm-packing.ts");
+  // If a package lists its files, the workspace's ignore files have no effect.
+  const workspace = Array.isArray(manifest.value.files) ? undefined : await findWorkspace();
+  const packed = await findPacked({ packageRoot: pack.location, manifest: manifest.value, files, workspace });
+  return new Set(packed === undefined ? [] : files.filter((file) => !packed.has(file)));
+}
+
+async function collectExports(sources: FactSources, inspected: InspectedPack) {
+  const exportFiles = findExportFiles(sources.port, inspected.pack);
+  const files = isPublished(inspected) ? exportFiles.map(({ file }) => file) : [];
+  return { exportFiles, unpublishedExports: [...(await findLeftOut(sources, inspected, files))] };
+}
+
 async function findUnpublished(
-  { port, findWorkspace }: FactSources,
+  sources: FactSources,
   inspected: InspectedPack,
   reached: readonly NeededFile[],
 ): Promise<NeededFile[]> {
@@ -169,14 +194,11 @@ async function findUnpublished(
   const needed = reached.filter(
     ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isBundled(file, manifest.value),
   );
-  if (needed.length === 0) return [];
   const files = needed.map(({ file }) => file);
-  const { findPacked } = await import("../packing/npm-packing.ts");
-  // If a package lists its files, the workspace's ignore files have no effect.
-  const workspace = Array.isArray(manifest.value.files) ? undefined : await findWorkspace();
-  const packed = await findPacked({ packageRoot: pack.location, manifest: manifest.value, files, workspace });
-  const left = packed === undefined ? [] : needed.filter(({ file }) => !packed.has(file));
-  return left.filter(({ file }) => port.describePath(pack.location, file) === "file");
+  const left = await findLeftOut(sources, inspected, files);
+  return needed.filter(
+    ({ file }) => left.has(file) && sources.port.describePath(pack.location, file) === "file",
+  );
 }
 
 /** Whether the package manager replaces `workspace:` when it publishes: pnpm, Bun and Yarn 2 and later do. */
@@ -265,6 +287,7 @@ export async function collectFacts(
     builtIns,
     ...(project === undefined ? {} : { manager: project.manager }),
     unpublished,
+    ...(isUnderDevelopment(inspected) ? await collectExports(sources, inspected) : {}),
     undeclared: isPublished(inspected)
       ? await findUndeclared(files, published, manifest.value, inspected.problems)
       : [],

@@ -1,0 +1,278 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { runCli } from "../support/run-cli.ts";
+
+const exportPack = (cwd: string, ...args: string[]) => runCli(["export", ...args], { cwd });
+const readJson = (cwd: string, file: string) => JSON.parse(readFileSync(join(cwd, file), "utf8"));
+
+/** A pack with a composed server that takes two variables of the user. */
+const makeServerPack = (fields: object = {}, server: object = {}) =>
+  makeTree({
+    "package.json": packManifest("@acme/jira", {
+      version: "1.2.0",
+      mcpName: "io.github.acme/jira",
+      author: "Ada <ada@acme.test>",
+      homepage: "https://acme.test/jira",
+      repository: { type: "git", url: "git+https://github.com/acme/jira.git" },
+      bin: { jira: "bin/planning.mjs" },
+      dependencies: { trailblaze: "^1.0.0" },
+      files: ["trailblaze", "bin", "server.js"],
+      trailblaze: { servers: [["planning", "Plans work."]] },
+      ...fields,
+    }),
+    "trailblaze/servers/planning.json": {
+      script: "./server.js",
+      envPassthrough: ["JIRA_URL", "JIRA_TOKEN"],
+      mcpServerName: "jira",
+      ...server,
+    },
+    "server.js": "",
+    "bin/planning.mjs": "",
+  });
+
+const npx = ["-y", "--package=@acme/jira@1.2.0", "jira"];
+
+describe("the command export", () => {
+  test("export bin writes a program and adds it to package.json, whose formatting stays", async () => {
+    const manifest = `{
+    "name": "@acme/jira",
+    "version": "1.2.0",
+    "license": "MIT", "keywords": ["trailblaze-extension"],
+    "type": "module",
+    "files": ["trailblaze", "server.js"],
+    "trailblaze": { "servers": [["planning", "Plans work."]] }
+}
+`;
+    const cwd = makeTree({
+      "package.json": manifest,
+      "trailblaze/servers/planning.json": { script: "./server.js" },
+      "server.js": "",
+    });
+    const { stdout, stderr, exitCode } = await exportPack(cwd, "bin");
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    expect(stdout).toBe("bin/planning.mjs: written\npackage.json: written\n");
+    const program = join(cwd, "bin/planning.mjs");
+    expect(readFileSync(program, "utf8")).toMatch(
+      /^#!\/usr\/bin\/env node\n.*startServer\("acme\/jira\/planning"/s,
+    );
+    expect(statSync(program).mode & 0o111).toBe(0o111);
+    const after = readFileSync(join(cwd, "package.json"), "utf8");
+    expect(after).toContain('    "license": "MIT", "keywords": ["trailblaze-extension"],\n');
+    expect(JSON.parse(after)).toEqual({
+      ...JSON.parse(manifest),
+      files: ["trailblaze", "server.js", "bin/planning.mjs"],
+      bin: { jira: "bin/planning.mjs" },
+      dependencies: { trailblaze: expect.stringMatching(/^\^\d/) },
+    });
+    const again = await exportPack(cwd, "bin");
+    expect(again.stdout).toBe("bin/planning.mjs: unchanged\n");
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(after);
+  });
+
+  test("export bin gives the second server a command of its own", async () => {
+    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
+    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
+    expect((await exportPack(cwd, "bin", "review")).exitCode).toBe(0);
+    expect(readJson(cwd, "package.json").bin).toEqual({
+      jira: "bin/planning.mjs",
+      "jira-review": "bin/review.mjs",
+    });
+  });
+
+  test("export agent-plugin writes a manifest and its servers, and reports variables without a place", async () => {
+    const cwd = makeServerPack();
+    const { stdout, stderr, exitCode } = await exportPack(cwd, "agent-plugin");
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe("plugin.json: written\nmcp.json: written\npackage.json: written\n");
+    expect(stderr.match(/warning EnvironmentNotExported/g)).toHaveLength(2);
+    expect(readJson(cwd, "plugin.json")).toEqual({
+      $schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
+      name: "acme.jira",
+      version: "1.2.0",
+      description: "The pack @acme/jira.",
+      author: { name: "Ada", email: "ada@acme.test" },
+      homepage: "https://acme.test/jira",
+      repository: "https://github.com/acme/jira",
+      license: "MIT",
+      keywords: ["trailblaze-extension"],
+      extensions: { "trailblaze.export": { server: "acme/jira/planning" } },
+    });
+    const args = ["-y", "--prefix", "${PLUGIN_DATA}", ...npx.slice(1)];
+    expect(readJson(cwd, "mcp.json").mcpServers).toEqual({ jira: { type: "stdio", command: "npx", args } });
+    expect(readJson(cwd, "package.json").files.slice(3)).toEqual(["plugin.json", "mcp.json"]);
+  });
+
+  test("export claude-plugin asks for the variables and names the hosts", async () => {
+    const needs = { env: ["JIRA_URL", "JIRA_TOKEN"], network: ["api.acme.test"] };
+    const cwd = makeServerPack({ trailblaze: { servers: [["planning", "Plans work."]], needs } });
+    const { stderr, exitCode } = await exportPack(cwd, "claude-plugin");
+    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+    const plugin = readJson(cwd, ".claude-plugin/plugin.json");
+    expect(plugin).toMatchObject({
+      name: "acme-jira",
+      version: "1.2.0",
+      network: { hosts: ["api.acme.test"] },
+    });
+    expect(plugin.mcpServers.jira).toEqual({
+      command: "npx",
+      args: ["-y", "--prefix", "${CLAUDE_PLUGIN_DATA}", ...npx.slice(1)],
+      env: { JIRA_URL: "${user_config.JIRA_URL}", JIRA_TOKEN: "${user_config.JIRA_TOKEN}" },
+    });
+    expect(plugin.userConfig).toEqual({
+      JIRA_URL: { type: "string", title: "JIRA_URL", description: expect.any(String), sensitive: false },
+      JIRA_TOKEN: { type: "string", title: "JIRA_TOKEN", description: expect.any(String), sensitive: true },
+    });
+  });
+
+  test("export gemini-extension has a setting for each variable", async () => {
+    const cwd = makeServerPack();
+    expect((await exportPack(cwd, "gemini-extension", "--name", "Jira")).exitCode).toBe(0);
+    const extension = readJson(cwd, "gemini-extension.json");
+    expect(extension).toMatchObject({ name: "Jira", mcpServers: { jira: { command: "npx", args: npx } } });
+    expect(extension.settings).toEqual([
+      { name: "JIRA_URL", description: expect.any(String), envVar: "JIRA_URL", sensitive: false },
+      { name: "JIRA_TOKEN", description: expect.any(String), envVar: "JIRA_TOKEN", sensitive: true },
+    ]);
+  });
+
+  test("export server.json describes the package for the MCP registry", async () => {
+    const cwd = makeServerPack();
+    expect((await exportPack(cwd, "server.json", "planning")).exitCode).toBe(0);
+    expect(readJson(cwd, "server.json")).toMatchObject({
+      $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+      name: "io.github.acme/jira",
+      version: "1.2.0",
+      repository: { url: "https://github.com/acme/jira", source: "github" },
+      packages: [
+        {
+          registryType: "npm",
+          identifier: "@acme/jira",
+          version: "1.2.0",
+          runtimeHint: "npx",
+          transport: { type: "stdio" },
+          environmentVariables: [
+            { name: "JIRA_URL", isSecret: false },
+            { name: "JIRA_TOKEN", isSecret: true },
+          ],
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ["server.json", { mcpName: undefined }, "ExportNeedsMcpName"],
+    ["server.json", { description: "x".repeat(101) }, "ExportDescriptionTooLong"],
+    ["server.json", { bin: { plan: "bin/planning.mjs", other: "server.js" } }, "ExportNeedsBin"],
+    ["claude-plugin", { bin: undefined }, "ExportNeedsBin"],
+    ["gemini-extension", { name: "@acme/my_jira" }, "ExportNameUnusable"],
+    ["agent-plugin", { name: "a".repeat(65) }, "ExportNameUnusable"],
+    ["claude-plugin", { name: "acme.jira" }, "ExportNameUnusable"],
+    ["bin", { trailblaze: {} }, "ServerNotFound"],
+  ])("export %s of a package with %j fails and writes nothing", async (format, fields, code) => {
+    const cwd = makeServerPack(fields);
+    const before = execFileSync("ls", ["-aR", cwd], { encoding: "utf8" });
+    const { stderr, exitCode } = await exportPack(cwd, format);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(`error ${code}`) });
+    expect(execFileSync("ls", ["-aR", cwd], { encoding: "utf8" })).toBe(before);
+  });
+
+  test("export requires the name of a server if the pack has several", async () => {
+    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
+    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
+    const { stderr, exitCode } = await exportPack(cwd, "server.json");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("error AmbiguousName");
+  });
+
+  test("export refuses a pack that is invalid, and shows its errors", async () => {
+    const cwd = makeServerPack({}, { script: "./gone.js" });
+    const { stdout, exitCode } = await exportPack(cwd, "bin", "--json");
+    expect(exitCode).toBe(1);
+    const { files, problems } = JSON.parse(stdout);
+    expect(files).toEqual([]);
+    expect(problems.map(({ code }: { code: string }) => code)).toContain("HandlerNotFound");
+    expect(existsSync(join(cwd, "server.json"))).toBe(false);
+  });
+
+  test("export replaces what it wrote for another version, also without a mark, and refuses what others changed", async () => {
+    const cwd = makeServerPack();
+    const manifest = readFileSync(join(cwd, "package.json"), "utf8");
+    for (const format of ["claude-plugin", "agent-plugin", "server.json"]) {
+      writeFileSync(join(cwd, "package.json"), manifest);
+      expect((await exportPack(cwd, format)).exitCode).toBe(0);
+      writeFileSync(join(cwd, "package.json"), manifest.replace("1.2.0", "1.3.0"));
+      const { stderr } = await runCli(["validate"], { cwd });
+      expect(stderr + (await runCli(["validate"], { cwd })).stdout).toContain("ExportOutdated");
+      const { exitCode, stdout } = await exportPack(cwd, format, "--json");
+      expect(exitCode).toBe(0);
+      const { files } = JSON.parse(stdout) as { files: { file: string; changed: boolean; diff: string }[] };
+      const [first] = files;
+      expect(first?.diff).toContain('1.3.0"');
+    }
+    const file = join(cwd, ".claude-plugin/plugin.json");
+    const edited = readFileSync(file, "utf8").replace("acme-jira", "my-jira");
+    writeFileSync(file, edited);
+    const refused = await exportPack(cwd, "claude-plugin");
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).toContain("error ExportConflict");
+    expect(readFileSync(file, "utf8")).toBe(edited);
+    expect((await exportPack(cwd, "claude-plugin", "--force")).exitCode).toBe(0);
+    expect(readFileSync(file, "utf8")).toContain("acme-jira");
+  });
+
+  test("export refuses to write through a link or into a folder", async () => {
+    const cwd = makeServerPack();
+    const target = join(makeTree({ "theirs.json": "{}" }), "theirs.json");
+    symlinkSync(target, join(cwd, "server.json"));
+    const { stderr, exitCode } = await exportPack(cwd, "server.json");
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("ExportConflict"),
+    });
+    expect(readFileSync(target, "utf8")).toBe("{}");
+  });
+
+  test("export --dry-run shows a diff, --check fails for a missing file, and both write nothing", async () => {
+    const cwd = makeServerPack();
+    const dry = await exportPack(cwd, "server.json", "--dry-run");
+    expect(dry.exitCode).toBe(0);
+    expect(dry.stdout).toContain("--- /dev/null\n+++ server.json\n");
+    const missing = await exportPack(cwd, "server.json", "--check");
+    expect(missing.exitCode).toBe(1);
+    expect(missing.stdout).toContain("server.json: is out of date\n");
+    expect(existsSync(join(cwd, "server.json"))).toBe(false);
+    await exportPack(cwd, "server.json");
+    const done = await exportPack(cwd, "server.json", "--check");
+    expect(done).toMatchObject({ stdout: "server.json: is up to date\n", exitCode: 0 });
+  });
+
+  test("export --out writes to another folder and leaves package.json alone", async () => {
+    const cwd = makeServerPack();
+    const out = makeTree({});
+    const before = readFileSync(join(cwd, "package.json"), "utf8");
+    expect((await exportPack(cwd, "server.json", "--out", out)).exitCode).toBe(0);
+    expect(existsSync(join(out, "server.json"))).toBe(true);
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
+  });
+
+  test("validate warns of an export that npm would not publish", async () => {
+    const cwd = makeServerPack();
+    await exportPack(cwd, "server.json");
+    const manifest = readJson(cwd, "package.json");
+    writeFileSync(
+      join(cwd, "package.json"),
+      JSON.stringify({ ...manifest, files: ["trailblaze", "bin", "server.js"] }),
+    );
+    const { stdout, exitCode } = await runCli(["validate", "--json"], { cwd });
+    expect(exitCode).toBe(0);
+    const { problems } = JSON.parse(stdout) as {
+      problems: { code: string; severity: string; file?: string }[];
+    };
+    expect(problems).toEqual([
+      expect.objectContaining({ code: "FileNotPublished", severity: "warning", file: "server.json" }),
+    ]);
+  });
+});
