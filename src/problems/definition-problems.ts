@@ -53,8 +53,6 @@ const invalidDefinition = (kind: Kind) =>
     hint: ({ hint }) => hint,
   });
 
-const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
-
 /** Problems in finding and reading definition files. */
 const fileProblems = {
   MissingRootDirectory: entry<{ root: string }>({
@@ -145,29 +143,6 @@ const fileProblems = {
     message: ({ name, file, combined }) =>
       `${quote(name)} is defined in ${quote(file)}, so its definition in ${quote(combined)} is ignored.`,
     hint: () => "Remove one of the two definitions.",
-  }),
-  FileNotPublished: entry<{
-    file: string;
-    importer?: string | undefined;
-    /** How many more required files of the same folder would be missing. */
-    others?: number;
-    /** The package in whose folder of node_modules the file is, if any. */
-    packageName?: string | undefined;
-    /** The file is an export of the pack, which the pack does not need. */
-    isExport?: boolean;
-  }>({
-    title: "Required file would not be published",
-    severity: (_context, { isExport }) => (isExport ? "warning" : "error"),
-    message({ file, importer, others = 0 }) {
-      const more =
-        others === 0 ? "" : ` and ${others} more required file${others === 1 ? "" : "s"} in the same folder`;
-      const left = `The published package would lack ${quote(file)}${more}`;
-      return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
-    },
-    hint: ({ file, others = 0, packageName }) =>
-      packageName !== undefined
-        ? `Write a module of the pack that exports what it imports from ${quote(packageName)}, and use that module. npm does not publish node_modules.`
-        : `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
 };
 

@@ -1,6 +1,8 @@
 import { entry } from "./entry.ts";
 import { quote } from "./text.ts";
 
+const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
+
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
   UndeclaredDependency: entry<{
@@ -28,6 +30,29 @@ export const packageProblems = {
           : isDev
             ? `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`
             : `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`,
+  }),
+  FileNotPublished: entry<{
+    file: string;
+    importer?: string | undefined;
+    /** How many more required files of the same folder would be missing. */
+    others?: number;
+    /** The package in whose folder of node_modules the file is, if any. */
+    packageName?: string | undefined;
+    /** The file is an export of the pack, which the pack does not need. */
+    isExport?: boolean;
+  }>({
+    title: "Required file would not be published",
+    severity: (_context, { isExport }) => (isExport ? "warning" : "error"),
+    message({ file, importer, others = 0 }) {
+      const more =
+        others === 0 ? "" : ` and ${others} more required file${others === 1 ? "" : "s"} in the same folder`;
+      const left = `The published package would lack ${quote(file)}${more}`;
+      return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
+    },
+    hint: ({ file, others = 0, packageName }) =>
+      packageName !== undefined
+        ? `Write a module of the pack that exports what it imports from ${quote(packageName)}, and use that module. npm does not publish node_modules.`
+        : `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
   UnpublishableDependency: entry<{
     name: string;
