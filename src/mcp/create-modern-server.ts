@@ -16,15 +16,17 @@ import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
 import { ListenedResources, ListeningClient } from "./listened-resources.ts";
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer } from "./protocol-server.ts";
+import { createModernQuestions } from "./questions.ts";
 import { findModernFault, listMethods, readLogLevel } from "./request-params.ts";
+import { createStateSeal, type StateSeal } from "./request-state.ts";
 import { ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
-import { claimedRevision, modernRevision, refuseRevision } from "./revisions.ts";
+import { claimedRevision, findRefusedRevision, modernRevision, refuseRevision } from "./revisions.ts";
+import { RpcError } from "./rpc-error.ts";
 import {
   argumentsIn,
   type CallContext,
   type EraRules,
   progressParams,
-  RpcError,
   ServedAnswers,
 } from "./served-answers.ts";
 import type { CallChannel, ServedServer, ServedTool } from "./served-server.ts";
@@ -56,18 +58,6 @@ const createError = (id: RequestId | null, code: number, message: string) => ({
   error: { code, message },
 });
 
-/**
- * The revision that a request asks for in vain, if any. The SDK compares only that of the first request of a connection, and
- * knows no `initialize` that claims a modern revision.
- */
-function findRefusedRevision(message: unknown): { requested: unknown } | undefined {
-  const claimed = claimedRevision(message);
-  if (typeof claimed !== "string") return undefined;
-  if (claimed !== modernRevision) return { requested: claimed };
-  if (methodOf(message) !== "initialize") return undefined;
-  return { requested: (message as { params: Record<string, unknown> }).params.protocolVersion };
-}
-
 /** Nothing of a client is checked against a schema by the SDK. */
 const noValidator = {
   getValidator: () => {
@@ -75,7 +65,7 @@ const noValidator = {
   },
 };
 
-function createChannel({ mcpReq }: ServerContext): CallChannel {
+function createChannel({ mcpReq }: ServerContext): Omit<CallChannel, "questions"> {
   const { signal } = mcpReq;
   const token = mcpReq._meta?.progressToken;
   const ignore = () => {};
@@ -95,21 +85,27 @@ function createChannel({ mcpReq }: ServerContext): CallChannel {
   };
 }
 
-function createContext(context: ServerContext): CallContext {
-  const { _meta: meta } = context.mcpReq;
-  const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
-  const session = {
-    id: null,
-    clientInfo: envelope[CLIENT_INFO_META_KEY] ?? null,
-    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] ?? {},
+/** `item`: what the request is about, which a client must not change when it makes the request again. */
+function createContext(context: ServerContext, item: readonly unknown[], seal: StateSeal): CallContext {
+  const { mcpReq } = context;
+  const envelope: Readonly<Record<string, unknown>> = mcpReq.envelope ?? {};
+  const { [CLIENT_INFO_META_KEY]: clientInfo = null, [CLIENT_CAPABILITIES_META_KEY]: capabilities = {} } =
+    envelope;
+  const identity = [mcpReq.method, ...item];
+  const request = { ...mcpReq, capabilities, identity, requestState: mcpReq.requestState<string>() };
+  return {
+    meta: mcpReq._meta,
+    session: { id: null, clientInfo, capabilities },
+    channel: { ...createChannel(context), questions: createModernQuestions(request, seal) },
   };
-  return { meta, session, channel: createChannel(context) };
 }
 
 /** Creates the servers of requests and connections, which share the tables of `served`. */
-function createFactory(served: ServedServer, hint: CacheHint) {
+function createFactory(served: ServedServer, hint: CacheHint, seal: StateSeal) {
   const { info, instructions, changing } = served;
   const answers = new ServedAnswers(served, modernRules);
+  const contextOf = (context: ServerContext, ...item: unknown[]) =>
+    createContext(context, [info.name, ...item], seal);
   const list = changing === undefined ? {} : { listChanged: true };
   const hasPrompts = changing !== undefined || served.prompts.length > 0;
   const resources = new ResourceAnswers(served, modernRules);
@@ -126,20 +122,15 @@ function createFactory(served: ServedServer, hint: CacheHint) {
       ...(instructions === undefined ? {} : { instructions }),
     });
     server.setRequestHandler("tools/list", ({ params }) => answers.listTools(params?.cursor) as never);
-    server.setRequestHandler(
-      "tools/call",
-      (request, context) =>
-        answers.callTool(
-          request.params.name,
-          takeArguments(context.mcpReq.id),
-          createContext(context),
-        ) as never,
-    );
+    server.setRequestHandler("tools/call", ({ params: { name } }, context) => {
+      const args = takeArguments(context.mcpReq.id);
+      return answers.callTool(name, args, contextOf(context, name, args)) as never;
+    });
     if (hasPrompts) {
       server.setRequestHandler("prompts/list", ({ params }) => answers.listPrompts(params?.cursor) as never);
-      server.setRequestHandler("prompts/get", (request, context) => {
+      server.setRequestHandler("prompts/get", ({ params: { name } }, context) => {
         const args = takeArguments(context.mcpReq.id);
-        return answers.getPrompt(request.params.name, args, createChannel(context)) as never;
+        return answers.getPrompt(name, args, contextOf(context, name, args)) as never;
       });
     }
     if (ofResources.resources !== undefined) {
@@ -150,7 +141,7 @@ function createFactory(served: ServedServer, hint: CacheHint) {
       );
       server.setRequestHandler(
         "resources/read",
-        ({ params }, context) => resources.read(params.uri, createContext(context)) as never,
+        ({ params: { uri } }, context) => resources.read(uri, contextOf(context, uri)) as never,
       );
     }
     if (ofResources.completions !== undefined) {
@@ -257,8 +248,12 @@ export function createModernHttpProxy(
 }
 
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
-export function createModernHttpServer(served: ServedServer, hint: CacheHint): ModernHttpServer {
-  const create = createFactory(served, hint);
+export function createModernHttpServer(
+  served: ServedServer,
+  hint: CacheHint,
+  seal = createStateSeal(),
+): ModernHttpServer {
+  const create = createFactory(served, hint, seal);
   let known: readonly ServedTool[] | undefined;
   let mirrored = new Map<string, MirroredArgument[]>();
   const readMirrored = () => {
@@ -323,8 +318,12 @@ export function createModernHttpServer(served: ServedServer, hint: CacheHint): M
 }
 
 /** Serves one modern client over a connection such as stdio. Requests of legacy revisions are refused. */
-export function createModernServer(served: ServedServer, hint: CacheHint): ProtocolServer {
-  const create = createFactory(served, hint);
+export function createModernServer(
+  served: ServedServer,
+  hint: CacheHint,
+  seal = createStateSeal(),
+): ProtocolServer {
+  const create = createFactory(served, hint, seal);
   const written = new Map<RequestId, Record<string, unknown>>();
   const takeArguments = (id: RequestId) => {
     const args = written.get(id) ?? {};

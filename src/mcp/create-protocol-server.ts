@@ -15,6 +15,7 @@ import {
   ReadResourceRequestSchema,
   ReadResourceResultSchema,
   type RequestId,
+  ResultSchema,
   type ServerNotification,
   type ServerRequest,
   SetLevelRequestSchema,
@@ -24,6 +25,7 @@ import {
 import { isRecord } from "../data/parse-json.ts";
 import { rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
+import { createLegacyQuestions } from "./questions.ts";
 import { findParamsFault, rankLogLevel, readLogLevel } from "./request-params.ts";
 import { ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
 import { describeSchemaIssues } from "./schema-issues.ts";
@@ -53,12 +55,24 @@ const legacyRules: EraRules = {
   noResource: -32002,
 };
 
+/** How long a user may take to answer a question, in milliseconds. */
+const answerMs = 10 * 60_000;
+
 function createChannel(server: Server, extra: Extra, isLogged: (level: string) => boolean): CallChannel {
   const token = extra._meta?.progressToken;
   const ignore = () => {};
   return {
     signal: extra.signal,
     depth: 0,
+    questions: createLegacyQuestions({
+      capabilities: server.getClientCapabilities(),
+      signal: extra.signal,
+      send: (request) =>
+        extra.sendRequest(request as ServerRequest, ResultSchema, {
+          timeout: answerMs,
+          signal: extra.signal,
+        }),
+    }),
     log(level, data) {
       const params = { level: readLogLevel(level), data: data ?? null };
       if (!isLogged(params.level)) return;
@@ -213,8 +227,8 @@ export function createProtocolServer(
       ({ params }) => answers.listPrompts(params?.cursor) as never,
     );
     server.setRequestHandler(GetPromptRequestSchema, async ({ params }, extra) => {
-      const channel = createChannel(server, extra, isLogged);
-      return answers.getPrompt(params.name, written.take(extra.requestId), channel) as never;
+      const args = written.take(extra.requestId);
+      return answers.getPrompt(params.name, args, createContext(extra)) as never;
     });
   }
 

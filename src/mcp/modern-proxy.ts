@@ -10,7 +10,7 @@ import { maximumDepth, rpcCode } from "./client-message.ts";
 import type { ForwardRequest } from "./create-modern-server.ts";
 import { createLegacyOnlyServer } from "./legacy-only-server.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
-import { RpcError } from "./served-answers.ts";
+import { RpcError } from "./rpc-error.ts";
 import type { CallChannel } from "./served-server.ts";
 import { describeUnapproved, KnownTools, type ToolPolicy, unapprovedInstructions } from "./tool-guard.ts";
 

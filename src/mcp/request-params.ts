@@ -101,9 +101,22 @@ export function findParamsFault(method: string, params: unknown): string | undef
 /** The methods of modern revisions with such rules. */
 const modernMethods = [...listMethods, "tools/call", "prompts/get", "resources/read", "completion/complete"];
 
+/** The params of a request that is made again with answers. */
+function findRetryFault({
+  inputResponses,
+  requestState,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  if (requestState !== undefined && !isString(requestState)) return "params.requestState must be a string.";
+  const isValid =
+    inputResponses === undefined ||
+    (isRecord(inputResponses) && Object.values(inputResponses).every(isRecord));
+  return isValid ? undefined : "params.inputResponses must be an object of objects.";
+}
+
 /** The same for a message of a modern client. */
 export function findModernFault(message: unknown): string | undefined {
   const method = methodOf(message);
   if (method === undefined || !modernMethods.includes(method)) return undefined;
-  return findParamsFault(method, (message as { params?: unknown }).params);
+  const { params } = message as { params?: unknown };
+  return findParamsFault(method, params) ?? (isRecord(params) ? findRetryFault(params) : undefined);
 }

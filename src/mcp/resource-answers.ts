@@ -1,13 +1,7 @@
 import { rpcCode } from "./client-message.ts";
-import {
-  badRequest,
-  type CallContext,
-  type EraRules,
-  handlerError,
-  ownMeta,
-  pageOf,
-  RpcError,
-} from "./served-answers.ts";
+import { AskedResult } from "./questions.ts";
+import { badRequest, RpcError } from "./rpc-error.ts";
+import { type CallContext, type EraRules, handlerError, ownMeta, pageOf } from "./served-answers.ts";
 import type { CompletionRequest, ReadAnswer, ServedServer } from "./served-server.ts";
 
 /** How many suggestions MCP allows in an answer. */
@@ -63,8 +57,11 @@ export class ResourceAnswers {
     const { session, channel } = context;
     let answer: ReadAnswer;
     try {
-      answer = await read({ uri, meta: ownMeta(context), session }, channel);
+      answer = await channel.questions.answer(undefined, (round, signal) =>
+        read({ uri, meta: ownMeta(context), session, ...round }, { ...channel, signal }),
+      );
     } catch (error) {
+      if (error instanceof AskedResult) return error.result;
       throw handlerError(error);
     }
     const result = this.#rules.readContents(answer.contents, answer.isStatic);

@@ -1,11 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
-import { describeRequests } from "../runtime/input-rounds.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
+import { AskedResult, UnaskedError } from "./questions.ts";
+import { badRequest, RpcError } from "./rpc-error.ts";
 import type {
   CallChannel,
-  PromptAnswer,
   RequestSession,
   ResourceContents,
   ServedPrompt,
@@ -14,21 +15,6 @@ import type {
 } from "./served-server.ts";
 
 const general = "The server failed to answer.";
-
-/** A JSON-RPC error with exactly this message. Both SDKs send the `code` and `data` of any error. */
-export class RpcError extends Error {
-  override readonly name = "RpcError";
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(code: number, message: string, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
-
-export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
 
 /** What the two eras of MCP do not have in common. */
 export interface EraRules {
@@ -127,25 +113,24 @@ export class ServedAnswers {
     const meta = ownMeta(context);
     const { channel, session } = context;
     try {
-      const answer = await tool.call({ name, arguments: args, meta, session }, channel);
+      const answer = await channel.questions.answer(undefined, (round, signal) =>
+        tool.call({ name, arguments: args, meta, session, ...round }, { ...channel, signal }),
+      );
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-      if ("inputRequired" in answer) {
-        const text = describeRequests(answer.inputRequired.requests);
-        return { content: [{ type: "text", text }], isError: true };
-      }
       const result = this.#rules.readCallResult(answer.result);
       if (result !== undefined) return result;
     } catch (error) {
+      if (error instanceof AskedResult) return error.result;
+      if (error instanceof UnaskedError) return createErrorResult(error.message);
       throw this.#toRpcError(error, name, channel);
     }
-    const text = "The tool's answer is not a valid MCP result.";
-    return { content: [{ type: "text", text }], isError: true };
+    return createErrorResult("The tool's answer is not a valid MCP result.");
   }
 
   async getPrompt(
     name: string,
     args: Readonly<Record<string, unknown>>,
-    channel: CallChannel,
+    { channel }: CallContext,
   ): Promise<object> {
     await this.#served.changing?.ready();
     const prompt = this.#prompts.find(name);
@@ -155,11 +140,13 @@ export class ServedAnswers {
       const names = missing.map((one) => JSON.stringify(one)).join(", ");
       throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
     }
-    let answer: PromptAnswer;
+    let answer: object;
     try {
-      answer = await prompt.get(args as Record<string, string>, channel);
-      if ("inputRequired" in answer) throw new Error(describeRequests(answer.inputRequired.requests));
+      answer = await channel.questions.answer(undefined, (round, signal) =>
+        prompt.get(args as Record<string, string>, { ...channel, signal }, round),
+      );
     } catch (error) {
+      if (error instanceof AskedResult) return error.result;
       throw handlerError(error);
     }
     const result = this.#rules.readPromptResult(answer);

@@ -1,5 +1,6 @@
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
+import type { Questions } from "./questions.ts";
 
 /** The connection of a request, as tools see it. */
 export interface RequestSession {
@@ -26,6 +27,8 @@ export interface CallChannel {
   progress(progress: number, total?: number, message?: string): void;
   /** 0 for a client's call, one more for each nested call. */
   depth: number;
+  /** Asks the client. */
+  questions: Questions;
 }
 
 /** How a call ends: with a result, with questions, after whose answers it is made again, or with a JSON-RPC error. */
@@ -79,7 +82,7 @@ export interface ResourceContents {
 }
 
 /** One `resources/read` of a client, without the keys that only hosts may set. */
-export interface ReadRequest {
+export interface ReadRequest extends Partial<InputRound> {
   uri: string;
   /** `_meta` of the request, without `trailblaze`. */
   meta: Readonly<Record<string, unknown>>;
@@ -93,7 +96,10 @@ export interface ReadAnswer {
 }
 
 /** Reads one URI. What it throws is the answer's message. */
-export type ReadResource = (request: ReadRequest, channel: CallChannel) => Promise<ReadAnswer>;
+export type ReadResource = (
+  request: ReadRequest,
+  channel: CallChannel,
+) => Promise<ReadAnswer | { inputRequired: InputRequired }>;
 
 /** The resources of a server. */
 export interface ServedResources {

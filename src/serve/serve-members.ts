@@ -2,6 +2,7 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { UnaskedError } from "../mcp/questions.ts";
 import type {
   CallChannel,
   ServedPrompt,
@@ -16,7 +17,6 @@ import { CodeExitError } from "../runtime/code-exit-error.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
-import { describeRequests } from "../runtime/input-rounds.ts";
 import { invokeTool } from "../runtime/invoke-tool.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
@@ -87,13 +87,10 @@ export class MemberServer {
     this.#called = new Map(offered.map(({ called }, index) => [this.tools[index], called]));
     const { prompts } = server.members;
     const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
-    const inPrompt = (
-      owner: CodeOwner,
-      { signal, log, progress, ...channel }: CallChannel,
-    ): HandlerContext => ({
-      ...{ signal, log, progress, options: {} },
+    const inPrompt = (owner: CodeOwner, channel: CallChannel): HandlerContext => ({
+      ...{ signal: channel.signal, log: channel.log, progress: channel.progress, options: {} },
       callTool: (name, args) =>
-        this.#callInside(name, args, owner, nobody, { signal, log, progress, depth: channel.depth + 1 }),
+        this.#callInside(name, args, owner, nobody, { ...channel, depth: channel.depth + 1 }),
     });
     const promptNames = numberNames(prompts.map(advertisedPrompt));
     this.prompts = prompts.map((item, index) => {
@@ -205,13 +202,14 @@ export class MemberServer {
       name,
       qualifiedName,
       listing: describeForClients(definition, qualifiedName, name),
-      call: async ({ name: _name, arguments: args, meta, session, ...round }, { depth, ...channel }) => {
+      call: async ({ name: _name, arguments: args, meta, session, ...round }, channel) => {
+        const { depth, questions: _questions, ...calling } = channel;
         const clientInfo = isRecord(session.clientInfo) ? session.clientInfo : {};
         const capabilities = isRecord(session.capabilities) ? session.capabilities : {};
         try {
           const outcome = await invokeTool(tool, {
             ...{ args, depth, validator, maxDepth: config.callback.maxDepth },
-            context: { ...channel, ...round },
+            context: { ...calling, ...round },
             request: { name, meta, session: { id: session.id, clientInfo, capabilities } },
             getRunner: () => this.#runnerOf(owner),
             callTool: (inner, values, innerDepth) =>
@@ -266,13 +264,14 @@ export class MemberServer {
     const refusal = await this.#explainRefusal(owner, tool);
     if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
-    const answer = await tool.call(request, channel);
-    const result =
-      "result" in answer
-        ? answer.result
-        : createErrorResult(
-            "error" in answer ? answer.error.message : describeRequests(answer.inputRequired.requests),
-          );
+    const call = [owner.pack?.name, tool.name, args];
+    const answer = await channel.questions
+      .answer(call, (round, signal) => tool.call({ ...request, ...round }, { ...channel, signal }))
+      .catch((error) => {
+        if (error instanceof UnaskedError) return { result: createErrorResult(error.message) };
+        throw error;
+      });
+    const result = "error" in answer ? createErrorResult(answer.error.message) : answer.result;
     const { structuredContent: _, ...rest } = result;
     return { ...rest, ...readToolResult(result).result, isError: result.isError === true };
   }

@@ -4,6 +4,7 @@ import type {
   ProtocolServer,
   ServedProtocol,
 } from "../mcp/protocol-server.ts";
+import { createStateSeal, readStateKey } from "../mcp/request-state.ts";
 import type { ServedServer } from "../mcp/served-server.ts";
 
 /** How the clients of both eras of MCP are served. The SDK of an era is loaded when its first client speaks. */
@@ -19,12 +20,18 @@ export interface ServedClients {
   modern: ServedServer;
 }
 
-/** Serves clients of both eras. `cacheTtl`: how long modern clients may keep lists, in seconds. */
+/**
+ * Serves clients of both eras. `cacheTtl`: how long modern clients may keep lists, in seconds; `token`: what
+ * clients authenticate with. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short.
+ */
 export function serveEras(
   served: ServedClients,
-  { protocol, cacheTtl, isShared }: { protocol: ServedProtocol; cacheTtl: number; isShared: boolean },
+  { protocol, cacheTtl, token }: { protocol: ServedProtocol; cacheTtl: number; token: string | undefined },
 ): ServedEras {
-  const hint = { ttlMs: cacheTtl * 1000, cacheScope: isShared ? ("public" as const) : ("private" as const) };
+  // Answers to requests with a token are for one client.
+  const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
+  const hint = { ttlMs: cacheTtl * 1000, cacheScope };
+  const seal = createStateSeal(readStateKey(), token);
   return {
     protocol,
     legacy(connection) {
@@ -40,9 +47,9 @@ export function serveEras(
     },
     modern: {
       http: async () =>
-        (await import("../mcp/create-modern-server.ts")).createModernHttpServer(served.modern, hint),
+        (await import("../mcp/create-modern-server.ts")).createModernHttpServer(served.modern, hint, seal),
       stdio: async () =>
-        (await import("../mcp/create-modern-server.ts")).createModernServer(served.modern, hint),
+        (await import("../mcp/create-modern-server.ts")).createModernServer(served.modern, hint, seal),
     },
   };
 }

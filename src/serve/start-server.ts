@@ -86,12 +86,11 @@ async function serveComposed(
     const members = await abortable(signal, () =>
       createMembers(server, runners, { config, builtIns, allTools }),
     );
-    // Answers to requests with a token are for one client.
-    const isShared = transport === "stdio" || transport.token === undefined;
+    const token = transport === "stdio" ? undefined : transport.token;
     const { served } = members;
     const eras = serveEras(
       { legacy: () => served, modern: served },
-      { protocol: server.protocol, cacheTtl, isShared },
+      { protocol: server.protocol, cacheTtl, token },
     );
     const running =
       transport === "stdio"

@@ -110,8 +110,8 @@ export async function startSession(
   const gateway = new SessionGateway(opening, (message) =>
     logToStderr(printableLines(`${label}: ${message}`)),
   );
-  const isShared = isStdio || transport.token === undefined;
-  const eras = serveEras(serveClients(gateway, { isStdio }), { protocol, cacheTtl, isShared });
+  const token = isStdio ? undefined : transport.token;
+  const eras = serveEras(serveClients(gateway, { isStdio }), { protocol, cacheTtl, token });
   const running = isStdio ? await serveOverStdio(eras) : await serveOverHttp(label, eras, transport);
   begin();
 

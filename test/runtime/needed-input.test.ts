@@ -1,6 +1,4 @@
 // What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
-import { readFileSync } from "node:fs";
-import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
 import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
@@ -13,27 +11,12 @@ import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.
 import { invokeTool } from "../../src/runtime/invoke-tool.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
-import { inRepository } from "../support/repository.ts";
+import { copyOfScripting } from "../support/copy-of-scripting.ts";
 import { makePack } from "./make-pack.ts";
 import { createContext, inModule } from "./run-place.ts";
 
-const stripTypes = (source: string) =>
-  ts.transpileModule(source, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext },
-  }).outputText;
-
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };
-
-/** A pack's own copy of `@trailblaze/scripting/result`. */
-const copyOfPackage = () =>
-  Object.fromEntries(
-    ["input", "result"].map((file) => {
-      const source = readFileSync(inRepository(`packages/scripting/src/${file}.ts`), "utf8");
-      const text = stripTypes(source).replaceAll(/"\.\/(\w+)\.ts"/g, '"./$1.mjs"');
-      return [`${file}.mjs`, text];
-    }),
-  );
 
 const handlers = `
   import { needInput } from "./result.mjs";
@@ -44,7 +27,7 @@ const handlers = `
 
 describe.each(["in this process", "in a child process"])("a handler %s", (where) => {
   test("a handler asks, and gets answers and state in its second run", async () => {
-    const root = makePack({ "a.mjs": handlers, ...copyOfPackage() });
+    const root = makePack({ "a.mjs": handlers, ...copyOfScripting() });
     const runner = where.includes("child")
       ? createProcessRunner({ root, env: {} })
       : createInProcessRunner({ root });

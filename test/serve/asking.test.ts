@@ -1,0 +1,424 @@
+// What handlers ask, asked of clients of both versions of the SDK, over HTTP and stdio. Servers and clients end with their test.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as LegacyStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { post } from "../mcp/http/served.ts";
+import { capabilitiesKey, headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
+import { makeProject, toolPack } from "../session/support/session.ts";
+import { copyOfScripting } from "../support/copy-of-scripting.ts";
+import { inRepository } from "../support/repository.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const handlers = `
+import { appendFileSync } from "node:fs";
+import { needInput } from "./result.mjs";
+const note = (text) => appendFileSync(new URL("./runs.txt", import.meta.url), text + "\\n");
+const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
+const who = { who: { message: "Who are you?", schema: name } };
+
+export const greet = (args, { input, state }) => {
+  note("greet");
+  if (input?.who === undefined) return needInput(who, { state: { asked: 1 } });
+  const { action, content } = input.who;
+  return action === "accept" ? "Hello " + content.name + " " + JSON.stringify(state) : action;
+};
+export const visit = (args, { input }) =>
+  input === undefined ? needInput({ page: { message: "Sign in", url: "https://a.example/login" } }) : input.page;
+export const twice = (args, { input, state }) => {
+  if (input === undefined) return needInput({ a: { message: "First?", schema: name } });
+  if (state === undefined) return needInput({ b: { message: "Second?", schema: name } }, { state: input.a.content.name });
+  return { a: state, input };
+};
+export const greedy = () => (note("greedy"), needInput(who));
+export const wrong = () => needInput({ who: { message: "Who?", schema: { type: "object", properties: { p: {} } } } });
+export const model = (args, { input }) =>
+  input ?? needInput({
+    llm: { method: "sampling/createMessage", params: { messages: [], maxTokens: 5 } },
+    roots: { method: "roots/list" },
+  });
+export const outer = async (args, { callTool, input }) => {
+  note("outer");
+  const inner = await callTool("greet", {});
+  const again = await callTool("greet", {});
+  if (input === undefined) return needInput({ own: { message: "And?", schema: name } });
+  return { inner: inner.content[0].text, again: again.content[0].text, own: input.own.content.name };
+};
+export const topic = (args, { input }) =>
+  input === undefined
+    ? needInput({ topic: { message: "Topic of " + args.of + "?", schema: name } })
+    : "About " + (input.topic.content?.name ?? input.topic.action);
+`;
+const tools = ["greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
+const pack = toolPack(Object.fromEntries(tools.map((tool) => [tool, {}])), handlers, {
+  "package.json": { type: "module", trailblaze: { prompts: ["topic"], servers: ["desk"] } },
+  "trailblaze/prompts/topic.json": {
+    name: "topic",
+    arguments: [{ name: "of", required: true }],
+    handler: "./handlers.js#topic",
+  },
+  "trailblaze/servers/desk.json": { tools, prompts: ["topic"] },
+  ...copyOfScripting(),
+});
+
+const makeDesk = (isolation = "in-process") =>
+  makeProject({ "@acme/desk": pack }, { "trailblaze.config.json": { isolation } });
+
+async function serveDesk(cwd = makeDesk(), http: object = {}) {
+  const running = await startServer("acme/desk/desk", { cwd, transport: { port: 0, ...http } });
+  onTestFinished(() => running.close());
+  const { url = "" } = running;
+  return { url, runs: () => readRuns(cwd) };
+}
+
+const readRuns = (cwd: string): string[] => {
+  const path = join(cwd, "node_modules/@acme/desk/runs.txt");
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+};
+
+interface Asked {
+  message: string;
+  mode?: string;
+  url?: string;
+  requestedSchema?: object;
+}
+
+/** How a client's user answers, and what the client declared. */
+interface User {
+  capabilities?: object;
+  answer?: (asked: Asked) => object | Promise<object>;
+}
+
+const info = { name: "tester", version: "1.0.0" };
+const named = (name: string) => ({ action: "accept", content: { name } });
+const both = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
+const said = { role: "assistant", content: { type: "text", text: "hi" }, model: "m" };
+const roots = { roots: [{ uri: "file:///a" }] };
+
+interface AnyClient {
+  callTool(
+    params: { name: string; arguments?: object },
+    ...more: unknown[]
+  ): Promise<{ content?: unknown; isError?: unknown }>;
+  getPrompt(params: { name: string; arguments?: object }): Promise<{ messages?: unknown }>;
+}
+
+async function connectLegacy(transport: LegacyHttp | LegacyStdio, user: User): Promise<AnyClient> {
+  const { capabilities = both, answer = () => named("Ada") } = user;
+  const client = new LegacyClient(info, { capabilities });
+  if ("elicitation" in capabilities) {
+    client.setRequestHandler(
+      ElicitRequestSchema,
+      async ({ params }) => (await answer(params as Asked)) as never,
+    );
+  }
+  if ("sampling" in capabilities) client.setRequestHandler(CreateMessageRequestSchema, () => said as never);
+  if ("roots" in capabilities) client.setRequestHandler(ListRootsRequestSchema, () => roots);
+  await client.connect(transport as Parameters<LegacyClient["connect"]>[0]);
+  onTestFinished(() => client.close());
+  return client as unknown as AnyClient;
+}
+
+async function connectModern(
+  transport: StreamableHTTPClientTransport | StdioClientTransport,
+  user: User,
+): Promise<AnyClient> {
+  const { capabilities = both, answer = () => named("Ada") } = user;
+  const client = new Client(info, { capabilities, versionNegotiation: { mode: { pin: revision } } });
+  if ("elicitation" in capabilities) {
+    client.setRequestHandler(
+      "elicitation/create",
+      async ({ params }) => (await answer(params as Asked)) as never,
+    );
+  }
+  if ("sampling" in capabilities) client.setRequestHandler("sampling/createMessage", () => said as never);
+  if ("roots" in capabilities) client.setRequestHandler("roots/list", () => roots);
+  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  onTestFinished(() => client.close());
+  return client as unknown as AnyClient;
+}
+
+const eras = ["legacy", "modern"] as const;
+type Era = (typeof eras)[number];
+
+const connect = (era: Era, url: string, user: User = {}, headers: Record<string, string> = {}) => {
+  const options = { requestInit: { headers } };
+  return era === "legacy"
+    ? connectLegacy(new LegacyHttp(new URL(url), options), user)
+    : connectModern(new StreamableHTTPClientTransport(new URL(url), options), user);
+};
+
+const textOf = ({ content }: { content?: unknown }) => (content as { text: string }[])[0]?.text;
+const call = (client: AnyClient, name: string) => client.callTool({ name, arguments: {} });
+
+describe.each(eras)("a %s client", (era) => {
+  test.each(["in-process", "process"])(
+    "a client is asked, and the handler runs again with the answer and its state: %s",
+    async (isolation) => {
+      const { url, runs } = await serveDesk(makeDesk(isolation));
+      const asked: Asked[] = [];
+      const client = await connect(era, url, {
+        answer: (params) => {
+          asked.push(params);
+          return named("Ada");
+        },
+      });
+      expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
+      expect(asked).toMatchObject([{ message: "Who are you?", requestedSchema: { required: ["name"] } }]);
+      expect(runs()).toEqual(["greet", "greet"]);
+    },
+  );
+
+  test("a handler may ask a client to visit a page, and for its model and roots", async () => {
+    const { url } = await serveDesk();
+    const asked: Asked[] = [];
+    const client = await connect(era, url, {
+      answer: (params) => {
+        asked.push(params);
+        return { action: "accept" };
+      },
+    });
+    expect(textOf(await call(client, "visit"))).toBe('{"action":"accept"}');
+    expect(asked).toMatchObject([{ mode: "url", url: "https://a.example/login" }]);
+    expect(JSON.parse(textOf(await call(client, "model")) ?? "")).toMatchObject({
+      llm: { action: "accept", content: { model: "m" } },
+      roots: { action: "accept", content: roots },
+    });
+  });
+
+  test("a handler may ask twice, and gets the answers of the last round only", async () => {
+    const { url } = await serveDesk();
+    const client = await connect(era, url, {
+      answer: ({ message }) => named(message === "First?" ? "one" : "two"),
+    });
+    expect(JSON.parse(textOf(await call(client, "twice")) ?? "")).toEqual({
+      a: "one",
+      input: { b: named("two") },
+    });
+  });
+
+  test.each([
+    ["declines", { action: "decline" }, "decline"],
+    ["cancels", { action: "cancel" }, "cancel"],
+    ["answers against the schema", named("A"), "decline"],
+  ])("a handler learns that a user %s", async (_what, given, expected) => {
+    const { url } = await serveDesk();
+    const client = await connect(era, url, { answer: () => given });
+    expect(textOf(await call(client, "greet"))).toBe(expected);
+  });
+
+  test("a prompt's handler may ask", async () => {
+    const { url } = await serveDesk();
+    const client = await connect(era, url, { answer: ({ message }) => named(message) });
+    expect(await client.getPrompt({ name: "topic", arguments: { of: "life" } })).toMatchObject({
+      messages: [{ role: "user", content: { type: "text", text: "About Topic of life?" } }],
+    });
+  });
+
+  test("an invalid request is a failure of the tool", async () => {
+    const { url } = await serveDesk();
+    const result = await call(await connect(era, url), "wrong");
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain("/who/schema/properties/p/type must be string");
+  });
+
+  test("what a called tool asks is asked, and so is what its caller asks after it", async () => {
+    const { url, runs } = await serveDesk();
+    let count = 0;
+    const client = await connect(era, url, { answer: () => named(`user ${++count}`) });
+    expect(JSON.parse(textOf(await call(client, "outer")) ?? "")).toEqual(
+      era === "modern"
+        ? { inner: 'Hello user 1 {"asked":1}', again: 'Hello user 2 {"asked":1}', own: "user 3" }
+        : { inner: 'Hello user 4 {"asked":1}', again: 'Hello user 5 {"asked":1}', own: "user 3" },
+    );
+    expect(runs().filter((one) => one === "outer")).toHaveLength(era === "modern" ? 4 : 2);
+  });
+});
+
+test.each(eras)("a %s client is asked over stdio", async (era) => {
+  const process_ = {
+    command: process.execPath,
+    args: [inRepository("dist/cli/cli.cjs"), "start", "acme/desk/desk"],
+    cwd: makeDesk(),
+    stderr: "ignore" as const,
+  };
+  const client =
+    era === "legacy"
+      ? await connectLegacy(new LegacyStdio(process_), {})
+      : await connectModern(new StdioClientTransport(process_), {});
+  expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
+});
+
+describe("a legacy client", () => {
+  test.each([
+    ["greet", {}, "Who are you?"],
+    ["visit", { elicitation: {} }, "https://a.example/login"],
+    ["model", { sampling: {} }, "roots/list"],
+  ])(
+    "a legacy client that cannot be asked gets a failure that says what %s asks",
+    async (tool, capabilities, text) => {
+      const { url, runs } = await serveDesk();
+      const result = await call(await connect("legacy", url, { capabilities }), tool);
+      expect(result.isError).toBe(true);
+      expect(textOf(result)).toContain(text);
+      expect(runs().length).toBeLessThan(2);
+    },
+  );
+
+  test("without sessions, a legacy client cannot be asked", async () => {
+    const { url } = await serveDesk(undefined, { stateless: true });
+    const result = await call(await connect("legacy", url), "greet");
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain("Who are you?");
+  });
+
+  test("a handler that never stops asking fails after eight rounds", async () => {
+    const { url, runs } = await serveDesk();
+    const result = await call(await connect("legacy", url), "greedy");
+    expect(result).toMatchObject({ isError: true });
+    expect(textOf(result)).toContain("more than 8 times");
+    expect(runs()).toHaveLength(9);
+  });
+
+  test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
+    const { url, runs } = await serveDesk();
+    const open: string[] = [];
+    const user = {
+      answer: ({ message }: Asked) => {
+        open.push(message);
+        return new Promise<never>(() => {});
+      },
+    };
+    const client = await connect("legacy", url, user);
+    const controller = new AbortController();
+    const canceled = client.callTool({ name: "greet", arguments: {} }, undefined, {
+      signal: controller.signal,
+    });
+    canceled.catch(() => {});
+    await waitUntil(() => open.length === 1);
+    controller.abort();
+    await expect(canceled).rejects.toThrow();
+    // The session is still usable.
+    expect(textOf(await call(client, "wrong"))).toContain("must be string");
+    const ended = call(client, "greet");
+    ended.catch(() => {});
+    await waitUntil(() => open.length === 2);
+    await (client as unknown as LegacyClient).close();
+    await expect(ended).rejects.toThrow();
+    const other = await connect("legacy", url, { capabilities: {} });
+    await call(other, "greet");
+    expect(runs()).toEqual(["greet", "greet", "greet"]);
+  });
+});
+
+describe("a modern request", () => {
+  const request = (name: string, more: object = {}, capabilities: object = both) =>
+    modern("tools/call", { name, arguments: {}, ...more }, { meta: { [capabilitiesKey]: capabilities } });
+  async function send(url: string, message: ReturnType<typeof modern>, headers = {}) {
+    const response = await post({ url }, message, { ...headersFor(message), ...headers });
+    const text = await response.text();
+    const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+    return { status: response.status, ...(JSON.parse(json) as { result: { requestState: string } }) };
+  }
+  const answered = { inputResponses: { who: named("Ada") } };
+
+  test("a modern request is answered with what to ask, and a state that anyone can read", async () => {
+    const { url } = await serveDesk();
+    const { result } = await send(url, request("greet"));
+    expect(result).toMatchObject({
+      resultType: "input_required",
+      inputRequests: { who: { method: "elicitation/create", params: { message: "Who are you?" } } },
+      requestState: expect.any(String),
+    });
+    const [body] = result.requestState.split(".");
+    expect(Buffer.from(body ?? "", "base64url").toString()).toContain('"state":{"asked":1}');
+    const again = await send(url, request("greet", { ...answered, requestState: result.requestState }));
+    expect(again.result).toMatchObject({
+      resultType: "complete",
+      content: [{ text: 'Hello Ada {"asked":1}' }],
+    });
+  });
+
+  test("a broken state, or one of another request, is refused, and the handler does not run", async () => {
+    const { url, runs } = await serveDesk();
+    const { requestState } = (await send(url, request("greet"))).result;
+    const refused = { error: { code: -32602 } };
+    const tries: [string, object][] = [
+      ["greet", { ...answered, requestState: `${requestState}x` }],
+      ["greet", { ...answered, requestState, arguments: { other: 1 } }],
+      ["greedy", { ...answered, requestState }],
+      ["greet", { ...answered, requestState: 5 }],
+      ["greet", { inputResponses: { who: 5 }, requestState }],
+      ["greet", { inputResponses: null }],
+    ];
+    for (const [name, more] of tries)
+      expect(await send(url, request(name, more)), JSON.stringify(more)).toMatchObject(refused);
+    expect(runs()).toEqual(["greet"]);
+  });
+
+  test("a state is refused for another token, and by a server with another key", async () => {
+    const cwd = makeDesk();
+    vi.stubEnv("TRAILBLAZE_STATE_KEY", "a key for the replicas of this server");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const tokens = ["first-token-of-32-characters-long", "other-token-of-32-characters-long"];
+    const [one, replica, other] = await Promise.all(
+      [tokens[0], tokens[0], tokens[1]].map((token) => serveDesk(cwd, { token })),
+    );
+    vi.unstubAllEnvs();
+    const stranger = await serveDesk(cwd, { token: tokens[0] });
+    const use = (token = "") => ({ authorization: `Bearer ${token}` });
+    const { requestState } = (await send(one?.url ?? "", request("greet"), use(tokens[0]))).result;
+    const again = request("greet", { ...answered, requestState });
+    expect(await send(replica?.url ?? "", again, use(tokens[0]))).toHaveProperty("result.content");
+    expect(await send(other?.url ?? "", again, use(tokens[1]))).toMatchObject({ error: { code: -32602 } });
+    expect(await send(stranger.url, again, use(tokens[0]))).toMatchObject({ error: { code: -32602 } });
+  });
+
+  test("a key that is too short is refused at the start", async () => {
+    vi.stubEnv("TRAILBLAZE_STATE_KEY", "short");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const starting = startServer("acme/desk/desk", { cwd: makeDesk(), transport: { port: 0 } });
+    await expect(starting).rejects.toMatchObject({ code: "InvalidArguments" });
+  });
+
+  test.each<[string, object, object]>([
+    ["greet", {}, { elicitation: { form: {} } }],
+    ["greet", { elicitation: { url: {} } }, { elicitation: { form: {} } }],
+    ["visit", { elicitation: {} }, { elicitation: { url: {} } }],
+    ["model", { elicitation: {} }, { sampling: {}, roots: {} }],
+    ["model", { roots: {} }, { sampling: {} }],
+  ])(
+    "a modern client lacks a capability for %s with %j",
+    async (name, capabilities, requiredCapabilities) => {
+      const { url } = await serveDesk();
+      expect(await send(url, request(name, {}, capabilities))).toMatchObject({
+        status: 400,
+        error: { code: -32021, data: { requiredCapabilities } },
+      });
+    },
+  );
+
+  test("answers without a state count if they fit what the handler asks, and missing ones are asked for", async () => {
+    const { url, runs } = await serveDesk();
+    const more = { inputResponses: { who: named("Ada"), unknown: { action: "accept" } } };
+    expect(await send(url, request("greet", more))).toHaveProperty("result.content");
+    const wrongKey = { inputResponses: { other: named("Ada") } };
+    expect(await send(url, request("greet", wrongKey))).toMatchObject({
+      result: { resultType: "input_required" },
+    });
+    const { requestState } = (await send(url, request("greet"))).result;
+    const none = await send(url, request("greet", { requestState, inputResponses: {} }));
+    expect(none).toMatchObject({ result: { resultType: "input_required" } });
+    expect(runs()).toHaveLength(5);
+  });
+});
