@@ -1,8 +1,9 @@
+import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { rpcCode } from "./client-message.ts";
 import { AskedResult } from "./questions.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
 import { type CallContext, type EraRules, handlerError, ownMeta, pageOf } from "./served-answers.ts";
-import type { CompletionRequest, ReadAnswer, ServedServer } from "./served-server.ts";
+import type { CompletionRequest, ServedServer } from "./served-server.ts";
 
 /** How many suggestions MCP allows in an answer. */
 const mostSuggestions = 100;

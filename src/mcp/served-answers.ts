@@ -1,18 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
+import type { ResourceContents } from "../runtime/resource-contents.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
 import { AskedResult, UnaskedError } from "./questions.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
-import type {
-  CallChannel,
-  RequestSession,
-  ResourceContents,
-  ServedPrompt,
-  ServedServer,
-  ServedTool,
-} from "./served-server.ts";
+import type { CallChannel, RequestSession, ServedPrompt, ServedServer, ServedTool } from "./served-server.ts";
 
 const general = "The server failed to answer.";
 

@@ -1,4 +1,5 @@
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
+import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import type { Questions } from "./questions.ts";
 
@@ -72,27 +73,12 @@ export interface ServedPrompt {
   ): Promise<PromptAnswer>;
 }
 
-/** A part of a resource's content: `text`, or `blob` in base64. */
-export interface ResourceContents {
-  uri: string;
-  mimeType?: string;
-  text?: string;
-  blob?: string;
-  _meta?: Readonly<Record<string, unknown>>;
-}
-
 /** One `resources/read` of a client, without the keys that only hosts may set. */
 export interface ReadRequest extends Partial<InputRound> {
   uri: string;
   /** `_meta` of the request, without `trailblaze`. */
   meta: Readonly<Record<string, unknown>>;
   session: RequestSession;
-}
-
-export interface ReadAnswer {
-  contents: readonly ResourceContents[];
-  /** Whether it is the same for every client and read, so that clients may keep it as long as lists. */
-  isStatic: boolean;
 }
 
 /** Reads one URI. What it throws is the answer's message. */

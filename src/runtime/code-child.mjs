@@ -70,7 +70,7 @@ function takeWrites(call) {
   return writes;
 }
 
-function createContext(call, { options, extras, memory }) {
+function createContext(call, { options, extras, memory, watches }) {
   const { id } = call;
   return Object.freeze({
     signal: call.controller.signal,
@@ -92,6 +92,7 @@ function createContext(call, { options, extras, memory }) {
       return await answer;
     },
     ...freezeAll(extras),
+    ...(watches ? { changed: () => calls.has(id) && send({ kind: "changed", id }) } : {}),
     ...(memory === null ? {} : { memory: viewMemory(call) }),
   });
 }
@@ -105,6 +106,13 @@ async function load(source) {
   return known;
 }
 
+/** Resolves when the signal aborts: a watch may return before. */
+const aborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", resolve, { once: true });
+  });
+
 async function runHandler(call, message) {
   try {
     const handler = await load(message.source);
@@ -113,7 +121,8 @@ async function runHandler(call, message) {
     if (hidden !== undefined)
       Object.defineProperty(args, hidden.name, { value: hidden.value, configurable: true });
     const returned = describeReturned(await handler(args, createContext(call, message)));
-    const size = Buffer.byteLength(returned.json ?? returned.text ?? "");
+    if (message.watches) await aborted(call.controller.signal);
+    const size = Buffer.byteLength(returned.json ?? returned.text ?? returned.bytes ?? "");
     // Escaping can double its size in the message.
     if (size * 2 < limit) return { returned };
     return {

@@ -17,6 +17,7 @@ export type ChildMessage =
       args: Record<string, unknown>;
       writes: readonly MemoryWrite[];
     }
+  | { kind: "changed"; id: number }
   | { kind: "aborted"; id: number }
   | { kind: "late"; message: string };
 
@@ -38,7 +39,7 @@ function isReturned(value: unknown): boolean {
     case "input":
       return isText(value.json);
     default:
-      return value.kind === "refused" && isText(value.message);
+      return value.kind === "refused" && isText(value.message) && isOptional(value.bytes, isText);
   }
 }
 
@@ -58,6 +59,7 @@ const fits: Readonly<Record<ChildMessage["kind"], (message: Record<string, unkno
     isNumber(progress) && isOptional(total, isNumber) && isOptional(message, isText),
   callTool: ({ number, name, args, writes }) =>
     isNumber(number) && isText(name) && isRecord(args) && Array.isArray(writes) && writes.every(isWrite),
+  changed: () => true,
   aborted: () => true,
   late: ({ message }) => isText(message),
 };

@@ -29,4 +29,8 @@ export interface HandlerContext extends Partial<InputRound> {
   invocationId?: string;
   device?: unknown;
   memory?: HandlerMemory;
+  /** Only for suggestions: the arguments that the client has already. */
+  arguments?: Readonly<Record<string, string>>;
+  /** Only for the watch of a resource, which runs until `signal` aborts, also if it returns before. */
+  changed?(): void;
 }

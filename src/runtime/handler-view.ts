@@ -40,7 +40,7 @@ function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 export function createHandlerView(context: HandlerContext): HandlerView {
   let isOver = false;
-  const { sessionId, invocationId, device, memory, input, state } = context;
+  const { sessionId, invocationId, device, memory, input, state, changed, arguments: given } = context;
   const view: HandlerContext = {
     signal: context.signal,
     options: freezeOptions(context.options),
@@ -64,6 +64,8 @@ export function createHandlerView(context: HandlerContext): HandlerView {
     ...(device === undefined ? {} : { device: freezeData(device) }),
     ...(input === undefined ? {} : { input: freezeData(input) as typeof input }),
     ...(state === undefined ? {} : { state: freezeData(state) }),
+    ...(given === undefined ? {} : { arguments: freezeData(given) as typeof given }),
+    ...(changed === undefined ? {} : { changed: () => void (isOver || runAsHost(changed)) }),
     ...(memory === undefined ? {} : { memory: viewMemory(memory, () => isOver) }),
   };
   return {

@@ -1,4 +1,4 @@
-import { abortable } from "./abort-listeners.ts";
+import { abortable, whenAborted } from "./abort-listeners.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { createHandlerView, freezeOptions } from "./handler-view.ts";
 import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
@@ -51,13 +51,17 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   };
   const runHandler = async (
     place: CodePlace,
-    args: Record<string, unknown>,
+    args: Record<string, unknown> | string,
     context: Readonly<HandlerContext>,
   ): Promise<Outcome> => {
     try {
       const handler = await load(place);
       context.signal.throwIfAborted();
-      return { returned: describeReturned(await handler(args, context)) };
+      const returned = describeReturned(await handler(args, context));
+      // A watch may return before it ends.
+      if (context.changed !== undefined && !context.signal.aborted)
+        await new Promise<void>((resolve) => whenAborted(context.signal, resolve));
+      return { returned };
     } catch (thrown) {
       return { thrown: describeThrown(thrown) };
     }

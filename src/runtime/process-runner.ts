@@ -44,7 +44,7 @@ interface Pending {
 }
 
 /** The non-enumerable property of the arguments, which JSON would omit. */
-function findHidden(args: object): { name: string; value: unknown } | undefined {
+function findHidden(args: object | string): { name: string; value: unknown } | undefined {
   const property = Object.getOwnPropertyDescriptor(args, legacyContextKey);
   return property === undefined || property.enumerable
     ? undefined
@@ -52,7 +52,7 @@ function findHidden(args: object): { name: string; value: unknown } | undefined 
 }
 
 /** The contents of the handler's memory; without `snapshot`, the current values of the keys in the hidden context. */
-function takeSnapshot(memory: HandlerMemory, args: object): Record<string, string> {
+function takeSnapshot(memory: HandlerMemory, args: object | string): Record<string, string> {
   if (memory.snapshot !== undefined) return { ...memory.snapshot() };
   const hidden = findHidden(args)?.value as { memory?: object } | undefined;
   const keys = Object.keys(hidden?.memory ?? {});
@@ -80,7 +80,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
   const durations = options.end ?? { inputMs: 5000, termMs: 2000 };
   const reportLate = limitReports(options.onLateError);
-  const pending = new Map<number, Pending & { args: object }>();
+  const pending = new Map<number, Pending & { args: object | string }>();
   const unheard = new Map<number, NodeJS.Timeout>();
   const initialized = new Map<unknown, Promise<void>>();
   let child: CodeChild | undefined;
@@ -146,6 +146,9 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         pending.get(id)?.context?.progress(progress, total, text);
         break;
       }
+      case "changed":
+        pending.get(message.id)?.context?.changed?.();
+        break;
       case "callTool":
         void answerToolCall(message);
         break;
@@ -170,7 +173,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   /** Sends a request to the child; `outcome` settles with its answer. */
   const ask = (
     message: Readonly<Record<string, unknown>>,
-    args: object,
+    args: object | string,
     context: HandlerContext | undefined,
   ): { id: number; outcome: Promise<Outcome> } => {
     const id = ++lastId;
@@ -197,7 +200,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
       const message = {
         ...{ kind: "call", source: checkSource(place), args, hidden: findHidden(args), options: values },
-        extras: { sessionId, invocationId, device, input, state },
+        extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
+        watches: context.changed !== undefined,
         memory: memory === undefined ? null : takeSnapshot(memory, args),
       };
       const { id, outcome } = ask(message, args, context);

@@ -6,7 +6,8 @@ export type Returned =
   | { kind: "json"; json: string }
   /** A value of `needInput`: what to ask, as JSON text. */
   | { kind: "input"; json: string }
-  | { kind: "refused"; message: string };
+  /** `bytes`: what the value was, in base64. Only resources can use them. */
+  | { kind: "refused"; message: string; bytes?: string };
 
 /** What a handler threw. `data` is JSON text. */
 export interface Thrown {

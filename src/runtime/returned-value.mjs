@@ -64,15 +64,28 @@ export function toJson(value) {
 /** Marks the values of `needInput` of every copy of @trailblaze/scripting. Data from elsewhere cannot have it. */
 const needsInput = Symbol.for("trailblaze.needInput");
 
+/** Bytes in base64; `undefined` for any other value. */
+function toBase64(value) {
+  try {
+    if (ArrayBuffer.isView(value))
+      return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("base64");
+    return types.isAnyArrayBuffer(value) ? Buffer.from(value).toString("base64") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What a handler returned, as a `Returned`. Never throws. */
 export function describeReturned(value) {
   if (value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: "text", text: value };
   const { json, refusal } = toJson(value);
   if (json !== undefined) return { kind: value && read(value, needsInput) === true ? "input" : "json", json };
+  const bytes = toBase64(value);
   return {
     kind: "refused",
     message: `The handler returned a value that JSON cannot represent: it ${refusal}.`,
+    ...(bytes === undefined ? {} : { bytes }),
   };
 }
 

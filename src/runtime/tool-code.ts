@@ -58,10 +58,10 @@ export interface OutcomeRunner {
   /** Loads code without running it, where the runner can; rejects if it cannot be loaded. */
   load?(place: CodePlace): Promise<void>;
   /**
-   * Runs a handler. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
+   * Runs a handler; only suggestions get a string. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
    * exits. What a handler returns that ignores the signal is dropped.
    */
-  invoke(place: CodePlace, args: Record<string, unknown>, context: HandlerContext): Promise<Outcome>;
+  invoke(place: CodePlace, args: Record<string, unknown> | string, context: HandlerContext): Promise<Outcome>;
   close(): Promise<void>;
 }
 

@@ -6,6 +6,7 @@ import { UnaskedError } from "../mcp/questions.ts";
 import type {
   CallChannel,
   ServedPrompt,
+  ServedResources,
   ServedServer,
   ServedTool,
   ToolRequest,
@@ -18,6 +19,7 @@ import type { CodeRunners } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
 import { invokeTool } from "../runtime/invoke-tool.ts";
+import { createPackResource } from "../runtime/pack-resource.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
@@ -27,6 +29,7 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 import { describeForClients, findMemberTool, type MemberTool } from "./member-code.ts";
 import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
+import { serveResources, serveSuggestions, type UseCode } from "./serve-resources.ts";
 
 /** What a server needs to serve its members. */
 export interface MemberServerOptions {
@@ -58,6 +61,8 @@ export class MemberServer {
   readonly #reach: ToolReach;
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
+  readonly #resources: ServedResources;
+  readonly #complete: ServedServer["complete"];
 
   private constructor(
     server: ComposedServer,
@@ -92,10 +97,29 @@ export class MemberServer {
       callTool: (name, args) =>
         this.#callInside(name, args, owner, nobody, { ...channel, depth: channel.depth + 1 }),
     });
-    const promptNames = numberNames(prompts.map(advertisedPrompt));
-    this.prompts = prompts.map((item, index) => {
+    const ownerOf = (item: InspectedItem): CodeOwner => {
       const { pack } = server.packOf(item);
-      const owner: CodeOwner = { pack, root: pack.location };
+      return { pack, root: pack.location };
+    };
+    const useCode: UseCode = (owner, channel) => ({
+      runner: () => this.#runnerOf(owner),
+      context: inPrompt(owner, channel),
+    });
+    const resources = server.members.resources.map((item) => createPackResource(item, ownerOf(item)));
+    this.#resources = serveResources(resources, useCode, options.report);
+    const promptNames = numberNames(prompts.map(advertisedPrompt));
+    this.#complete = serveSuggestions(
+      [
+        ...prompts.map((item, index) => {
+          const name = promptNames[index] ?? advertisedPrompt(item);
+          return { kind: "prompt" as const, name, item, owner: ownerOf(item) };
+        }),
+        ...resources.map(({ uri, item, owner }) => ({ kind: "resource" as const, name: uri, item, owner })),
+      ],
+      useCode,
+    );
+    this.prompts = prompts.map((item, index) => {
+      const owner = ownerOf(item);
       const name = promptNames[index] ?? advertisedPrompt(item);
       return servePrompt(
         item,
@@ -129,7 +153,15 @@ export class MemberServer {
 
   get served(): ServedServer {
     const { info, instructions } = this.#server;
-    return { info, instructions, tools: this.tools, prompts: this.prompts, report: this.#options.report };
+    return {
+      info,
+      instructions,
+      tools: this.tools,
+      prompts: this.prompts,
+      resources: this.#resources,
+      complete: this.#complete,
+      report: this.#options.report,
+    };
   }
 
   /** Runs `initialize` of the server, then of each tool, once each. Throws `TrailblazeError` `InitializeFailed`. */

@@ -7,8 +7,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createModernServer } from "../../src/mcp/create-modern-server.ts";
 import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
-import type { CompletionRequest, ReadAnswer, ServedServer } from "../../src/mcp/served-server.ts";
+import type { CompletionRequest, ServedServer } from "../../src/mcp/served-server.ts";
 import { SharedWatches } from "../../src/mcp/shared-watches.ts";
+import type { ReadAnswer } from "../../src/runtime/resource-contents.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
 
 const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });

@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { suggestValues } from "../../src/runtime/suggestions.ts";
+import { makeTree } from "../support/packs.ts";
+
+const context = {
+  signal: new AbortController().signal,
+  log: () => {},
+  progress: () => {},
+  options: {},
+  callTool: async () => undefined,
+};
+
+const suggest = (complete: unknown, value: string, ms?: number) => {
+  const root = makeTree({
+    "complete.mjs": `export const hangs = () => new Promise(() => {});
+      export const text = () => "not an array";
+      export const fails = () => { throw new Error("No list today."); };`,
+  });
+  const runner = createInProcessRunner({ root, trusted: true });
+  onTestFinished(() => runner.close());
+  const item = { definition: { complete: { city: complete } }, file: null, base: [] };
+  const request = { argument: "city", value, arguments: {} };
+  return suggestValues(
+    item as never,
+    { pack: undefined, root },
+    request,
+    { runner: async () => runner, context },
+    ms,
+  );
+};
+
+test("a list is filtered by its beginnings, whatever their case", async () => {
+  expect(await suggest(["Lisbon", "London", "Porto", "lima"], "LI")).toEqual(["Lisbon", "lima"]);
+  expect(await suggest(["Lisbon"], "x")).toEqual([]);
+});
+
+test("a function that hangs, throws or returns no array is an error", async () => {
+  await expect(suggest("./complete.mjs#hangs", "", 20)).rejects.toThrow(
+    "The suggestions took longer than 20 ms.",
+  );
+  await expect(suggest("./complete.mjs#fails", "")).rejects.toThrow("No list today.");
+  await expect(suggest("./complete.mjs#text", "")).rejects.toThrow("must return an array of strings");
+});
