@@ -36,7 +36,7 @@ export interface IsolatedOptions {
 }
 
 /** An environment in which nothing of the user's npm, pnpm or Yarn configuration takes part. */
-function isolatedEnvironment({ registry, home }: IsolatedOptions): NodeJS.ProcessEnv {
+export function isolatedEnvironment({ registry, home }: IsolatedOptions): NodeJS.ProcessEnv {
   mkdirSync(home, { recursive: true });
   const { host, pathname } = new URL(registry);
   writeTree(home, {

@@ -1,0 +1,79 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { isolatedEnvironment } from "../support/package-managers.ts";
+import { type Registry, startRegistry } from "../support/registry.ts";
+import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
+import { samplePack } from "../support/sample-packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = makeTemporaryFolder();
+const pack = join(folder.path, "pack");
+const formats = ["bin", "agent-plugin", "claude-plugin", "gemini-extension", "server.json"];
+let registry: Registry;
+
+const readJson = (file: string) => JSON.parse(readFileSync(join(pack, file), "utf8"));
+
+/** Sets fields of the pack's package.json. */
+function setFields(fields: object): void {
+  writeFileSync(join(pack, "package.json"), JSON.stringify({ ...readJson("package.json"), ...fields }));
+}
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  // A host without lifecycle scripts is published as it was built.
+  await registry.publish(inRepository("."));
+  cpSync(samplePack("@acme/jira").folder, pack, { recursive: true });
+  setFields({ mcpName: "io.github.acme/jira" });
+  for (const format of formats) {
+    const { stderr, exitCode } = await runCli(["export", format], { cwd: pack });
+    expect({ format, stderr, exitCode }).toEqual({ format, stderr: "", exitCode: 0 });
+  }
+  await registry.publish(pack);
+});
+afterAll(async () => {
+  await registry.close();
+  folder.remove();
+});
+
+/** Starts a command as a client would, somewhere else, and lists the tools of the server. */
+async function listTools(command: string, args: readonly string[]): Promise<string[]> {
+  const cwd = join(folder.path, "elsewhere");
+  mkdirSync(cwd, { recursive: true });
+  const home = join(folder.path, "home");
+  const env = isolatedEnvironment({ cwd, registry: registry.url, home }) as Record<string, string>;
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  const transport = new StdioClientTransport({ command, args: [...args], cwd, env, stderr: "ignore" });
+  await client.connect(transport, { timeout: 90_000 });
+  try {
+    const { tools } = await client.listTools();
+    return tools.map(({ name }) => name);
+  } finally {
+    await client.close();
+  }
+}
+
+const expected = ["jira_createIssue", "jira_getIssue", "jira_searchIssues"];
+
+test("npx starts a server by the name of its published package", async () => {
+  expect(await listTools("npx", ["-y", "@acme/jira"])).toEqual(expected);
+});
+
+test.each(["mcp.json", ".claude-plugin/plugin.json", "gemini-extension.json"])(
+  "the command in %s starts the server from npm's cache",
+  async (file) => {
+    const { command, args } = readJson(file).mcpServers.jira as { command: string; args: string[] };
+    const data = join(folder.path, "data", file);
+    mkdirSync(data, { recursive: true });
+    const given = args.map((one) => one.replace(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/, data));
+    expect(await listTools(command, given)).toEqual(expected);
+  },
+);
+
+test("server.json names what npx starts", async () => {
+  const [{ identifier, version, runtimeHint }] = readJson("server.json").packages;
+  expect(await listTools(runtimeHint, ["-y", `${identifier}@${version}`])).toEqual(expected);
+});
