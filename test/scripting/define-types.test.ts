@@ -6,6 +6,7 @@ import {
   clientFrom,
   contextFrom,
   definePrompt,
+  defineResource,
   defineServer,
   defineTool,
   defineToolset,
@@ -212,6 +213,58 @@ describe("definitions that do not compile", () => {
     const text = () => defineTool({ name: "a_b", inputSchema: { type: "string" }, handler });
     void [both, neither, elsewhere, number, text];
   });
+});
+
+test("defineResource infers the variables of a template", () => {
+  defineResource({
+    name: "page",
+    uriTemplate: "docs://{book}/{page}",
+    handler: ({ uri, book, page, ...others }, { client, signal }) => {
+      expectTypeOf([uri, book, page]).toEqualTypeOf<string[]>();
+      expectTypeOf(others).toEqualTypeOf<Record<never, never>>();
+      expectTypeOf(client).toEqualTypeOf<TrailblazeClient>();
+      expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+      return new Uint8Array();
+    },
+    subscribe: ({ book }, { signal, changed }) => {
+      expectTypeOf(book).toEqualTypeOf<string>();
+      signal.addEventListener("abort", changed);
+    },
+    complete: {
+      book: ["guide"],
+      page: async (value, { arguments: { book = "" }, signal }) => [value, book, String(signal.aborted)],
+    },
+  });
+  defineResource({
+    name: "logo",
+    uri: "docs://logo",
+    handler: ({ uri }) => ({ contents: [{ uri, blob: "AAAA", mimeType: "image/png" }] }),
+  });
+  const unknown = () =>
+    defineResource({
+      name: "page",
+      uriTemplate: "docs://{page}",
+      text: "",
+      // @ts-expect-error: the template has no such variable
+      complete: { book: [] },
+    });
+  // @ts-expect-error: a URI has no variables
+  const fixed = () => defineResource({ name: "a", uri: "docs://a", text: "", complete: { a: [] } });
+  // @ts-expect-error: a text and a file
+  const two = () => defineResource({ name: "a", uri: "docs://a", text: "", file: "./a.md" });
+  // @ts-expect-error: neither a URI nor a template
+  const none = () => defineResource({ name: "a", text: "" });
+  // @ts-expect-error: a number is no content
+  const number = () => defineResource({ name: "a", uri: "docs://a", handler: () => 7 });
+  void [unknown, fixed, two, none, number];
+});
+
+test("a prompt suggests values for its arguments only", () => {
+  const prompt = { name: "weekly", arguments: [{ name: "week" }], content: "Week {{week}}" } as const;
+  definePrompt({ ...prompt, complete: { week: (value) => [`${value}1`] } });
+  // @ts-expect-error: there is no such argument
+  const unknown = () => definePrompt({ ...prompt, complete: { year: ["2026"] } });
+  void unknown;
 });
 
 test("definePrompt infers argument types", () => {

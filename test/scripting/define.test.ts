@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
   definePrompt,
+  defineResource,
   defineServer,
   defineTool,
   defineToolset,
@@ -125,6 +126,16 @@ describe("defineServer, defineToolset and definePrompt", () => {
     const run = prompt.handler as unknown as (args: object, context: ToolContext) => unknown;
     expect(run({ week: "7" }, context)).toBe("Sum up week 7, kind.");
     expect(definePrompt({ name: "a", content: "Hello" })).toEqual({ name: "a", content: "Hello" });
+    const resource = defineResource({
+      name: "page",
+      uriTemplate: "docs://{page}",
+      handler: function read({ page }, { client }) {
+        return `${page} ${typeof client.callTool}`;
+      },
+    });
+    expect(resource.handler).toHaveProperty("name", "read");
+    const read = resource.handler as unknown as (args: object, context: object) => unknown;
+    expect(read({ page: "start" }, context)).toBe("start function");
   });
 
   test("the host accepts definitions made with the helpers", () => {
@@ -133,6 +144,7 @@ describe("defineServer, defineToolset and definePrompt", () => {
       ["server", defineServer({ script: "./server.js" })],
       ["toolset", defineToolset({ name: "triage", tools: [] })],
       ["prompt", definePrompt({ name: "weekly", content: "Hello" })],
+      ["resource", defineResource({ name: "page", uriTemplate: "docs://{page}", file: "./a.md" })],
     ] as const;
     for (const [kind, definition] of seen) {
       expect(checkDefinition(kind, definition as never, { file: "x.mjs" } as never)).toMatchObject({

@@ -9,6 +9,7 @@ import type {
   HandlerContext,
   McpTool,
   PromptDefinition,
+  ResourceDefinition,
   ServerDefinition,
   ToolDefinition,
   ToolHandler,
@@ -272,5 +273,19 @@ describe("definitions", () => {
     // @ts-expect-error: both
     const both: PromptDefinition = { name: "minutes", content: "…", handler: "./lib/minutes.js" };
     void [text, handled, both];
+  });
+
+  test("a resource has a URI or a template", () => {
+    const text: ResourceDefinition = { name: "guide", uri: "docs://guide", text: "Read this." };
+    const template: ResourceDefinition<"docs://{page}"> = {
+      name: "page",
+      uriTemplate: "docs://{page}",
+      handler: ({ page }) => page,
+      complete: { page: "./lib/pages.js#complete" },
+    };
+    const untyped: ResourceDefinition = { name: "page", uriTemplate: "docs://{page}", file: "./page.md" };
+    // @ts-expect-error: both
+    const both: ResourceDefinition = { name: "a", uri: "docs://a", uriTemplate: "docs://{a}", text: "" };
+    void [text, template, untyped, both];
   });
 });

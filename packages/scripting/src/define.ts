@@ -19,6 +19,7 @@ import type {
 import type { CallerArguments, HandlerArguments, StructuredResult } from "./infer-arguments.ts";
 import type { NeededInput } from "./input.ts";
 import type { PromptMessage, ToolAnnotations } from "./mcp.ts";
+import type { CompletionSource, FixedResourceDefinition, ResourceTemplateDefinition } from "./resources.ts";
 import type { CallToolResult } from "./results.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
@@ -154,12 +155,18 @@ type PromptArguments<Declared> = Declared extends readonly PromptArgumentDefinit
     }
   : Record<string, string>;
 
+type ArgumentNames<Declared> = Declared extends readonly PromptArgumentDefinition[]
+  ? Declared[number]["name"]
+  : never;
+
 /** The argument of `definePrompt`: with `content`, or with a `handler`. */
 export type PromptSource<Declared> = {
   name: string;
   title?: string;
   description?: string;
   arguments?: Declared;
+  /** Suggestions by argument: arrays of strings, functions, or references to functions. */
+  complete?: { [Argument in ArgumentNames<Declared>]?: CompletionSource };
 } & (
   | {
       /** A string with `{{argument}}` placeholders, or messages with placeholders. */
@@ -182,12 +189,22 @@ export type PromptSource<Declared> = {
 export function definePrompt<
   const Declared extends readonly PromptArgumentDefinition[] | undefined = undefined,
 >(source: PromptSource<Declared>): PromptDefinition<PromptArguments<Declared>> {
-  const definition: Record<string, unknown> = { ...source };
-  if (typeof source.handler === "function") {
-    const run = source.handler as AnyHandler;
-    definition.handler = named((args, context) => run(args, addClient(context)), source.handler);
-  }
-  return definition as never;
+  return withClient(source) as never;
+}
+
+/** A definition whose handler, if it is a function, also gets a `client`. */
+function withClient({ ...definition }: { handler?: unknown }): object {
+  const { handler } = definition;
+  if (typeof handler !== "function") return definition;
+  const run = handler as AnyHandler;
+  return { ...definition, handler: named((args, context) => run(args, addClient(context)), handler) };
+}
+
+/** Defines a resource. The handler's arguments of a template are inferred from its variables. */
+export function defineResource<const Template extends string = never>(
+  source: FixedResourceDefinition<ToolContext> | ResourceTemplateDefinition<Template, ToolContext>,
+): FixedResourceDefinition | ResourceTemplateDefinition<Template> {
+  return withClient(source) as never;
 }
 
 /** Defines a server: returns the definition, checked by its type. */

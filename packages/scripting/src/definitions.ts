@@ -2,6 +2,7 @@
 // (.mjs, .js, .cjs) has it as its default export, and its handlers may be functions.
 import type { PromptHandler, ToolHandler } from "./handlers.ts";
 import type { ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
+import type { CompletionSource } from "./resources.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
 
 /** A module inside the package and its export, `./lib/tools.js#createIssue`; without `#`, its default export. */
@@ -38,7 +39,7 @@ export type ToolDefinition<Args extends object = Record<string, unknown>> = Tool
     | { parameters: { [name: string]: ParameterDefinition }; inputSchema?: never }
   );
 
-/** A server that the host serves, composed of tools and prompts. Arrays contain references. */
+/** A server that the host serves, composed of tools, prompts and resources. Arrays contain references. */
 export interface ComposedServerDefinition {
   /** Default: the item's name. */
   name?: string;
@@ -48,6 +49,7 @@ export interface ComposedServerDefinition {
   tools?: string[];
   toolsets?: string[];
   prompts?: string[];
+  resources?: string[];
   /** Default: `stdio`. */
   transport?: "stdio" | "http";
   /** The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`. */
@@ -160,6 +162,8 @@ interface PromptFields {
   title?: string;
   description?: string;
   arguments?: PromptArgumentDefinition[];
+  /** Suggestions by argument. */
+  complete?: { [argument: string]: CompletionSource };
 }
 
 /** The definition of a prompt. `Args` is the type of a handler function's arguments. */

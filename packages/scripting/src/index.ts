@@ -22,6 +22,7 @@ export {
   type ArgumentsOfTool,
   type DefinedTool,
   definePrompt,
+  defineResource,
   defineServer,
   defineTool,
   defineToolset,
@@ -66,6 +67,22 @@ export type {
   NeededInput,
 } from "./input.ts";
 export type { ContentBlock, McpTool, ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
+export type {
+  CompleteContext,
+  CompleteFunction,
+  CompletionSource,
+  FixedResourceDefinition,
+  ResourceAnnotations,
+  ResourceArguments,
+  ResourceContents,
+  ResourceDefinition,
+  ResourceHandler,
+  ResourceHandlerResult,
+  ResourceTemplateDefinition,
+  TemplateVariables,
+  WatchContext,
+  WatchFunction,
+} from "./resources.ts";
 export type {
   CallToolResult,
   TrailblazeErrorVariant,
