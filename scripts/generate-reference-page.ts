@@ -80,8 +80,16 @@ function formatMetaKeys(): string {
 
 /** The page about the field, definitions and metadata. */
 export function generateReferencePage(): string {
-  const { tool, composedServer, subprocessServer, serverDocument, toolsetList, toolsBundle, prompt } =
-    definitionShapes;
+  const {
+    tool,
+    composedServer,
+    subprocessServer,
+    serverDocument,
+    toolsetList,
+    toolsBundle,
+    prompt,
+    resource,
+  } = definitionShapes;
   return `# The field, definitions and metadata
 
 This page lists every key of a pack. It is generated from the schemas that \`validate\` uses. For examples, see
@@ -103,8 +111,9 @@ in it. [Writing a pack](guides/writing-a-pack.md#declare-what-the-pack-needs) ha
 ${formatTable(needs)}
 
 The field's JSON Schema is exported as \`trailblaze/schema.json\`, and those of definitions as
-\`trailblaze/schemas/tool.json\`, \`server.json\`, \`toolset.json\` and \`prompt.json\`. A definition may name its schema in \`$schema\`
-for [editors](guides/editors.md); the key is ignored. The host also reads these keys of package.json:
+\`trailblaze/schemas/tool.json\`, \`server.json\`, \`toolset.json\`, \`prompt.json\` and
+\`resource.json\`. A definition may name its schema in \`$schema\` for [editors](guides/editors.md); the key is ignored. The host also
+reads these keys of package.json:
 
 | key | value | meaning |
 |---|---|---|
@@ -155,5 +164,12 @@ ${formatTable(bundleEntry)}
 ## A prompt
 
 ${formatTable(prompt)}
+
+## A resource
+
+${formatTable(resource)}
+
+A resource has either \`uri\` or \`uriTemplate\`, and one of \`text\`, \`file\` and \`handler\`. [Writing a pack](guides/writing-a-pack.md#resources)
+has examples.
 `;
 }

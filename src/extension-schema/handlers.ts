@@ -33,7 +33,8 @@ export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHa
     .map((key): WrittenHandler => ({ handler: definition[key], path: [key] }));
   const { complete } = shape === "prompt" || shape === "resource" ? definition : {};
   for (const [name, source] of isRecord(complete) ? Object.entries(complete) : [])
-    if (!Array.isArray(source)) found.push({ handler: source, path: ["complete", name] });
+    if (typeof source === "string" || (isRecord(source) && typeof source.$function === "string"))
+      found.push({ handler: source, path: ["complete", name] });
   if (shape === "toolsBundle" && Array.isArray(definition.entries)) {
     for (const [index, entry] of definition.entries.entries()) {
       const handler = isRecord(entry) ? entry.handler : undefined;

@@ -205,7 +205,7 @@ describe.each(Object.entries(shells))("in %s", (shell, program) => {
 
   test.skipIf(isMissing)("completes commands, options, values and names", async () => {
     expect(await press("trailblaze ins")).toEqual(["inspect", "install"]);
-    expect(await press("trailblaze list ")).toEqual(["prompts", "servers", "tools", "toolsets"]);
+    expect(await press("trailblaze list ")).toEqual(["prompts", "resources", "servers", "tools", "toolsets"]);
     expect(await press("trailblaze list --glo")).toEqual(["--global"]);
     expect(await press("trailblaze validate --format=s")).toEqual(["--format=sarif"]);
     expect(await press("trailblaze inspect @a")).toEqual(["@acme/jira"]);

@@ -81,7 +81,7 @@ class ReferenceLookup {
 
 /** The kinds of items that each shape can list. */
 const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
-  composedServer: ["tool", "toolset", "prompt"],
+  composedServer: ["tool", "toolset", "prompt", "resource"],
   toolsetList: ["tool", "toolset"],
 };
 

@@ -1,0 +1,256 @@
+import { mkdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { argumentTexts } from "../support/argument-texts.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+import { makePack, prompt, summarize, validateTree } from "./validate-tree.ts";
+
+const onPosix = test.skipIf(process.platform === "win32");
+
+const resource = (name: string, fields: object) => ({ name, description: `The ${name}.`, ...fields });
+
+/** Validates a pack with one resource `page`. */
+const judge = async (fields: object, files: object = {}, more: object = {}) =>
+  validateTree({
+    extension: { resources: ["page"] },
+    files: {
+      "trailblaze/resources/page.json": resource("page", fields),
+      "lib/pages.js": "export const read = () => 'x'; export const watch = () => {};",
+      ...files,
+    },
+    ...more,
+  });
+
+describe("a valid resource", () => {
+  test.each<[string, object]>([
+    ["with a text", { uri: "docs://page", text: "" }],
+    [
+      "with all optional keys",
+      {
+        uri: "docs://page",
+        title: "Page",
+        mimeType: 'text/html;profile="mcp-app"; charset=utf-8',
+        annotations: { audience: ["user"], priority: 1, lastModified: "2026-01-31T12:00:00.5+01:00" },
+        _meta: { "example.com/rank": 1 },
+        subscribe: "./lib/pages.js#watch",
+        text: "Page",
+      },
+    ],
+    ["with a file", { uri: "docs://page", file: "./docs/page.md" }],
+    ["with a file in a folder above the definition", { uri: "docs://page", file: "docs/../docs/page.md" }],
+    ["with a file of code that does not run", { uri: "docs://page", file: "./docs/example.js" }],
+    [
+      "with a template",
+      {
+        uriTemplate: "docs://{book}/{page}",
+        handler: "./lib/pages.js#read",
+        complete: { book: ["guide"], page: "./lib/pages.js#read" },
+      },
+    ],
+  ])("validate accepts a resource %s", async (_what, fields) => {
+    const files = { "docs/page.md": "# Page", "docs/example.js": "import './nowhere.js'; {" };
+    expect(await judge(fields, files)).toEqual([]);
+  });
+
+  test("a definition that is code may contain functions", async () => {
+    const code = `export default { name: "page", description: "A page.", uriTemplate: "docs://{page}",
+      handler: ({ page }) => page, subscribe: () => {}, complete: { page: () => [] } };`;
+    const extension = { resources: ["page"] };
+    expect(await validateTree({ extension, files: { "trailblaze/resources/page.mjs": code } })).toEqual([]);
+  });
+});
+
+describe("an invalid resource", () => {
+  const uri = "docs://page";
+  const text = "Page";
+  const uriTemplate = "docs://{page}";
+  test.each<[object, (string | number)[], string]>([
+    [{ text }, [], "`uri` or `uriTemplate` is missing"],
+    [{ url: uri, text }, ["url"], "`uri` or `uriTemplate` is missing"],
+    [{ uri, uriTemplate, text }, ["uriTemplate"], "`uri` and `uriTemplate` are both present"],
+    [{ uri }, [], "`text`, `file` or `handler` is missing"],
+    [{ uri, text, file: "./lib/pages.js" }, ["file"], "`text` and `file` are both present"],
+    [{ uri: 7, text }, ["uri"], "must be a string"],
+    [{ uri: " ", text }, ["uri"], "is empty"],
+    [{ uri: "page", text }, ["uri"], "does not start with a scheme"],
+    [{ uri: uriTemplate, text }, ["uri"], "must be percent-encoded"],
+    [{ uriTemplate: "docs://{+page}", text }, ["uriTemplate"], "level 1"],
+    [{ uriTemplate: uri, text }, ["uriTemplate"], "has no `{variable}`"],
+    [{ uri, text, complete: { page: [] } }, ["complete", "page"], "neither an argument nor a variable"],
+    [{ uriTemplate, text, complete: { pag: [] } }, ["complete", "pag"], "neither an argument nor a variable"],
+    [{ uriTemplate, text, complete: { page: 7 } }, ["complete", "page"], "none of the valid forms"],
+    [{ uriTemplate, text, complete: { page: [7] } }, ["complete", "page"], "none of the valid forms"],
+    [{ uriTemplate, text, complete: [] }, ["complete"], "must be an object"],
+    [{ uri, text, mimeType: "markdown" }, ["mimeType"], "not a media type"],
+    [{ uri, text, annotations: { audience: ["model"] } }, ["annotations", "audience", 0], "must be one of"],
+    [{ uri, text, annotations: { priority: 2 } }, ["annotations", "priority"], "must be <= 1"],
+    [
+      { uri, text, annotations: { lastModified: "2026-01-31" } },
+      ["annotations", "lastModified"],
+      "date and time",
+    ],
+    [
+      { uri, text, annotations: { lastModified: "2026-13-31T12:00:00Z" } },
+      ["annotations", "lastModified"],
+      "date",
+    ],
+    [{ uri, file: "./docs/page.md" }, ["file"], 'the package has no file "docs/page.md"'],
+    [{ uri, file: ".\\lib\\pages.js" }, ["file"], "backslash"],
+    [{ uri, file: "./lib" }, ["file"], "folder"],
+  ])("%j is an InvalidResourceDefinition", async (fields, path, reason) => {
+    const problems = await judge(fields);
+    expect(
+      problems.map(({ code, severity, item, kind, path }) => ({ code, severity, item, kind, path })),
+    ).toEqual([
+      { code: "InvalidResourceDefinition", severity: "error", item: "page", kind: "resource", path },
+    ]);
+    expect(argumentTexts(problems[0]?.args ?? {})).toContain(reason);
+  });
+
+  test("keys that are misspelled are reported, also those of annotations", async () => {
+    const problems = await judge({ uri, text, mimetype: "text/plain", annotations: { prioriti: 1 } });
+    expect(problems.map(summarize)).toEqual([
+      "UnknownDefinitionKey trailblaze/resources/page.json mimetype",
+      "UnknownDefinitionKey trailblaze/resources/page.json annotations.prioriti",
+    ]);
+  });
+
+  test.each(["handler", "subscribe", "complete"])("the module in %s must exist", async (key) => {
+    const missing = "./lib/pages.js#nothing";
+    const value = key === "complete" ? { page: missing } : missing;
+    const problems = await judge({ uriTemplate, ...(key === "handler" ? {} : { text }), [key]: value });
+    expect(problems).toMatchObject([
+      { code: "HandlerNotFound", path: key === "complete" ? ["complete", "page"] : [key] },
+    ]);
+  });
+
+  test("names, descriptions and invisible characters are checked as for prompts", async () => {
+    const files = {
+      "trailblaze/resources/page.json": { name: "paeg", uri, text: "hid\u200bden \u001b[31m" },
+    };
+    const problems = await validateTree({ extension: { resources: ["page"] }, files });
+    expect(problems.map(({ code, path }) => [code, path])).toEqual([
+      ["NameMismatch", ["name"]],
+      ["MissingDescription", []],
+      ["ControlCharacters", ["text"]],
+      ["HiddenText", ["text"]],
+    ]);
+  });
+});
+
+describe("the file of a resource", () => {
+  onPosix("every unusable file is reported in one run", async () => {
+    const outside = makeTree({ "secret.txt": "secret" });
+    const names = ["pipe", "sparse", "outside", "above", "circle", "well", "large"];
+    const folder = makePack({
+      extension: { resources: names },
+      files: {
+        ...Object.fromEntries(
+          names.map((name) => [
+            `trailblaze/resources/${name}.json`,
+            resource(name, { uri: `docs://${name}`, file: `./docs/${name}` }),
+          ]),
+        ),
+        "trailblaze/resources/above.json": resource("above", {
+          uri: "docs://above",
+          file: "../../etc/passwd",
+        }),
+        "docs/well": "well",
+        "docs/sparse": "",
+        "docs/large": "",
+      },
+    });
+    const at = (name: string) => join(folder, "docs", name);
+    makeFifo(at("pipe"));
+    truncateSync(at("sparse"), 10 * 2 ** 20 + 1);
+    truncateSync(at("large"), 10 * 2 ** 20);
+    makeLink(join(outside, "secret.txt"), at("outside"));
+    makeLink("circle", at("circle"));
+    mkdirSync(join(folder, "../../etc"), { recursive: true });
+    const { problems } = await validateExtension(folder);
+    const byItem = Object.fromEntries(
+      problems.map(({ item, code, args }) => [item, `${code}: ${argumentTexts(args)}`]),
+    );
+    expect(byItem).toEqual({
+      pipe: expect.stringMatching(/^InvalidResourceDefinition: .*\bpipe/),
+      sparse: expect.stringMatching(/^InvalidResourceDefinition: .*10,485,761 bytes/),
+      outside: expect.stringMatching(/^DefinitionOutsidePackage: /),
+      above: expect.stringMatching(/^(?:DefinitionOutsidePackage|InvalidResourceDefinition): /),
+      circle: expect.stringMatching(/^InvalidResourceDefinition: /),
+    });
+  });
+
+  test("a file that npm does not publish is reported", async () => {
+    const fields = { files: ["trailblaze"] };
+    const problems = await judge(
+      { uri: "docs://page", file: "docs/page.md" },
+      { "docs/page.md": "" },
+      { fields },
+    );
+    expect(problems.map(summarize)).toContain("FileNotPublished trailblaze/resources/page.json file");
+  });
+});
+
+test("two resources with one URI, or with templates that match the same URIs, are reported", async () => {
+  const uris = { a: "docs://x", b: "docs://x", c: "docs://{one}", d: "docs://{two}", e: "docs://y" };
+  const files = {
+    "trailblaze/resources.json": Object.fromEntries(
+      Object.entries(uris).map(([name, uri]) => [
+        name,
+        resource(name, { [uri.includes("{") ? "uriTemplate" : "uri"]: uri, text: "x" }),
+      ]),
+    ),
+  };
+  const problems = await validateTree({ extension: { resources: Object.keys(uris) }, files });
+  expect(problems.map(({ code, item, path, args }) => [code, item, path?.at(-1), args])).toEqual([
+    ["DuplicateResourceUri", "b", "uri", { uri: "docs://x", other: "a" }],
+    ["DuplicateResourceUri", "d", "uriTemplate", { uri: "docs://{two}", other: "c" }],
+  ]);
+});
+
+describe("suggestions of prompts", () => {
+  const withComplete = (complete: unknown) =>
+    validateTree({
+      extension: { prompts: ["hello"] },
+      files: {
+        "trailblaze/prompts/hello.json": prompt("hello", {
+          arguments: [{ name: "city" }],
+          content: "{{city}}",
+          complete,
+        }),
+        "lib/cities.js": "export const complete = () => [];",
+      },
+    });
+
+  test.each([[{ city: ["Oslo"] }], [{ city: "./lib/cities.js#complete" }], [{}]])(
+    "validate accepts %j",
+    async (complete) => {
+      expect(await withComplete(complete)).toEqual([]);
+    },
+  );
+
+  test.each<[object, object]>([
+    [{ town: [] }, { code: "InvalidPromptDefinition", path: ["complete", "town"] }],
+    [{ city: {} }, { code: "InvalidPromptDefinition", path: ["complete", "city"] }],
+    [{ city: "./lib/cities.js#none" }, { code: "HandlerNotFound", path: ["complete", "city"] }],
+    [{ city: { $function: "x" } }, { code: "HandlerNotFound", path: ["complete", "city"] }],
+  ])("%j is reported", async (complete, problem) => {
+    expect(await withComplete(complete)).toMatchObject([problem]);
+  });
+});
+
+test("a server's reference to a missing resource is an InvalidReference", async () => {
+  const problems = await validateTree({
+    extension: { servers: ["desk"], resources: ["page"], tools: [] },
+    files: {
+      "trailblaze/servers/desk.json": { resources: ["page", "paeg"], prompts: ["page"] },
+      "trailblaze/resources/page.json": resource("page", { uri: "docs://page", text: "x" }),
+    },
+  });
+  expect(problems.map(({ code, path, hint }) => [code, path, hint])).toEqual([
+    ["InvalidReference", ["prompts", 0], "Move it to `resources`."],
+    ["InvalidReference", ["resources", 1], "Did you mean page?"],
+  ]);
+});
