@@ -61,6 +61,15 @@ describe("new packs", () => {
       await npm("install");
       await npm("test");
       await npm("exec", "--offline", "--", "trailblaze", "validate", "--strict");
+      await npm("exec", "--offline", "--", "trailblaze", "docs", "--check", "--write", "README.md");
+      if (["server", "composed", "bundle"].includes(template)) {
+        await npm("exec", "--offline", "--", "trailblaze", "export", "gemini-extension", "--dry-run").then(
+          () => expect.unreachable("the server has no command yet"),
+          (error: Error) => expect(error.message).toContain("ExportNeedsBin"),
+        );
+        await npm("exec", "--offline", "--", "trailblaze", "export", "bin");
+        await npm("exec", "--offline", "--", "trailblaze", "export", "bin", "--check");
+      }
       const report = await npm("exec", "--", "trailblaze", "validate", "--as-installed", "--yes", "--json");
       expect(JSON.parse(report)).toMatchObject({ ok: true, problems: [] });
       await npm("pack", "--pack-destination", tarballs);

@@ -10,6 +10,10 @@ interface ManifestParts {
   devDependencies?: Readonly<Record<string, string>>;
 }
 
+const writeDocs = "trailblaze docs --write README.md";
+/** What a new pack checks before it is published. */
+export const beforePublishing = `trailblaze validate --strict && ${writeDocs} --check`;
+
 /** package.json of a new pack. */
 export function formatManifest({ name, hostVersion }: TemplateValues, parts: ManifestParts): string {
   const { description, files, trailblaze, scripts = {}, dependencies, devDependencies = {} } = parts;
@@ -22,7 +26,7 @@ export function formatManifest({ name, hostVersion }: TemplateValues, parts: Man
     type: "module",
     engines: { node: "^20.19.0 || >=22.12.0", trailblaze: `^${hostVersion}` },
     files,
-    scripts: { test: "node --test", prepublishOnly: "trailblaze validate --strict", ...scripts },
+    scripts: { test: "node --test", docs: writeDocs, prepublishOnly: beforePublishing, ...scripts },
     trailblaze,
     ...(dependencies === undefined ? {} : { dependencies }),
     devDependencies: { trailblaze: `^${hostVersion}`, ...devDependencies },
@@ -54,8 +58,11 @@ ${about}
 ${commands.join("\n")}
 \`\`\`
 
-\`trailblaze dev\` watches the folder, validates the pack after every change and keeps a session open. \`npm publish\`
-validates the pack first.
+\`trailblaze dev\` watches the folder, validates the pack after every change and keeps a session open. After you change a
+definition, \`npm run docs\` updates the rest of this page. \`npm publish\` validates the pack and this page first.
+
+<!-- trailblaze:docs -->
+<!-- /trailblaze:docs -->
 `;
   return { "README.md": readme, ".gitignore": `${["node_modules/", ...ignored, "*.tgz"].join("\n")}\n` };
 }

@@ -1,4 +1,4 @@
-import { commonFiles, formatManifest } from "./common-files.ts";
+import { beforePublishing, commonFiles, formatManifest } from "./common-files.ts";
 import { formatGreetingTest } from "./greeting.ts";
 import { schemaPath, type Template } from "./template.ts";
 
@@ -45,7 +45,7 @@ export const typescriptTemplate: Template = {
         build: "tsc",
         test: "npm run build && node --test",
         prepack: "npm run build",
-        prepublishOnly: "npm run build && trailblaze validate --strict",
+        prepublishOnly: `npm run build && ${beforePublishing}`,
       },
       devDependencies: { "@trailblaze/scripting": `^${values.hostVersion}`, typescript: "^5.9.0" },
     }),

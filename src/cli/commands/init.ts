@@ -1,5 +1,6 @@
 import { basename, relative } from "node:path";
 import { createInterface } from "node:readline";
+import { documentNewPack } from "../../author/docs/write-docs.ts";
 import {
   createPlannedPack,
   findNewFolder,
@@ -89,6 +90,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const choices = mayAsk ? await askOnTerminal(folder, given) : given;
   const plan = planNewPack(target, { cwd, ...choices });
   const made = createPlannedPack(plan);
+  await documentNewPack(made.directory);
   const path = relative(cwd, made.directory);
   const steps = [...(path === "" ? [] : [`cd ${quoteForShell(printable(path))}`]), ...plan.nextSteps];
   return {
