@@ -76,12 +76,11 @@ test("the page's scenarios have their section, and whether they are tested", () 
 test("docs/conformance.md excludes only scenarios about features beyond tools, prompts and security", () => {
   const listed = readConformancePage(readFileSync(inRepository("docs/conformance.md"), "utf8"));
   const leftOut = listed.filter(({ expected }) => expected === "left out").map(({ name }) => name);
-  const beyond = /completion|sampling|elicitation|resources|input-required|^tasks-/;
+  const beyond = /completion|resources|^tasks-/;
   expect(leftOut.filter((name) => !beyond.test(name))).toEqual([
     "server-sse-polling",
     "sep-2164-resource-not-found",
     "caching",
-    "server-stateless",
   ]);
   expect(listed.length).toBeGreaterThan(leftOut.length);
 });
