@@ -1,8 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { convertOutcome } from "../../src/runtime/convert-result.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import type { InputAnswers, InputRequired } from "../../src/runtime/input-requests.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
+import { installedScripting } from "../support/copy-of-scripting.ts";
 import { inRepository } from "../support/repository.ts";
 import { makePack } from "./make-pack.ts";
 import { callCode, createContext, inModule } from "./run-place.ts";
@@ -10,11 +13,19 @@ import { callCode, createContext, inModule } from "./run-place.ts";
 // What the guide for authors of handlers shows, run as it stands: a module, then calls of it with their answers.
 const guide = readFileSync(inRepository("docs/guides/handlers.md"), "utf8");
 
+interface Call {
+  handler: string;
+  args: Record<string, unknown>;
+  /** The answers to what it asks first. */
+  input: InputAnswers | undefined;
+  answer: unknown;
+}
+
 function readGuide() {
   const modules: Record<string, string> = {};
-  const calls: { handler: string; args: Record<string, unknown>; answer: unknown }[] = [];
+  const calls: Call[] = [];
   const parts =
-    /```js title="(?<file>[^"]+)"\n(?<code>.*?)```|alling `(?<name>\w+)` with `(?<args>[^`]+)` returns:\n\n```json\n(?<answer>.*?)```/gs;
+    /```js title="(?<file>[^"]+)"\n(?<code>.*?)```|alling `(?<name>\w+)` with `(?<args>[^`]+)`(?: asks `(?<input>[^`]+)` and then)? returns:\n\n```json\n(?<answer>.*?)```/gs;
   let file = "";
   for (const { groups = {} } of guide.matchAll(parts)) {
     if (groups.file !== undefined) {
@@ -22,7 +33,8 @@ function readGuide() {
       modules[file] = groups.code ?? "";
     } else {
       const [args, answer] = [JSON.parse(groups.args ?? ""), JSON.parse(groups.answer ?? "")];
-      calls.push({ handler: `./${file}#${groups.name}`, args, answer });
+      const input = groups.input && JSON.parse(groups.input);
+      calls.push({ handler: `./${file}#${groups.name}`, args, input, answer });
     }
   }
   return { modules, calls };
@@ -35,7 +47,7 @@ const context: Partial<HandlerContext> = {
 
 test("the guide has examples, and each JSON block is the result of one of them", () => {
   const { modules, calls } = readGuide();
-  expect(Object.keys(modules)).toHaveLength(3);
+  expect(Object.keys(modules)).toHaveLength(4);
   expect(calls).toHaveLength(guide.match(/^```json$/gm)?.length ?? 0);
   expect(calls.length).toBeGreaterThan(5);
 });
@@ -44,14 +56,18 @@ test.each(["in-process", "process"])(
   "the guide's handlers return the documented results, %s",
   async (isolation) => {
     const { modules, calls } = readGuide();
-    const root = makePack({ "package.json": { type: "module" }, ...modules });
+    const root = makePack({ "package.json": { type: "module" }, ...modules, ...installedScripting() });
     const runner =
       isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
     onTestFinished(() => runner.close());
-    for (const { handler, args, answer } of calls) {
-      expect(await callCode(runner, inModule(root, handler), args, createContext(context)), handler).toEqual(
-        answer,
-      );
+    for (const { handler, args, input, answer } of calls) {
+      const place = inModule(root, handler);
+      const asked = input && (await convertOutcome(await runner.invoke(place, args, createContext(context))));
+      const { inputRequired } = (asked ?? {}) as { inputRequired?: InputRequired };
+      const round = inputRequired && input ? { input, state: inputRequired.state } : {};
+      expect(Object.keys(inputRequired?.requests ?? {})).toEqual(Object.keys(input ?? {}));
+      const result = await callCode(runner, place, args, createContext({ ...context, ...round }));
+      expect(result, handler).toEqual(answer);
     }
   },
 );

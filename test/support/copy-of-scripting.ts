@@ -14,3 +14,14 @@ export const copyOfScripting = (): Record<string, string> =>
       return [`${file}.mjs`, outputText.replaceAll(/"\.\/(\w+)\.ts"/g, '"./$1.mjs"')];
     }),
   );
+
+/** The same as an installed package. */
+export const installedScripting = (): Record<string, string | object> => ({
+  "node_modules/@trailblaze/scripting/package.json": { exports: { "./result": "./result.mjs" } },
+  ...Object.fromEntries(
+    Object.entries(copyOfScripting()).map(([file, text]) => [
+      `node_modules/@trailblaze/scripting/${file}`,
+      text,
+    ]),
+  ),
+});
