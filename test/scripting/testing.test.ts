@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { contextFrom, defineTool, OutsideSessionError } from "../../packages/scripting/src/index.ts";
+import { needInput } from "../../packages/scripting/src/result.ts";
 import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
 
 const greet = defineTool({
@@ -36,6 +37,30 @@ describe("invoke", () => {
       text: "Hello, Ada?",
       platform: null,
     });
+  });
+
+  test("invoke runs both rounds of a handler that asks", async () => {
+    const schema = { type: "object", properties: { name: { type: "string", enum: ["Ada"] } } } as const;
+    const who = { message: "Who?", schema };
+    const asking = defineTool({
+      name: "greeter_ask",
+      inputSchema: { type: "object" },
+      outputSchema: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+      handler: (_args, { input, state }) =>
+        input?.who === undefined
+          ? needInput({ who }, { state: { greeting: "Hello" } })
+          : { text: `${state.greeting}, ${input.who.content?.name ?? "nobody"}` },
+    });
+    expect(await invoke(asking, {})).toEqual({
+      content: [{ type: "text", text: "The tool needs input." }],
+      isError: true,
+      _meta: {
+        trailblaze: { variant: "InputRequired", inputRequests: { who }, state: { greeting: "Hello" } },
+      },
+    });
+    const input = { who: { action: "accept", content: { name: "Ada" } } } as const;
+    const context = createMockContext({ input, state: { greeting: "Hello" } });
+    expect((await invoke(asking, {}, { context })).structuredContent).toEqual({ text: "Hello, Ada" });
   });
 
   test("invoke reports missing or invalid arguments as a host does", async () => {

@@ -4,8 +4,8 @@
 export type FormProperty =
   | {
       type: "string";
-      enum?: string[];
-      oneOf?: { const: string; title: string }[];
+      enum?: readonly string[];
+      oneOf?: readonly { readonly const: string; readonly title: string }[];
       format?: "email" | "uri" | "date" | "date-time";
       minLength?: number;
       maxLength?: number;
@@ -23,19 +23,22 @@ export type FormProperty =
   | {
       type: "array";
       items:
-        | { type: "string"; enum: string[]; [keyword: string]: unknown }
-        | { anyOf: { const: string; title: string }[]; [keyword: string]: unknown };
+        | { type: "string"; enum: readonly string[]; [keyword: string]: unknown }
+        | {
+            anyOf: readonly { readonly const: string; readonly title: string }[];
+            [keyword: string]: unknown;
+          };
       minItems?: number;
       maxItems?: number;
-      default?: string[];
+      default?: readonly string[];
       [keyword: string]: unknown;
     };
 
 /** The schema of a form: one flat object. */
 export type FormSchema = {
   type: "object";
-  properties: { [name: string]: FormProperty };
-  required?: string[];
+  properties: { readonly [name: string]: FormProperty };
+  required?: readonly string[];
   [keyword: string]: unknown;
 };
 
