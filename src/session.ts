@@ -7,10 +7,13 @@ export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
 export type { CallToolResult, ContentBlock, ToolResult, Variant } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
+export type { PromptArgument } from "./session/pack-prompt.ts";
+export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";
 export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
+export type { SessionPrompt } from "./session/session-prompts.ts";
 export type {
   RecordedCall,
   SessionTool,

@@ -43,7 +43,7 @@ const itemNotFound = (kind: Kind) =>
       isDisabled
         ? `${capitalize(kind)} ${quote(name)} is disabled in the config.`
         : server !== undefined
-          ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such tool.`
+          ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such ${kind}.`
           : advertises !== undefined
             ? `${capitalize(kind)} ${quote(name)} not found; this is the advertised name of ${quote(advertises, 200)}.`
             : otherKind !== undefined

@@ -1,6 +1,14 @@
 import { entry } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { endSentence, formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
+import {
+  endSentence,
+  formatInstall,
+  listOf,
+  type PackageManager,
+  printable,
+  printableLines,
+  quote,
+} from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -29,21 +37,23 @@ export const sessionProblems = {
     collisions: readonly { name: string; sources: readonly string[] }[];
     /** A call uses the name. */
     isCalled?: boolean;
+    /** Default: tools. */
+    kind?: "prompt";
   }>({
-    title: "Several tools have the same name",
+    title: "Several tools, or several prompts, have the same name",
     severity: "error",
-    message: ({ collisions }) => {
+    message: ({ collisions, kind }) => {
       const namesBySources = new Map<string, string[]>();
       for (const { name, sources } of collisions) {
         const from = listOf(sources.map(printable), "and");
         namesBySources.set(from, [...(namesBySources.get(from) ?? []), quote(name)]);
       }
       const claims = [...namesBySources].map(([from, names]) => `${listSome(names)} (from ${from})`);
-      return `Tool names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
+      return `${kind === "prompt" ? "Prompt" : "Tool"} names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
-    hint: ({ isCalled }) =>
+    hint: ({ isCalled, kind = "tool" }) =>
       isCalled
-        ? "Call the tool by its advertised name or its qualified name, or as LABEL/TOOL."
+        ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
         : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix or suffix.",
   }),
   UnmatchedPattern: entry<{
@@ -222,6 +232,14 @@ export const sessionProblems = {
     message: ({ label, list }) =>
       `Server ${quote(label, 200)} announced that its ${list} changed. This session keeps the ${list} that it started with.`,
     hint: ({ list }) => `Open a new session to use the new ${list}.`,
+  }),
+  PromptFailed: entry<{
+    /** A text of the pack or the server. */
+    reason: string;
+  }>({
+    title: "Prompt failed",
+    severity: "error",
+    message: ({ reason }) => printableLines(reason),
   }),
   ServerListIncomplete: entry<{
     label: string;

@@ -19,11 +19,13 @@ function groupByName<Claim extends NameClaim>(claims: readonly Claim[]): Map<str
 }
 
 /** One error that lists every name with several claims and all of their sources; `undefined` if names are unique. */
-export function findCollisions(claims: readonly NameClaim[]): TrailblazeError | undefined {
+export function findCollisions(claims: readonly NameClaim[], kind?: "prompt"): TrailblazeError | undefined {
   const collisions = [...groupByName(claims)]
     .filter(([, group]) => group.length > 1)
     .map(([name, group]) => ({ name, sources: group.map(({ source }) => source) }));
-  return collisions.length === 0 ? undefined : failure("NameCollision", { collisions });
+  return collisions.length === 0
+    ? undefined
+    : failure("NameCollision", { collisions, ...(kind && { kind }) });
 }
 
 /** Limit on the length of an advertised name: clients reject longer names. */

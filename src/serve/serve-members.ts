@@ -26,9 +26,10 @@ import { readToolMeta } from "../runtime/tool-meta.ts";
 import { type CalledTool, ToolReach } from "../runtime/tool-reach.ts";
 import { failedResult, readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
+import { advertisedPrompt, createPackPrompt } from "../session/pack-prompt.ts";
 import type { ComposedServer } from "./compose-server.ts";
 import { describeForClients, findMemberTool, type MemberTool } from "./member-code.ts";
-import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
+import { servePrompt } from "./serve-prompt.ts";
 import { serveResources, serveSuggestions, type UseCode } from "./serve-resources.ts";
 
 /** What a server needs to serve its members. */
@@ -121,13 +122,10 @@ export class MemberServer {
     this.prompts = prompts.map((item, index) => {
       const owner = ownerOf(item);
       const name = promptNames[index] ?? advertisedPrompt(item);
-      return servePrompt(
-        item,
-        name,
-        owner,
-        () => this.#runnerOf(owner),
-        (channel) => inPrompt(owner, channel),
-      );
+      const prompt = createPackPrompt(item, owner);
+      return servePrompt(name, item.qualifiedName, prompt, (args, channel, round) => {
+        return prompt.get(args, useCode(owner, channel), round);
+      });
     });
   }
 

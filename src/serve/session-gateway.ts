@@ -1,24 +1,16 @@
 import { isRecord } from "../data/parse-json.ts";
-import type {
-  CallChannel,
-  ListChange,
-  ServedPrompt,
-  ServedServer,
-  ServedTool,
-} from "../mcp/served-server.ts";
+import type { ListChange, ServedPrompt, ServedServer, ServedTool } from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { prefixNames } from "../qualified-names/advertised-names.ts";
-import type { HandlerContext } from "../runtime/handler-context.ts";
-import { type CallToolResult, failedResult, type ToolResult } from "../runtime/tool-result.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
+import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { ToolCandidate } from "../session/session-tool.ts";
 import type { CallScope, ToolProgress } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
 import { describeForClients } from "./member-code.ts";
-import { advertisedPrompt, servePrompt } from "./serve-prompt.ts";
+import { servePrompt } from "./serve-prompt.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
@@ -89,7 +81,7 @@ export class SessionGateway {
       tools = current.candidates
         .filter(({ tool }) => shown.has(tool))
         .map((candidate) => this.#serveTool(current, candidate, scopeOf));
-      prompts = this.#servePrompts(current, scopeOf);
+      prompts = current.prompts.map((candidate) => this.#servePrompt(current, candidate, scopeOf));
     };
     return {
       info: { name: "trailblaze", version: hostVersion },
@@ -160,79 +152,22 @@ export class SessionGateway {
     };
   }
 
-  #servePrompts(state: SessionState, scopeOf: () => ClientScope): ServedPrompt[] {
-    const items = state.packs.flatMap(({ inspected, unusable, owner }) =>
-      inspected.items
-        .filter((item) => item.declaration.kind === "prompt" && !unusable.has(item))
-        .map((item) => ({ item, owner })),
-    );
-    const names = prefixNames(
-      items.map(({ item, owner }) => {
-        const { qualifiedName = "" } = owner.pack ?? {};
-        return {
-          name: advertisedPrompt(item),
-          prefix: qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1),
-          isBuiltIn: false,
-          identity: item.qualifiedName,
+  #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
+    const { prompt } = candidate;
+    return servePrompt(
+      prompt.name,
+      prompt.qualifiedName,
+      prompt,
+      (args, { signal, log, progress }, round) => {
+        const client = scopeOf();
+        const scope: CallScope = {
+          ...client,
+          record: () => {},
+          log: ({ level, data }) => log(level, client.memory.redact(data)),
         };
-      }),
-    );
-    return items.map(({ item, owner }, index) => {
-      const name = names[index] ?? advertisedPrompt(item);
-      const runnerOf = () => this.#open.runners.get(owner);
-      const prompt = servePrompt(item, name, owner, runnerOf, (channel) =>
-        this.#createPromptContext(state, owner, scopeOf(), channel),
-      );
-      return {
-        ...prompt,
-        async get(args, channel) {
-          // Its handler may call tools of this state.
-          const end = state.beginCall();
-          try {
-            return await prompt.get(args, channel);
-          } finally {
-            end();
-          }
-        },
-      };
-    });
-  }
-
-  #createPromptContext(
-    state: SessionState,
-    { pack }: CodeOwner,
-    client: ClientScope,
-    { signal, log, progress }: CallChannel,
-  ): HandlerContext {
-    const { memory } = client;
-    const scope: CallScope = {
-      ...client,
-      record: () => {},
-      log: ({ level, data }) => log(level, memory.redact(data)),
-    };
-    const find = (name: string): ToolCandidate => {
-      const own = `${pack?.qualifiedName}/${name}`;
-      const isOwn = state.tools.some(({ qualifiedName }) => qualifiedName === own);
-      return state.resolve(isOwn ? own : name, undefined);
-    };
-    return {
-      signal,
-      progress,
-      options: {},
-      log: (level, data) => log(level, memory.redact(data)),
-      callTool: async (name, args = {}) => {
-        try {
-          const { calls } = this.#open;
-          const called = find(name);
-          const refusal = await calls.reach.explainRefusalFor(state, pack?.qualifiedName, called);
-          if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
-          const result = await calls.callFromHost(state, called, args, { signal }, scope);
-          return { ...result, isError: result.variant !== "Success" };
-        } catch (error) {
-          if (!(error instanceof TrailblazeError)) throw error;
-          return { ...failedResult(error.message), isError: true };
-        }
+        return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
       },
-    };
+      prompt._meta,
+    );
   }
 }

@@ -13,6 +13,7 @@ import { notifyHost } from "../runtime/late-reports.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
+import { PromptCalls } from "./prompt-calls.ts";
 import { Session } from "./session.ts";
 import { findNewProblems, findSessionChange } from "./session-change.ts";
 import { SessionMemory } from "./session-memory.ts";
@@ -155,6 +156,7 @@ class Opening {
       resources: this.#resources,
       runners: this.#processes.runners,
       calls,
+      prompts: new PromptCalls(calls, this.#processes.runners, this.#resources.closing),
     });
   }
 

@@ -8,7 +8,8 @@ import {
 } from "../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import { type DeviceContext, explainUnfit } from "./filter-tools.ts";
-import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
+import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
+import type { SkippedTool, ToolCandidate, ToolRoute } from "./session-tool.ts";
 
 /** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
@@ -22,9 +23,11 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
   return `${owner}${via}${file === undefined ? "" : ` (${file})`}`;
 }
 
-/** A tool's claim to its name, with the prefix that it gets if others claim the name: its pack's, or its server's. */
-function describeClaim({ tool, route }: ToolCandidate): PrefixClaim {
-  const { name, source } = tool;
+/** A claim to a name, with the prefix that the tool or prompt gets if others claim it: its pack's, or its server's. */
+function describeClaim(
+  { name, source }: { name: string; source: ToolSource },
+  route: ToolRoute | PromptRoute,
+): PrefixClaim {
   const { type, pack, item, server } = source;
   const own = route.by === "server" ? route.advertisedName : name;
   const hasPrefix = route.by === "server" && route.plan.choices?.prefix !== undefined;
@@ -86,7 +89,27 @@ function selectFitting(candidates: readonly ToolCandidate[], context: DeviceCont
 function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefix"): string[] {
   return mode === "suffix"
     ? numberNames(candidates.map(({ tool }) => tool.name))
-    : prefixNames(candidates.map(describeClaim));
+    : prefixNames(candidates.map(({ tool, route }) => describeClaim(tool, route)));
+}
+
+/** Names prompts as `registerTools` names tools. Throws `TrailblazeError` `NameCollision`. */
+export function namePrompts(
+  candidates: readonly PromptCandidate[],
+  nameCollisions: SessionConfig["nameCollisions"],
+  { mayCollide = false } = {},
+): void {
+  const prompts = candidates.map(({ prompt }) => prompt);
+  if (nameCollisions === undefined || nameCollisions === "error") {
+    const claims = prompts.map(({ name, source }) => ({ name, source: formatSource(source) }));
+    const collision = mayCollide ? undefined : findCollisions(claims, "prompt");
+    if (collision !== undefined) throw collision;
+    return;
+  }
+  const names =
+    nameCollisions === "suffix"
+      ? numberNames(prompts.map(({ name }) => name))
+      : prefixNames(candidates.map(({ prompt, route }) => describeClaim(prompt, route)));
+  for (const [index, prompt] of prompts.entries()) prompt.name = names[index] ?? prompt.name;
 }
 
 /** The new names of tools by the name that they share, in order. */

@@ -5,7 +5,7 @@ import type { SessionState } from "./session-state.ts";
 export interface SessionChange {
   /** Whether `session.tools` or what `toolsForLlm()` returns has changed. */
   tools: boolean;
-  /** Whether the prompts of the session's packs have changed. */
+  /** Whether `session.prompts` has changed. */
   prompts: boolean;
   /** The problems that the session did not have before. */
   problems: readonly Problem[];
@@ -19,19 +19,9 @@ const describeTools = (state: SessionState) => {
   );
 };
 
-const describePrompts = (state: SessionState) =>
+const describePrompts = ({ prompts }: SessionState) =>
   JSON.stringify(
-    state.packs.flatMap(({ inspected, unusable }) =>
-      inspected.items
-        .filter((item) => item.declaration.kind === "prompt" && !unusable.has(item))
-        .map(({ qualifiedName, definition }) => [
-          qualifiedName,
-          definition?.name,
-          definition?.title,
-          definition?.description,
-          definition?.arguments,
-        ]),
-    ),
+    prompts.map(({ prompt }) => ({ ...prompt, source: { ...prompt.source, version: undefined } })),
   );
 
 /** The lists that differ between two states; `undefined` if none does. */

@@ -10,6 +10,7 @@ import { findRefusals } from "./excluded.ts";
 import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
+import { type PromptCandidate, resolvePrompt } from "./session-prompts.ts";
 import {
   indexCandidates,
   type SessionTool,
@@ -30,6 +31,9 @@ export interface StateParts {
   candidates: readonly ToolCandidate[];
   /** Tools by names that they had in an earlier state and that no other tool has now. */
   formerNames: ReadonlyMap<string, ToolCandidate>;
+  prompts: readonly PromptCandidate[];
+  /** The prompts that are installed but not offered. */
+  skippedPrompts: readonly Skipped[];
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
@@ -37,7 +41,7 @@ export interface StateParts {
   problems: readonly Problem[];
   servers: ServerStates;
   registry: Registry;
-  /** The selected packs, for their prompts. */
+  /** The selected packs. */
   packs: readonly StatePack[];
   /** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
   explainPackage(name: string): TrailblazeError | undefined;
@@ -51,6 +55,7 @@ export class SessionState {
   readonly tools: readonly SessionTool[];
   readonly toolsets: readonly SessionToolset[];
   readonly skipped: readonly SkippedTool[];
+  readonly prompts: readonly PromptCandidate[];
   /** The problem of each excluded tool that calls of it fail with. */
   readonly #refusals = new Map<SkippedTool, Problem>();
   readonly problems: readonly Problem[];
@@ -78,6 +83,7 @@ export class SessionState {
     this.skipped = this.#skipped;
     this.problems = parts.problems;
     this.packs = parts.packs;
+    this.prompts = parts.prompts;
     this.#add(parts.candidates);
     for (const [name, candidate] of parts.formerNames) {
       if (!this.#byName.has(name)) this.#byName.set(name, candidate);
@@ -193,6 +199,12 @@ export class SessionState {
     });
     await this.#others;
     return this.resolve(name, caller);
+  }
+
+  /** The prompt that a name refers to. Throws `TrailblazeError` `PromptNotFound`, `NameCollision` or `NotApproved`. */
+  resolvePrompt(name: string): PromptCandidate {
+    const { config, registry, prompts, skippedPrompts } = this.#parts;
+    return resolvePrompt(name, { config, registry, prompts, skipped: skippedPrompts });
   }
 
   /** The tool of a server of the config, by `LABEL/TOOL`. Throws `AmbiguousName` if a pack has an item of this name. */

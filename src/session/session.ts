@@ -1,8 +1,10 @@
 import type { Problem } from "../problems/index.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
+import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
+import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import type { RecordedCall, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
@@ -22,6 +24,7 @@ export interface SessionParts {
   resources: SessionResources;
   runners: CodeRunners;
   calls: ToolCalls;
+  prompts: PromptCalls;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -106,6 +109,28 @@ export class Session implements AsyncDisposable {
   /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
   async resolveTool(name: string): Promise<SessionTool> {
     return (await this.#parts.state().resolveStarting(name, undefined)).tool;
+  }
+
+  /** The prompts of packs and servers, in the order of their tools. */
+  get prompts(): readonly SessionPrompt[] {
+    return this.#parts.state().prompts.map(({ prompt }) => prompt);
+  }
+
+  /**
+   * The messages of a prompt, by its advertised name, its qualified name, or `LABEL/PROMPT` for a server of the config. Trust
+   * level: execution.
+   *
+   * Rejects with a `TrailblazeError` `PromptNotFound`, `InvalidArguments` for a missing argument or one that is no string,
+   * `PromptFailed`, `NameCollision` or `SessionClosed`, or with the reason of `signal`.
+   */
+  async getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>> = {},
+    options: PromptOptions = {},
+  ): Promise<PromptResult> {
+    this.#parts.resources.closing.throwIfAborted();
+    const state = this.#parts.state();
+    return this.#parts.prompts.get(state, state.resolvePrompt(String(name)), args, options);
   }
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */

@@ -19,6 +19,7 @@ import { describeServers } from "./select-packs.ts";
 import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
+import { collectServerPrompts } from "./session-prompts.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
@@ -159,7 +160,10 @@ export class StateServers {
     if (lists === undefined) return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
     const { tools } = lists;
     const { gate } = this;
-    if (gate === undefined) return collectServerTools(one, tools, isToolAllowed);
+    if (gate === undefined) {
+      const prompts = collectServerPrompts(one, lists.prompts, isToolAllowed);
+      return { ...collectServerTools(one, tools, isToolAllowed), ...prompts };
+    }
     const isDenied = (tool: string) =>
       explainDenied(one.plan, tool, isToolAllowed ?? (() => true)) !== undefined;
     const verdict = gate.checkList(one.plan, { tools, instructions }, isDenied);
@@ -176,6 +180,7 @@ export class StateServers {
     const lost = vanished.map(({ name, problem }) => describeUnusable(name, source, problem));
     return {
       ...collected,
+      ...collectServerPrompts(one, lists.prompts, isToolAllowed, refused),
       skipped: [...collected.skipped, ...lost],
       problems: [...collected.problems, ...problems],
     };

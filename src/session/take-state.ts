@@ -22,9 +22,10 @@ import {
 } from "./excluded.ts";
 import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
 import { hashPackCode } from "./program-content.ts";
-import { findFormerNames, registerMoreTools, registerTools } from "./register-tools.ts";
+import { findFormerNames, namePrompts, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
 import { explainPackage, findNeededServers } from "./server-of-reference.ts";
+import { collectPackPrompts } from "./session-prompts.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
@@ -206,6 +207,9 @@ export class StateSources {
         packTools[index] ?? noTools,
         setOwner(bundles, this.#owners[index]),
         collectUnusableServers(pack),
+        ...[this.#owners[index]].flatMap((owner) =>
+          owner === undefined ? [] : [{ ...noTools, ...collectPackPrompts(pack, owner) }],
+        ),
       ]);
     }
     this.#holdCode();
@@ -281,6 +285,7 @@ export class StateSources {
     return all.map((one) => ({
       ...one,
       candidates: one.candidates.map((candidate) => ({ ...candidate, tool: { ...candidate.tool } })),
+      prompts: one.prompts?.map((candidate) => ({ ...candidate, prompt: { ...candidate.prompt } })) ?? [],
     }));
   }
 
@@ -301,6 +306,8 @@ export class StateSources {
       // The calls are by names that only one tool has.
       mayCollide: isLazy,
     });
+    const prompts = contributions.flatMap((one) => one.prompts ?? []);
+    namePrompts(prompts, config.nameCollisions, { mayCollide: isLazy });
     const collected = collectToolsets({ config, packs, registered, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
@@ -317,6 +324,8 @@ export class StateSources {
     return new SessionState({
       config,
       candidates: registered,
+      prompts,
+      skippedPrompts: contributions.flatMap((one) => one.skippedPrompts ?? []),
       formerNames:
         previous === undefined || config.nameCollisions !== "prefix"
           ? new Map()

@@ -95,12 +95,15 @@ interface Invocation {
 /** Executes calls of the host, of tools in this process, and of servers through the callback. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
+  /** The scope of the host's own calls. */
+  readonly own: CallScope;
   readonly #running = new Map<string, Invocation>();
   /** What the code of packs may call. */
   readonly reach: CallReach;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.own = options.own;
     this.reach = new CallReach(options.report);
   }
 
@@ -110,7 +113,7 @@ export class ToolCalls {
     candidate: ToolCandidate,
     args: unknown,
     options: CallOptions,
-    scope = this.#options.own,
+    scope = this.own,
   ): Promise<ToolResult> {
     return this.#call(candidate, args, { ...options, scope, state, depth: 0, recorded: true });
   }

@@ -134,6 +134,7 @@ export const ownCodes: readonly string[] = [
   "NeedsUndeclared",
   "NodeUnsupported",
   "NotAPack",
+  "PromptFailed",
   "RecentlyPublished",
   "RemoteRedirect",
   "ServerDied",

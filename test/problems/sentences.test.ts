@@ -276,6 +276,7 @@ const samples: Samples = {
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
   ToolListChanged: [{ label: "api", list: "tools" }],
+  PromptFailed: [{ reason: "Cannot read the template\n  at line 2" }],
   ServerListIncomplete: [
     { label: "api", list: "prompts", reason: "it answered with the error -32603: broken" },
     { label: "api", list: "resourceTemplates", reason: "it has no name", name: "file:///{path}" },

@@ -1,0 +1,186 @@
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { ServerCallError } from "../mcp/client/connected-server.ts";
+
+export type { PromptMessage } from "../mcp/served-server.ts";
+
+import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
+import { failure, quote, TrailblazeError } from "../problems/index.ts";
+import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
+import { CodeExitError } from "../runtime/code-exit-error.ts";
+import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
+import type { HandlerContext } from "../runtime/handler-context.ts";
+import type { InputRound } from "../runtime/input-requests.ts";
+import { describeRequests } from "../runtime/input-rounds.ts";
+import { failedResult } from "../runtime/tool-result.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
+import { findMissingArguments } from "./pack-prompt.ts";
+import type { PromptCandidate } from "./session-prompts.ts";
+import { describeServerExit } from "./session-servers.ts";
+import type { SessionState } from "./session-state.ts";
+import type { CallScope, ToolCalls } from "./tool-calls.ts";
+
+/** Limits of getting a prompt. */
+export interface PromptOptions {
+  /** Cancels the request, which rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds. Default: the config's `timeouts.callMs`. */
+  timeoutMs?: number | undefined;
+}
+
+/** The messages of a prompt. Strings are the author's and not trusted. */
+export interface PromptResult {
+  description?: string | undefined;
+  messages: PromptMessage[];
+}
+
+type Progress = HandlerContext["progress"];
+
+/** The arguments as strings. Throws `InvalidArguments`. */
+function readArguments({ prompt }: PromptCandidate, given: unknown): Record<string, string> {
+  const invalid = (reason: string) =>
+    failure("InvalidArguments", { reason: `Prompt ${quote(prompt.name)} ${reason}` });
+  if (!isRecord(given)) throw invalid(`takes an object of arguments, not ${describeType(given)}`);
+  const args: [string, string][] = Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    if (typeof value !== "string")
+      throw invalid(`takes strings as arguments, but ${quote(name)} is ${describeType(value)}`);
+    return [[name, value]];
+  });
+  const read = Object.fromEntries(args);
+  const missing = findMissingArguments(prompt.arguments, read).map((name) => quote(name));
+  if (missing.length === 0) return read;
+  throw invalid(`requires the ${missing.length === 1 ? "argument" : "arguments"} ${missing.join(", ")}`);
+}
+
+/** Gets prompts of packs and servers, for the host and for clients that the session is served to. */
+export class PromptCalls {
+  readonly #calls: ToolCalls;
+  readonly #runners: CodeRunners;
+  readonly #closing: AbortSignal;
+
+  /** `closing` aborts when the session ends, with the error `SessionClosed`. */
+  constructor(calls: ToolCalls, runners: CodeRunners, closing: AbortSignal) {
+    this.#calls = calls;
+    this.#runners = runners;
+    this.#closing = closing;
+  }
+
+  /**
+   * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed` or `SessionClosed`, or
+   * with the signal's reason.
+   */
+  async get(
+    state: SessionState,
+    candidate: PromptCandidate,
+    given: unknown,
+    options: PromptOptions,
+  ): Promise<PromptResult> {
+    this.#closing.throwIfAborted();
+    options.signal?.throwIfAborted();
+    const args = readArguments(candidate, given);
+    const answer = await this.ask(state, candidate, args, options, this.#calls.own);
+    if (!("inputRequired" in answer)) return answer;
+    throw failure("PromptFailed", { reason: describeRequests(answer.inputRequired.requests) });
+  }
+
+  /** The same with valid arguments, for a scope and one round; resolves with what the prompt asks. */
+  async ask(
+    state: SessionState,
+    candidate: PromptCandidate,
+    args: Readonly<Record<string, string>>,
+    {
+      signal,
+      timeoutMs = state.config.timeouts.callMs,
+      progress = () => {},
+    }: PromptOptions & { progress?: Progress },
+    scope: CallScope,
+    round?: InputRound,
+  ): Promise<PromptAnswer> {
+    const closing = this.#closing;
+    const stop = new AbortController();
+    const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
+      whenAborted(one, () => stop.abort(one.reason)),
+    );
+    const ms = Math.max(1, timerMs(timeoutMs));
+    const late = new Error(`The prompt did not answer within ${ms} ms.`);
+    const timer = setTimeout(() => stop.abort(late), ms);
+    // Its handler may call tools of this state.
+    const end = state.beginCall();
+    try {
+      return await abortable(stop.signal, () =>
+        this.#run(state, candidate, args, { signal: stop.signal, progress }, scope, round),
+      );
+    } catch (error) {
+      if (signal?.aborted && !closing.aborted) throw signal.reason;
+      // An exit may end the session; what it interrupted must report the exit.
+      const exit = this.#explainExit(error, candidate, scope);
+      if (exit === undefined && error instanceof TrailblazeError) throw error;
+      const reason = exit ?? (error instanceof Error ? error.message : String(error));
+      throw failure("PromptFailed", { reason }, {}, { cause: error });
+    } finally {
+      end();
+      clearTimeout(timer);
+      for (const one of release) one();
+    }
+  }
+
+  /** How the process that was to answer has exited; `undefined` if it has not. */
+  #explainExit(error: unknown, { route }: PromptCandidate, { memory }: CallScope): string | undefined {
+    if (route.by === "server") {
+      const exit = error instanceof ServerCallError ? error.exit : route.server.exit;
+      return exit && describeServerExit(route.plan.label, exit);
+    }
+    const exit = error instanceof CodeExitError ? error : this.#runners.exitOf(route.owner);
+    return exit && describeCodeExit(exit, (text) => memory.redact(text)).message;
+  }
+
+  async #run(
+    state: SessionState,
+    { prompt, route }: PromptCandidate,
+    args: Readonly<Record<string, string>>,
+    channel: Pick<HandlerContext, "signal" | "progress">,
+    scope: CallScope,
+    round: InputRound | undefined,
+  ): Promise<PromptAnswer> {
+    if (route.by === "code") {
+      const { owner } = route;
+      const context = this.createContext(state, owner, prompt.name, scope, channel);
+      return route.prompt.get(args, { runner: () => this.#runners.get(owner), context }, round);
+    }
+    const { server, plan, advertisedName } = route;
+    if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
+    const { signal } = channel;
+    const connected = server.current ?? (await server.ready);
+    return connected.getPrompt(advertisedName, args, { signal, timeoutMs: Number.POSITIVE_INFINITY });
+  }
+
+  /** The context of code of a pack that is no tool. It calls tools of the state, those of its own pack first. */
+  createContext(
+    state: SessionState,
+    { pack }: CodeOwner,
+    name: string,
+    scope: CallScope,
+    { signal, progress }: Pick<HandlerContext, "signal" | "progress">,
+  ): HandlerContext {
+    const calls = this.#calls;
+    const nested: CallScope = { ...scope, record: () => {} };
+    return {
+      ...{ signal, progress, options: {} },
+      log: (level, data) => scope.log({ tool: name, level, data }),
+      callTool: async (wanted, args = {}) => {
+        try {
+          const own = `${pack?.qualifiedName}/${wanted}`;
+          const isOwn = state.tools.some(({ qualifiedName }) => qualifiedName === own);
+          const called = state.resolve(isOwn ? own : wanted, undefined);
+          const refusal = await calls.reach.explainRefusalFor(state, pack?.qualifiedName, called);
+          if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
+          const result = await calls.callFromHost(state, called, args, { signal }, nested);
+          return { ...result, isError: result.variant !== "Success" };
+        } catch (error) {
+          if (!(error instanceof TrailblazeError)) throw error;
+          return { ...failedResult(error.message), isError: true };
+        }
+      },
+    };
+  }
+}

@@ -1,0 +1,170 @@
+import type { SessionConfig } from "../config/session-config.ts";
+import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import { describeUnusable } from "./excluded.ts";
+import {
+  advertisedPrompt,
+  createPackPrompt,
+  type PackPrompt,
+  type PromptTexts,
+  readPromptTexts,
+} from "./pack-prompt.ts";
+import { formatSource } from "./register-tools.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { Skipped } from "./session-tool.ts";
+
+/** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
+export interface SessionPrompt extends PromptTexts {
+  /** The advertised name, by which it is got. */
+  name: string;
+  /** `null` for a prompt of a subprocess or remote server. */
+  qualifiedName: string | null;
+  source: ToolSource;
+  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be got by it. */
+  _meta?: { "trailblaze/originalName": string };
+}
+
+/** How a prompt is got. */
+export type PromptRoute =
+  | { by: "code"; owner: CodeOwner; prompt: PackPrompt }
+  | { by: "server"; server: SessionServer; plan: ServerPlan; advertisedName: string };
+
+/** A prompt and what its registration and its requests need. */
+export interface PromptCandidate {
+  prompt: SessionPrompt;
+  route: PromptRoute;
+}
+
+/** The prompts that one source contributes to a session. */
+export interface PromptContribution {
+  prompts: PromptCandidate[];
+  /** Why others are not offered. */
+  skippedPrompts: Skipped[];
+}
+
+/** The prompts of a pack that the host runs. */
+export function collectPackPrompts(
+  { inspected, unusable }: CheckedPack,
+  owner: CodeOwner,
+): PromptContribution {
+  const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
+  for (const item of inspected.items) {
+    if (item.declaration.kind !== "prompt") continue;
+    const { definition, qualifiedName } = item;
+    const source = describeSource(inspected, item);
+    const name = advertisedPrompt(item);
+    const problem = unusable.get(item);
+    if (definition === null || problem !== undefined) {
+      contribution.skippedPrompts.push(describeUnusable(name, source, problem));
+      continue;
+    }
+    contribution.prompts.push({
+      prompt: { name, qualifiedName, source, ...readPromptTexts(definition) },
+      route: { by: "code", owner, prompt: createPackPrompt(item, owner) },
+    });
+  }
+  return contribution;
+}
+
+/** The prompts that a running server lists, in its order. `isAllowed` applies the policy for packs to its own names. */
+export function collectServerPrompts(
+  { server, plan }: PlannedServer,
+  prompts: readonly AdvertisedPrompt[],
+  isAllowed: (name: string) => boolean = () => true,
+  refused: ReadonlyMap<object, Problem> = new Map(),
+): PromptContribution {
+  const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
+  const { source, choices } = plan;
+  for (const advertised of prompts) {
+    const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
+    const name = makeSafeName(prefixed);
+    const refusal = refused.get(advertised);
+    if (!isAllowed(advertised.name)) {
+      const message = "The config's `packs` excludes it.";
+      contribution.skippedPrompts.push({ name, source, reason: "Denied", message });
+    } else if (refusal !== undefined) {
+      contribution.skippedPrompts.push(describeUnusable(name, source, refusal));
+    } else {
+      const texts = readPromptTexts(advertised);
+      const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
+      if (name !== prefixed) prompt._meta = { "trailblaze/originalName": advertised.name };
+      const route = { by: "server", server, plan, advertisedName: advertised.name } as const;
+      contribution.prompts.push({ prompt, route });
+    }
+  }
+  return contribution;
+}
+
+/** The names of a prompt besides its advertised one: its qualified name, `LABEL/PROMPT`, the server's own. */
+function otherNamesOf({ prompt, route }: PromptCandidate): (string | null | undefined)[] {
+  const { source, qualifiedName, _meta } = prompt;
+  const isLabeled = route.by === "server" && source.type === "config";
+  const label = isLabeled ? `${route.plan.label}/${route.advertisedName}` : undefined;
+  return [qualifiedName, label, _meta?.["trailblaze/originalName"]];
+}
+
+/**
+ * The prompt that a name refers to. Throws `TrailblazeError`: `PromptNotFound` with similar names, `NameCollision` for a name
+ * that several prompts have, and for an excluded prompt what excludes it.
+ */
+export function resolvePrompt(
+  name: string,
+  {
+    prompts,
+    skipped,
+    config,
+    registry,
+  }: {
+    prompts: readonly PromptCandidate[];
+    skipped: readonly Skipped[];
+    config: SessionConfig;
+    registry: Registry;
+  },
+): PromptCandidate {
+  const wanted = qualify(name, registry);
+  const named = prompts.filter(({ prompt }) => prompt.name === name);
+  const found = named.length > 0 ? named : prompts.filter((one) => otherNamesOf(one).includes(wanted));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (only !== undefined) {
+    const sources = found.map(({ prompt }) => formatSource(prompt.source));
+    throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, kind: "prompt" });
+  }
+  const lost = skipped.find(
+    ({ name: own, source: { pack, item, server } }) =>
+      own === name ||
+      (pack !== undefined && server === undefined && wanted === `${qualifyPackageName(pack)}/${item}`),
+  );
+  if (lost?.problem !== undefined) throw new TrailblazeError(lost.problem);
+  const label = name.slice(0, Math.max(0, name.indexOf("/")));
+  const server = config.subprocessServers.find((one) => one.name === label)?.name;
+  const known = prompts
+    .flatMap((one) => [one.prompt.name, ...otherNamesOf(one)])
+    .filter((one) => one != null);
+  const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
+  throw failure("PromptNotFound", {
+    name,
+    otherKind: undefined,
+    nearest: endingInIt.length > 0 ? endingInIt : findNearestNames(name, known),
+    ...(lost === undefined ? {} : { reason: lost.message }),
+    ...(server === undefined ? {} : { server }),
+  });
+}
+
+/** The qualified name that a reference means, or the name as it is. */
+function qualify(name: string, registry: Registry): string {
+  if (!name.includes("/")) return name;
+  try {
+    return registry.resolve(name, { kind: "prompt" }).qualifiedName;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return name;
+    throw error;
+  }
+}
