@@ -21,7 +21,7 @@ function findInPack(
 ): LockedItem | undefined {
   if (kind === "needs") return pack?.needs;
   if (server !== undefined) return findInList(ownEntry(pack?.servers, server), name);
-  return ownEntry<LockedItem>(pack?.[kind === "resource" ? "resources" : keyOfKind[kind]], name);
+  return ownEntry<LockedItem>(pack?.[keyOfKind[kind]], name);
 }
 
 const findInServer = (

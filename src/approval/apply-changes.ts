@@ -79,7 +79,7 @@ function setPackage({ version, integrity }: NonNullable<ApprovalChange["package"
 }
 
 const keyOf = (kind: ItemChange["kind"]) =>
-  kind === "needs" ? undefined : kind === "resource" ? ("resources" as const) : keyOfKind[kind];
+  kind === "needs" ? undefined : keyOfKind[kind];
 
 /** Changes an item of a pack; `value`: `undefined` to remove it. */
 function changeItem(

@@ -19,7 +19,7 @@ const read = (item: LockedItem | undefined, key: string): Json | undefined =>
 const separate = ["lists", "version", "integrity", "denied"];
 const launch = ["command", "script", "package", "bin", "args", "cwd", "url", "transport"];
 /** Keys whose values are names and code rather than text. */
-const names = ["name", "members", "runs", "initialize", "envPassthrough", "headers"];
+const names = ["name", "members", "runs", "initialize", "subscribe", "file", "envPassthrough", "headers"];
 
 const isSeparate = new Set(separate);
 const isNoText = new Set([...separate, ...launch, ...names, "env"]);

@@ -21,6 +21,7 @@ export const completeConfig = {
       tools: ["acme/jira/createIssue"],
       toolsets: ["auth"],
       prompts: ["notes/daily"],
+      resources: ["notes/guide"],
       transport: "http",
       version: "2.0.0",
       instructions: "Ask before you create.",

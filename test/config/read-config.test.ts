@@ -113,6 +113,7 @@ const complete = (root: string) => ({
       tools: [],
       toolsets: [],
       prompts: [],
+      resources: [],
       transport: undefined,
       version: undefined,
       instructions: undefined,

@@ -88,6 +88,7 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
       ],
       toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
       prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+      resources: [],
       problems: [],
     });
   });

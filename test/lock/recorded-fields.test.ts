@@ -42,9 +42,20 @@ async function makeLocked(): Promise<string> {
         "package.json": {
           ...manifest,
           dependencies: { helper: "*" },
-          trailblaze: { ...trailblaze, toolsets: [...trailblaze.toolsets, "reports"] },
+          trailblaze: {
+            ...trailblaze,
+            toolsets: [...trailblaze.toolsets, "reports"],
+            resources: ["page"],
+          },
         },
         "trailblaze/toolsets/reports.json": bundle,
+        "trailblaze/resources/page.json": {
+          name: "page",
+          description: "A page.",
+          uriTemplate: "docs://{page}",
+          text: "Line one.\nLine two.",
+          complete: { page: ["start"] },
+        },
       },
     },
     {
@@ -68,6 +79,7 @@ const edit =
 const editServer = edit("trailblaze/servers/warehouse.json");
 const editDesk = edit("trailblaze/servers/desk.json");
 const editPrompt = edit("trailblaze/prompts/triage.json");
+const editPage = edit("trailblaze/resources/page.json");
 const editList = edit("list.json");
 const editQuery = (values: Values) => editList({ tools: [{ ...query, ...values }, count] });
 const editOwn =
@@ -85,6 +97,7 @@ const warehouse = "acme/jira/warehouse";
 const listed = `${warehouse}/query`;
 const desk = "acme/jira/desk";
 const triage = "acme/jira/triage";
+const page = "acme/jira/page";
 
 /** What has changed, whose it is, and the keys that the problem names. */
 const changes: [string, Change, string, string[]][] = [
@@ -184,6 +197,38 @@ const changes: [string, Change, string, string[]][] = [
     editPrompt({ content: undefined, handler: "./tools.js#getIssue" }),
     triage,
     ["content", "runs"],
+  ],
+  [
+    "the suggestions of a prompt",
+    editPrompt({ arguments: [{ name: "team" }], complete: { team: ["A"] } }),
+    triage,
+    ["arguments", "complete"],
+  ],
+  ["the template of a resource", editPage({ uriTemplate: "docs:/{page}" }), page, ["uriTemplate"]],
+  [
+    "what describes a resource",
+    editPage({
+      title: "Page",
+      description: "Poison.",
+      mimeType: "text/html",
+      annotations: { priority: 1 },
+      _meta: { "example.com/rank": 1 },
+    }),
+    page,
+    ["annotations", "description", "meta", "mimeType", "title"],
+  ],
+  ["the text of a resource", editPage({ text: "Line one.\nPoison." }), page, ["text"]],
+  ["the file of a resource", editPage({ text: undefined, file: "./list.json" }), page, ["file", "text"]],
+  [
+    "the code of a resource",
+    editPage({
+      text: undefined,
+      handler: "./tools.js#getIssue",
+      subscribe: "./tools.js#connect",
+      complete: { page: "./tools.js#connect" },
+    }),
+    page,
+    ["complete.page", "runs", "subscribe", "text"],
   ],
   ["the folder of a server of the config", editOwn({ cwd: "./mine" }), "mine", ["cwd"]],
   [

@@ -1,6 +1,6 @@
 import type { DiscoveredPack } from "../../src/index.ts";
 
-const kinds = ["servers", "tools", "toolsets", "prompts"] as const;
+const kinds = ["servers", "tools", "toolsets", "prompts", "resources"] as const;
 
 /** A pack on one line: name, version, origin, what is special about it, and its items by kind. */
 function describePack(pack: DiscoveredPack): string {
