@@ -13,7 +13,7 @@ export type {
 
 /**
  * Serves a server of a pack, by qualified name, or a server of the project's config, by its name there. The name of a pack
- * stands for its only server or, if it has none, for all its tools and prompts. `null` serves the project's session: the
+ * stands for its only server or, if it has none, for all its tools, prompts and resources. `null` serves the project's session: the
  * tools of all its packs and servers. That resolves at once, and `ended` rejects if the session cannot open.
  *
  * Trust level: execution. Runs `initialize` of the server and of its tools before it is offered, and handlers when

@@ -3,9 +3,10 @@ import type { ModuleReference } from "./definitions.ts";
 import type { HandlerContext } from "./handlers.ts";
 import type { NeededInput } from "./input.ts";
 
-/** The contents of a resource. `blob` is base64. */
+/** A part of the contents of a resource. `blob` is base64. */
 export type ResourceContents = {
-  uri: string;
+  /** Default: the URI that is read. */
+  uri?: string;
   mimeType?: string;
   _meta?: { [key: string]: unknown };
 } & ({ text: string; blob?: never } | { blob: string; text?: never });
