@@ -5,7 +5,7 @@ import { formatFully, formatLine, formatText, formatValue, linesOf } from "./for
 import type { Json, LockedItem } from "./types.ts";
 
 /** Keys whose values are texts as lines. */
-export const proseKeys: ReadonlySet<string> = new Set(["description", "instructions", "content"]);
+export const proseKeys: ReadonlySet<string> = new Set(["description", "instructions", "content", "text"]);
 
 /** Keys that are shown as the command of a launch. */
 const commandKeys = ["command", "script", "package", "bin", "args"];
