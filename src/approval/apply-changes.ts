@@ -78,8 +78,7 @@ function setPackage({ version, integrity }: NonNullable<ApprovalChange["package"
   entry.integrity = integrity;
 }
 
-const keyOf = (kind: ItemChange["kind"]) =>
-  kind === "needs" ? undefined : keyOfKind[kind];
+const keyOf = (kind: ItemChange["kind"]) => (kind === "needs" ? undefined : keyOfKind[kind]);
 
 /** Changes an item of a pack; `value`: `undefined` to remove it. */
 function changeItem(
