@@ -198,6 +198,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "install",
     "session.ts",
   ],
+  catalog: [
+    "kinds.ts",
+    "version.ts",
+    "home.ts",
+    "problems",
+    "data",
+    "extension-schema",
+    "files",
+    "config",
+    "discovery",
+    "inspection",
+    "lock",
+    "session",
+    "serve",
+    "author",
+  ],
   cli: [
     "kinds.ts",
     "version.ts",
@@ -221,6 +237,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "install",
     "session.ts",
     "author",
+    "catalog",
     "serve.ts",
     "install.ts",
     "lock.ts",
@@ -426,6 +443,7 @@ describe("pure folders", () => {
 describe("modules that only one place may use", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
+      "catalog/open-in-browser.ts",
       "confinement/confined-process.ts",
       "npm/managers/package-manager.ts",
       "processes/reserve-descriptors.ts",

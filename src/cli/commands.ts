@@ -92,6 +92,19 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: {},
     load: () => import("./commands/explain.ts"),
   },
+  catalog: {
+    summary: "Write a static site of the installed packs, without running them",
+    usage: "",
+    positionals: [0, 0],
+    options: {
+      out: { type: "string", placeholder: "DIR", description: "Write to this folder (required)" },
+      title: { type: "string", placeholder: "TEXT", description: "Title of the site" },
+      open: { type: "boolean", description: "Open the site in the browser" },
+      "built-ins": builtInsOption,
+      ...confinementOptions,
+    },
+    load: () => import("./commands/catalog.ts"),
+  },
   tools: {
     summary: "List the tools of a session, and why others are excluded",
     usage: "",

@@ -29,7 +29,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** Converts a file system error to `InvalidArguments`. */
-function describeRefusal(what: string, path: string, error: unknown): unknown {
+export function describeRefusal(what: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !("syscall" in error)) return error;
   const code = errorCode(error);
   const reason = Object.hasOwn(reasons, code) ? reasons[code] : code;

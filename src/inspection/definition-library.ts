@@ -60,11 +60,18 @@ export class DefinitionLibrary {
       const only = byIndex.map(([, declaration]) => declaration);
       const loaded = this.#approve(await loadDefinitions(this.#port, found, { ...this.#options, only }));
       for (const problem of loaded.problems) this.problems.push(problem);
-      for (const item of loaded.items) this.#sources.set(item, loaded);
       if (loaded.confinement !== "data") this.confinement = loaded.confinement;
-      for (const item of loaded.items) this.#items.set(keyOf(item.qualifiedName), item);
+      this.add(loaded);
     }
     return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
+  }
+
+  /** Adds definitions that were loaded elsewhere; their problems are not reported again. */
+  add(loaded: InspectedPack): void {
+    for (const item of loaded.items) {
+      this.#sources.set(item, loaded);
+      this.#items.set(`${item.declaration.kind} ${item.qualifiedName}`, item);
+    }
   }
 
   /** The declarations of a kind by qualified name. */

@@ -15,6 +15,13 @@ export const publishProblems = {
     hint: () =>
       "Add the lines `<!-- trailblaze:docs -->` and `<!-- /trailblaze:docs -->`, once each and in this order.",
   }),
+  CatalogFolderTaken: entry<{ folder: string; reason: string }>({
+    title: "Folder is not empty and not a catalog",
+    severity: "error",
+    message: ({ folder, reason }) => `Cannot write the catalog to ${quote(folder, 400)}: ${reason}.`,
+    hint: () =>
+      "Pass a folder that is empty or that `trailblaze catalog` has written, or move the file away.",
+  }),
   ExportConflict: entry<{ file: string; key?: string }>({
     title: "Export would replace what it did not write",
     severity: "error",

@@ -111,6 +111,7 @@ export const publishCodes: readonly string[] = [
 
 /** Codes of what is written from a pack, which contract/PUBLISH.md adds. */
 export const writingCodes: readonly string[] = [
+  "CatalogFolderTaken",
   "DocsMarkersMissing",
   "EnvironmentNotExported",
   "ExportConflict",

@@ -446,6 +446,10 @@ const samples: Samples = {
     { file: "README.md", opening: 1, closing: 1 },
     { file: "README.md", opening: 2, closing: 1 },
   ],
+  CatalogFolderTaken: [
+    { folder: "/app/site", reason: "it has other files" },
+    { folder: "/app/site", reason: "its `packs` is not a folder" },
+  ],
   ExportConflict: [{ file: "server.json" }, { file: "package.json", key: "bin.jira" }],
   ExportNeedsBin: [
     { name: "acme/jira/planning", server: "planning", isDefault: true },

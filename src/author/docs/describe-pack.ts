@@ -32,7 +32,8 @@ function declaredTools({ declaration }: InspectedItem): string[] | undefined {
   return names.filter((name) => typeof name === "string");
 }
 
-function findListed(
+/** The names of the tools of subprocess servers, by the server's name: approved ones, otherwise declared ones. */
+export function findListed(
   items: readonly InspectedItem[],
   locked: LockedPack | undefined,
 ): ReadonlyMap<string, readonly string[]> {

@@ -11,6 +11,10 @@ export interface Property {
   /** `undefined` without one. */
   fallback: unknown;
   description: string;
+  /** From 1. */
+  depth: number;
+  /** With local references followed. */
+  schema: unknown;
 }
 
 const deepest = 5;
@@ -47,6 +51,8 @@ export function listProperties(schema: unknown): Property[] {
         required: required.includes(name),
         fallback,
         description: typeof description === "string" ? description : "",
+        depth,
+        schema: property,
       });
       collect(property, `${path}.`, depth + 1);
       collect(items, `${path}[].`, depth + 1);

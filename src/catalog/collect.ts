@@ -1,0 +1,291 @@
+import { homedir } from "node:os";
+import { basename, isAbsolute, relative, sep } from "node:path";
+import { findListed } from "../author/docs/describe-pack.ts";
+import { readConfig } from "../config/read-config.ts";
+import type { UserComposedServer } from "../config/session-config.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { ancestorsOf, findProject } from "../discovery/project.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import { findReferences } from "../extension-schema/references.ts";
+import { DefinitionLibrary } from "../inspection/definition-library.ts";
+import type { InspectionOptions } from "../inspection/inspect.ts";
+import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { ownEntry } from "../lock/compare.ts";
+import { Installed } from "../lock/installed.ts";
+import { readLock } from "../lock/lock-file.ts";
+import type { LockFile } from "../lock/types.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { asReferrer } from "../serve/server-references.ts";
+import { decideEnabledPacksOfProject } from "../session/enabled-packs.ts";
+import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
+import { readHttps, readRepository } from "./html.ts";
+import { type ItemLock, LockStates, type PackLock } from "./lock-states.ts";
+import { assignPages, itemId } from "./page-paths.ts";
+
+/** An item of a pack in the catalog. */
+export interface CatalogItem {
+  item: InspectedItem;
+  /** Of its element on the pack's page; unique there. */
+  id: string;
+  /** `undefined` without a lock. */
+  lock: ItemLock | undefined;
+  /** The members of a composed server or of a toolset that lists them. */
+  members: ServerMembers | undefined;
+  /** The tools of a subprocess server, as approved or declared; `undefined` if they are unknown. */
+  listed: readonly string[] | undefined;
+}
+
+/** An installed pack in the catalog. Its strings are not trusted. */
+export interface CatalogPack {
+  found: FoundPack;
+  /** File of its page, relative to the catalog. */
+  page: string;
+  /** Relative to the project, with `/`. */
+  location: string;
+  /** Whether a session uses the pack. */
+  enabled: boolean;
+  integrity: string | undefined;
+  /** https addresses. */
+  repository: string | undefined;
+  homepage: string | undefined;
+  items: CatalogItem[];
+  problems: Problem[];
+  /** `undefined` without a lock. */
+  lock: PackLock | undefined;
+}
+
+/** A server that offers tools of packs. */
+export interface Offer {
+  /** Qualified name, or the label of a server of the config. */
+  name: string;
+  /** The pack of the server; `undefined` for a server of the config. */
+  owner: CatalogPack | undefined;
+  id: string | undefined;
+  /** Number of tools by pack; `undefined` if the server's tools are unknown until it runs. */
+  counts: ReadonlyMap<CatalogPack, number | undefined>;
+}
+
+/** Everything that a catalog shows. It has no absolute paths and no values of environment variables. */
+export interface Catalog {
+  /** For people, from the name of the project. */
+  title: string;
+  /** In the order of discovery. */
+  packs: CatalogPack[];
+  servers: ConfigServer[];
+  offers: Offer[];
+  /** Problems that belong to no pack. */
+  problems: Problem[];
+  hasLock: boolean;
+}
+
+/** The folders of an absolute path, which only this machine has. */
+const elsewhere = /(?<=^|[\s"'(=])(?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)(?:[^\s"'():/\\]+[\\/])+/g;
+
+/** Replaces the project's folder and those above it in texts of problems by relative paths. */
+function createRelativizer(project: string): (problem: Problem) => Problem {
+  const escapePattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const folders = [...ancestorsOf(project)].filter((folder) => folder.length > 3);
+  const replacements = [
+    ...folders.map((folder, depth) => [folder, "../".repeat(depth)] as const),
+    [homedir(), "~/"] as const,
+  ].map(([folder, by]) => [new RegExp(`${escapePattern(folder)}(?:[/\\\\]|(?![\\w.-]))`, "g"), by] as const);
+  const shorten = (text: string) =>
+    replacements
+      .reduce((shortened, [folder, by]) => shortened.replace(folder, by || "./"), text)
+      .replace(elsewhere, "…/");
+  return (problem) => ({
+    ...problem,
+    message: shorten(problem.message),
+    ...(problem.hint === undefined ? {} : { hint: shorten(problem.hint) }),
+    ...(problem.file === undefined ? {} : { file: shorten(problem.file).replace(/^\.\//, "") }),
+  });
+}
+
+function relativeLocation(project: string, location: string): string {
+  const path = relative(project, location).split(sep).join("/");
+  // A linked package somewhere else on this machine.
+  const isElsewhere = isAbsolute(path) || path.startsWith("../".repeat(project.split(sep).length - 1));
+  return isElsewhere ? `…/${basename(location)}` : path || ".";
+}
+
+/** Reads the lock. A malformed one is a problem, so that nothing counts as approved or as not locked. */
+async function readLockOf(project: string): Promise<{ lock: LockFile | undefined; problems: Problem[] }> {
+  try {
+    return { lock: await readLock(project), problems: [] };
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    return { lock: undefined, problems: [error.problem] };
+  }
+}
+
+const hasMembers = ({ shape }: InspectedItem) =>
+  shape === "composedServer" || shape === "serverDocument" || shape === "toolsetList";
+
+/** Reads what servers and toolsets contain. */
+class Members {
+  readonly #reader: ServerContentsReader;
+  readonly #owners: ReadonlyMap<string, CatalogPack>;
+
+  constructor(reader: ServerContentsReader, packs: readonly CatalogPack[]) {
+    this.#reader = reader;
+    this.#owners = new Map(
+      packs
+        .filter(({ found }) => !found.pack.shadowed)
+        .flatMap((pack) =>
+          pack.items.map(({ item }) => [`${item.declaration.kind} ${item.qualifiedName}`, pack]),
+        ),
+    );
+  }
+
+  async fill({ found, items }: CatalogPack): Promise<void> {
+    for (const one of items) {
+      if (!hasMembers(one.item)) continue;
+      const { item } = one;
+      const references = findReferences(item);
+      one.members = await this.#reader.readMembers({ from: found.pack, references, item });
+    }
+  }
+
+  /** How many tools of each pack a server offers. */
+  count({ tools }: ServerMembers): Map<CatalogPack, number> {
+    const counts = new Map<CatalogPack, number>();
+    for (const member of tools) {
+      if (member.type === "builtIn") continue;
+      const { item } = member;
+      const owner = this.#owners.get(`${item.declaration.kind} ${item.qualifiedName}`);
+      const entries = member.type === "bundle" ? item.definition?.entries : undefined;
+      const added = member.type === "tool" ? 1 : Array.isArray(entries) ? entries.length : 0;
+      if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + added);
+    }
+    return counts;
+  }
+
+  async countForUser(server: UserComposedServer) {
+    return this.count(await this.#reader.readMembers(asReferrer(server)));
+  }
+}
+
+function findOffers(packs: readonly CatalogPack[], members: Members): Offer[] {
+  return packs.flatMap((pack) =>
+    pack.items.flatMap(({ item, id, members: own, listed }): Offer[] => {
+      if (item.declaration.kind !== "server" || item.shape === undefined) return [];
+      const isProgram = item.shape === "subprocessServer";
+      const counts = isProgram
+        ? new Map([[pack, listed?.length]])
+        : own === undefined
+          ? new Map<CatalogPack, number>()
+          : members.count(own);
+      return [{ name: item.qualifiedName, owner: pack, id, counts }];
+    }),
+  );
+}
+
+/** Unique IDs of the items of a pack, in order. */
+function assignIds(items: readonly InspectedItem[]): string[] {
+  const used = new Map<string, number>();
+  return items.map(({ declaration }) => {
+    const id = itemId(declaration.kind, declaration.name);
+    const count = (used.get(id) ?? 0) + 1;
+    used.set(id, count);
+    return count === 1 ? id : `${id}~${count}`;
+  });
+}
+
+/**
+ * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
+ * packs, and a malformed lock, as problems. Trust level: inspection; no handler and no server runs. Throws
+ * `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
+ */
+export async function collectCatalog(options: InspectionOptions): Promise<Catalog> {
+  const { port, createEvaluator } = createInspectionPorts();
+  const found: FoundPacks = await findPacks(port, options);
+  const { project, manager } = found;
+  const config = await readConfig(port, { directory: project, isForDiscovery: true });
+  const { lock, problems: lockProblems } = await readLockOf(project);
+  const enabled = await decideEnabledPacksOfProject(found.packs, project);
+  const installed = new Installed(project);
+  installed.readPacks(enabled);
+  const states = new LockStates(lock, config.lock);
+  const relativize = createRelativizer(project);
+
+  const load = {
+    dataOnly: options.dataOnly === true,
+    createEvaluator: () => createEvaluator(options),
+  };
+  const library = new DefinitionLibrary(port, found.packs, load);
+  const locations = enabled.map(({ location }) => relativeLocation(project, location));
+  const pages = assignPages(
+    enabled.map(({ name, version, shadowed }, index) => ({
+      name,
+      version,
+      shadowed,
+      location: locations[index] ?? "",
+    })),
+  );
+  const packs: CatalogPack[] = [];
+  const inspectedPacks: InspectedPack[] = [];
+  for (const [index, one] of found.packs.entries()) {
+    const inspected = await loadDefinitions(port, one, load);
+    if (!one.pack.shadowed) library.add(inspected);
+    const integrity = installed.integrityOf(one.pack);
+    const { value } = one.manifest;
+    const packLock = states.describe(inspected, integrity);
+    const locked = ownEntry(lock?.packs, one.pack.name);
+    const listed = findListed(
+      inspected.items.filter(({ shape }) => shape === "subprocessServer"),
+      locked,
+    );
+    const ids = assignIds(inspected.items);
+    inspectedPacks.push(inspected);
+    packs.push({
+      found: one,
+      page: pages[index] ?? "",
+      location: locations[index] ?? "",
+      enabled: enabled[index]?.enabled === true,
+      integrity,
+      repository: readRepository(value.repository),
+      homepage: readHttps(value.homepage),
+      items: inspected.items.map((item, at) => ({
+        item,
+        id: ids[at] ?? "",
+        lock: packLock?.items.get(item),
+        members: undefined,
+        listed: listed.get(item.declaration.name),
+      })),
+      problems: [],
+      lock: packLock,
+    });
+  }
+
+  const discovered = found.packs.map(({ pack }) => pack);
+  const reader = new ServerContentsReader(library, discovered, options.builtIns ?? [], { manager });
+  const members = new Members(reader, packs);
+  for (const pack of packs) if (!pack.found.pack.shadowed) await members.fill(pack);
+  const ofMembers = [...library.problems];
+  for (const [index, pack] of packs.entries()) {
+    const { name, shadowed, problems } = pack.found.pack;
+    const own = shadowed ? [] : ofMembers.filter((problem) => problem.pack === name);
+    const all = [...problems, ...(inspectedPacks[index]?.problems ?? []), ...own];
+    pack.problems = all.map(relativize);
+  }
+  const composed = await Promise.all(
+    config.servers.map(async (server) => ({
+      name: server.name,
+      owner: undefined,
+      id: undefined,
+      counts: await members.countForUser(server),
+    })),
+  );
+  const { name } = findProject(port, project).manifest?.value ?? {};
+  return {
+    title: typeof name === "string" && name !== "" ? `Packs of ${name.slice(0, 214)}` : "Installed packs",
+    packs,
+    servers: collectConfigServers(config, states),
+    offers: [...findOffers(packs, members), ...composed],
+    problems: [...lockProblems, ...found.problems, ...config.problems].map(relativize),
+    hasLock: lock !== undefined,
+  };
+}

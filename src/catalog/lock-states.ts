@@ -1,0 +1,91 @@
+import type { LockConfig, UserServer } from "../config/session-config.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { keyOfKind } from "../kinds.ts";
+import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
+import { describeUserServer } from "../lock/describe-items.ts";
+import { describePack } from "../lock/describe-pack.ts";
+import { LockScope } from "../lock/recording-gate.ts";
+import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+
+/** What trailblaze.lock says about an item; `unknown` without a valid definition. */
+export type ItemLock = "approved" | "changed" | "notApproved" | "denied" | "notLocked" | "unknown";
+
+/** What trailblaze.lock says about a pack. */
+export interface PackLock {
+  state: "approved" | "changed" | "notApproved" | "notLocked";
+  /** The approved version. */
+  version: string | undefined;
+  /** Whether the same version has other contents than the approved ones. */
+  isTampered: boolean;
+  /** Whether what the pack needs differs from what was approved. */
+  needsDiffer: boolean;
+  items: ReadonlyMap<InspectedItem, ItemLock>;
+}
+
+const deniedIn = (entry: LockedPack | LockedServer | undefined): readonly unknown[] =>
+  Array.isArray(entry?.denied) ? entry.denied : [];
+
+/** Compares what is installed with the lock, without starting servers. */
+export class LockStates {
+  readonly #lock: LockFile | undefined;
+  readonly #scope: LockScope;
+
+  constructor(lock: LockFile | undefined, config: LockConfig) {
+    this.#lock = lock;
+    this.#scope = new LockScope(config);
+  }
+
+  /** The states of a pack and its items; `undefined` without a lock. */
+  describe(inspected: InspectedPack, integrity: string | undefined): PackLock | undefined {
+    if (this.#lock === undefined) return undefined;
+    const { pack, items } = inspected;
+    const locked = ownEntry(this.#lock.packs, pack.name);
+    const entry = describePack(inspected, integrity);
+    const compared = comparePacks(pack.name, locked, entry);
+    const denied = deniedIn(locked);
+    const isCovered = this.#scope.hasPack(pack);
+    const changes = new Map(
+      compared.items
+        .filter(({ server }) => server === undefined)
+        .map(({ kind, name, change }) => [`${kind}:${name}`, change]),
+    );
+    const stateOf = ({ declaration: { kind, name }, qualifiedName }: InspectedItem): ItemLock => {
+      if (!isCovered || this.#scope.isUnlocked(qualifiedName)) return "notLocked";
+      if (denied.includes(`${kind}:${name}`)) return "denied";
+      if (ownEntry<LockedItem>(entry[keyOfKind[kind]], name) === undefined) return "unknown";
+      const change = changes.get(`${kind}:${name}`);
+      return change === undefined ? "approved" : change === "added" ? "notApproved" : "changed";
+    };
+    const states = new Map(items.map((item) => [item, stateOf(item)]));
+    const needsDiffer = isCovered && locked !== undefined && changes.has("needs:needs");
+    const isTampered =
+      isCovered && compared.integrity === "changed" && compared.version.from === compared.version.to;
+    const values = [...states.values()];
+    const differs =
+      needsDiffer || isTampered || values.some((state) => state === "changed" || state === "notApproved");
+    return {
+      state: !isCovered
+        ? "notLocked"
+        : locked === undefined
+          ? "notApproved"
+          : differs
+            ? "changed"
+            : "approved",
+      version: locked?.version,
+      isTampered,
+      needsDiffer,
+      items: states,
+    };
+  }
+
+  /** The state of a server of the config; `undefined` without a lock. */
+  describeServer(server: UserServer): ItemLock | undefined {
+    if (this.#lock === undefined) return undefined;
+    if (this.#scope.isUnlocked(server.name)) return "notLocked";
+    const locked = ownEntry(this.#lock.servers, server.name);
+    if (locked === undefined) return "notApproved";
+    if (deniedIn(locked).includes(`server:${server.name}`)) return "denied";
+    const { items } = compareUserServers(server.name, locked, describeUserServer(server, undefined));
+    return items.some(({ kind }) => kind === "server") ? "changed" : "approved";
+  }
+}

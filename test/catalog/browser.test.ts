@@ -1,0 +1,234 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { buildCatalog } from "../../src/catalog/build-catalog.ts";
+import { writeSite } from "../../src/catalog/write-site.ts";
+import { findChromium } from "../support/chromium.ts";
+import { packManifest } from "../support/packs.ts";
+import { samplePacks } from "../support/sample-packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
+
+const program = findChromium();
+if (program === undefined)
+  process.stdout.write(
+    "Left out: tests of the catalog in a browser. Install Chromium or set TRAILBLAZE_CHROMIUM.\n",
+  );
+
+const schemes = ["light", "dark"] as const;
+const hostile = `</style></script><script>canary()</script><img src=x onerror=canary()><a href="javascript:canary()">x</a> \u202eevil\u2066`;
+
+/** A pack that tries everything to be more than text. */
+const canary = {
+  "node_modules/canary/package.json": packManifest("canary", {
+    description: hostile,
+    version: hostile,
+    homepage: "javascript:canary()",
+    repository: "javascript:canary()//acme/x",
+    trailblaze: { tools: [["bite", hostile], "gone"], servers: ["main"] },
+  }),
+  "node_modules/canary/trailblaze/tools/bite.json": {
+    name: "canary_bite",
+    title: hostile,
+    description: hostile,
+    inputSchema: {
+      type: "object",
+      properties: {
+        [hostile]: {
+          type: "string",
+          description: hostile,
+          default: hostile,
+          pattern: hostile,
+          enum: [hostile],
+        },
+        owner: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      },
+    },
+    handler: "./bite.js",
+  },
+  "node_modules/canary/trailblaze/servers/main.json": {
+    command: "node",
+    args: [hostile],
+    env: { [hostile]: hostile },
+  },
+  "node_modules/canary/bite.js": "export default () => 'x';",
+};
+
+describe.skipIf(program === undefined)("the catalog in a browser", () => {
+  const folder = makeTemporaryFolder();
+  const site = join(folder.path, "site");
+  let browser: Browser;
+
+  beforeAll(async () => {
+    const project = join(folder.path, "project");
+    const names = [...samplePacks.map(({ name }) => name), "canary"];
+    const dependencies = Object.fromEntries(names.map((name) => [name, "*"]));
+    writeTree(project, { "package.json": { name: "harbor", dependencies }, ...canary });
+    for (const pack of samplePacks) {
+      mkdirSync(join(project, "node_modules", pack.name, ".."), { recursive: true });
+      symlinkSync(pack.folder, join(project, "node_modules", pack.name), "junction");
+    }
+    writeSite(site, (await buildCatalog({ cwd: project })).files);
+    writeSite(join(folder.path, "empty"), (await buildCatalog({ cwd: makeEmptyProject() })).files);
+    browser = await chromium.launch({
+      ...(program === undefined ? {} : { executablePath: program }),
+      args: process.platform === "linux" ? ["--no-sandbox"] : [],
+    });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    folder.remove();
+  });
+
+  function makeEmptyProject(): string {
+    const path = join(folder.path, "nothing");
+    writeTree(path, { "package.json": { name: "nothing" } });
+    return path;
+  }
+
+  /** Opens a page, and after the test expects that it asked for nothing and had no errors. */
+  async function open(
+    path: string,
+    options: { width?: number; scheme?: (typeof schemes)[number]; script?: boolean } = {},
+  ): Promise<Page> {
+    const { width = 1280, scheme = "light", script = true } = options;
+    const context = await browser.newContext({
+      viewport: { width, height: 900 },
+      colorScheme: scheme,
+      javaScriptEnabled: script,
+    });
+    const page = await context.newPage();
+    const noise: string[] = [];
+    page.on("console", (message) => noise.push(message.text()));
+    page.on("pageerror", (error) => noise.push(error.message));
+    page.on("request", (request) => {
+      if (!request.isNavigationRequest() || !request.url().startsWith("file:")) noise.push(request.url());
+    });
+    page.on("dialog", (dialog) => noise.push(dialog.message()));
+    await page.goto(pathToFileURL(join(site, path)).href);
+    onTestFinished(async () => {
+      await context.close();
+      expect(noise).toEqual([]);
+    });
+    return page;
+  }
+
+  const shownPacks = (page: Page) => page.locator("[data-entry]:visible h3 a").allInnerTexts();
+
+  /** Violations of axe. The debugger adds its script, because the page's policy lets no other run. */
+  async function findViolations(page: Page): Promise<unknown[]> {
+    await page.evaluate(axe.source);
+    return await page.evaluate(
+      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0]?.html]))",
+    );
+  }
+
+  test("search finds packs by name, description and the names of their items, as one types", async () => {
+    const page = await open("index.html");
+    expect(await shownPacks(page)).toHaveLength(samplePacks.length + 1);
+    await page.keyboard.press("/");
+    await page.keyboard.type("createiss");
+    expect(await shownPacks(page)).toEqual(["@acme/jira"]);
+    const match = page.locator(".matches a").first();
+    expect(await match.textContent()).toBe("jira_createIssue");
+    expect(await page.locator("#status").textContent()).toBe(`1 of ${samplePacks.length + 1} packs`);
+    await match.click();
+    expect(page.url()).toMatch(/packs\/acme\/jira\.html#tool-createIssue$/);
+    expect(await page.locator("#tool-createIssue").isVisible()).toBe(true);
+  });
+
+  test("filters by kind and by problem narrow the packs, and a search without results says so", async () => {
+    const page = await open("index.html");
+    await page.getByRole("button", { name: "Resources" }).click();
+    expect(await shownPacks(page)).toEqual(["@globex/handbook"]);
+    await page.getByRole("button", { name: "With problems" }).click();
+    expect(await page.getByText("Nothing matches.").isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("button", { name: "With problems" }).click();
+    expect(await shownPacks(page)).toEqual(["canary"]);
+    await page.getByRole("searchbox").fill("nothing has this text");
+    expect(await page.getByText("Nothing matches.").isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await shownPacks(page)).toEqual(["canary"]);
+  });
+
+  test("a pack's page has a search of its own", async () => {
+    const page = await open("packs/acme/jira.html");
+    await page.getByRole("searchbox").fill("getIssue");
+    expect(await shownPacks(page)).toEqual(["jira_getIssue"]);
+    expect(await page.getByRole("heading", { name: "Prompts" }).isVisible()).toBe(false);
+  });
+
+  test.each(schemes)("the theme follows the system (%s), and the button changes it", async (scheme) => {
+    const page = await open("index.html", { scheme });
+    const brightness = () =>
+      page.evaluate<number>("Number(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0])");
+    const isDark = async () => (await brightness()) < 128;
+    expect(await isDark()).toBe(scheme === "dark");
+    await page.locator("#theme").click();
+    expect(await isDark()).toBe(scheme === "light");
+    await page.locator("#theme").click();
+    expect(await isDark()).toBe(scheme === "dark");
+  });
+
+  test("without script, every pack and item is there, and no control that needs it", async () => {
+    const page = await open("index.html", { script: false });
+    expect(await shownPacks(page)).toHaveLength(samplePacks.length + 1);
+    expect(await page.locator("#finder").isVisible()).toBe(false);
+    expect(await page.locator("#theme").isVisible()).toBe(false);
+    await page.getByRole("link", { name: "@acme/jira", exact: true }).first().click();
+    expect(await page.getByText("One line on what the issue is about.", { exact: true }).isVisible()).toBe(
+      true,
+    );
+  });
+
+  test.each(["index.html", "packs/acme/jira.html", "packs/canary.html"])(
+    "%s fits 360 pixels",
+    async (path) => {
+      const page = await open(path, { width: 360 });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
+    },
+  );
+
+  test("the keyboard reaches the content past the header", async () => {
+    const page = await open("packs/acme/jira.html");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate("document.activeElement.id")).toBe("main");
+  });
+
+  test("texts of a pack stay texts", async () => {
+    for (const path of ["index.html", "packs/canary.html"]) {
+      const page = await open(path);
+      await page.getByRole("searchbox").fill("bite");
+      const found = await page.evaluate<{ scripts: string[]; links: string[]; text: string }>(`({
+        scripts: [...document.scripts].map(({ type }) => type),
+        images: document.images.length,
+        links: [...document.links].map(({ protocol }) => protocol),
+        inline: document.querySelectorAll("[style],[onerror],[onclick]").length,
+        styles: document.styleSheets.length,
+        text: document.body.innerText,
+      })`);
+      expect(found.scripts.filter((type) => type !== "application/json")).toEqual([""]);
+      expect(new Set(found.links)).toEqual(new Set(path === "index.html" ? ["file:"] : ["file:", "https:"]));
+      expect(found).toMatchObject({ images: 0, inline: 0, styles: 1 });
+      expect(found.text).toContain("<script>canary()</script>");
+      expect(found.text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    }
+  });
+
+  test.each([
+    { scheme: "light", paths: ["index.html", "packs/acme/jira.html", "packs/canary.html"], width: 1280 },
+    { scheme: "dark", paths: ["index.html", "packs/canary.html", "../empty/index.html"], width: 360 },
+  ] as const)("axe finds no violations in the theme $scheme", async ({ scheme, paths, width }) => {
+    for (const path of paths) {
+      const page = await open(path, { scheme, width });
+      await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+      expect(await findViolations(page), path).toEqual([]);
+    }
+  });
+});
