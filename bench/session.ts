@@ -158,7 +158,7 @@ async function benchLabels(cwd: string, rounds: number): Promise<void> {
 }
 
 interface Era {
-  name: string;
+  name: "legacy" | "modern";
   /** The SDK's bare server of this era. */
   server: string;
   /** The SDK's client of this era, connected to a new server. */

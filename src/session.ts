@@ -2,10 +2,21 @@ import { openSessionByRules } from "./session/open-session.ts";
 import type { Session } from "./session/session.ts";
 import type { CommandSessionOptions, SessionOptions } from "./session/session-options.ts";
 
+export type { TrailblazeConfig } from "./config/generated/config-type.ts";
 export type { BuiltInDefinition, Device } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
-export type { CallToolResult, ContentBlock, ToolResult, Variant } from "./runtime/tool-result.ts";
+export type {
+  AudioBlock,
+  CallToolResult,
+  ContentBlock,
+  EmbeddedResourceBlock,
+  ImageBlock,
+  ResourceLinkBlock,
+  TextBlock,
+  ToolResult,
+  Variant,
+} from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
@@ -20,6 +31,7 @@ export type {
   SessionToolset,
   SkippedTool,
   SkipReason,
+  ToolInputSchema,
 } from "./session/session-tool.ts";
 export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
 

@@ -1,3 +1,4 @@
+import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { lockFileOf } from "../lock/lock-file.ts";
 import {
   type LockScope,
@@ -16,7 +17,7 @@ export interface InstallationOptions {
   /** The folder whose project is read. Default: the current folder. */
   cwd?: string;
   /** Path of a config file, or the parsed config. Default: trailblaze.config.yaml or .json next to package.json. */
-  config?: string | Readonly<Record<string, unknown>>;
+  config?: string | TrailblazeConfig;
   /** Aborts the reading and ends the servers that it started. */
   signal?: AbortSignal;
   /** Called with each command before it is started. */

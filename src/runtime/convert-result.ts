@@ -1,11 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
-import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeStop } from "../json-schema/check-budget.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./input-requests.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
-import type { CallToolResult, ContentBlock } from "./tool-result.ts";
+import { type CallToolResult, findBlockFault, isTypedObject, type TypedObject } from "./tool-result.ts";
 
 export const createErrorResult = (message: string): CallToolResult => ({
   content: [{ type: "text", text: message }],
@@ -14,20 +13,10 @@ export const createErrorResult = (message: string): CallToolResult => ({
 
 const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-const isBlock = (value: unknown): value is ContentBlock => isRecord(value) && typeof value.type === "string";
-
-function findBlockFault(block: ContentBlock): string | undefined {
-  if (block.type === "resource") {
-    const { resource } = block;
-    return isRecord(resource) && typeof resource.uri === "string" ? undefined : "resource.uri";
-  }
-  return textsOfBlock.get(block.type)?.find((key) => typeof block[key] !== "string");
-}
-
 /** Why an object with typed blocks is not a valid MCP result. */
 function findResultFault(
   result: Record<string, unknown>,
-  blocks: readonly ContentBlock[],
+  blocks: readonly TypedObject[],
 ): string | undefined {
   for (const [index, block] of blocks.entries()) {
     const key = findBlockFault(block);
@@ -42,7 +31,7 @@ function findResultFault(
 export function findFaultOfResult(value: unknown): string | undefined {
   if (!isRecord(value)) return "it must be an object";
   const { content } = value;
-  if (!Array.isArray(content) || !content.every(isBlock))
+  if (!Array.isArray(content) || !content.every(isTypedObject))
     return "/content must be an array of blocks with a `type`";
   return findResultFault(value, content);
 }
@@ -52,7 +41,7 @@ function fromJson(json: string): CallToolResult {
   if (!json.startsWith("{")) return createTextResult(json);
   const value = JSON.parse(json) as Record<string, unknown>;
   const { content } = value;
-  if (!Array.isArray(content) || !content.every(isBlock)) {
+  if (!Array.isArray(content) || !content.every(isTypedObject)) {
     return { ...createTextResult(json), structuredContent: value };
   }
   const fault = findResultFault(value, content);

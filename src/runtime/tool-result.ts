@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 
 /** How a call ended. */
 export const variants = [
@@ -34,8 +35,7 @@ const isFailureVariant = (name: unknown): name is Variant =>
   name !== "Success" && name !== "InputRequired" && variants.some((one) => one === name);
 
 function firstText(content: readonly ContentBlock[]): string {
-  const block = content.find(({ type, text }) => type === "text" && typeof text === "string");
-  return typeof block?.text === "string" ? block.text : "";
+  return content.find((block) => block.type === "text")?.text ?? "";
 }
 
 /** Converts a tool's answer for a session. Memory changes count only on success. */
@@ -68,12 +68,56 @@ export function failedResult(
   variant: Exclude<Variant, "Success"> = "ExceptionThrown",
   details?: Record<string, unknown>,
 ): ToolResult {
-  const content = [{ type: "text", text: message }];
+  const content: ContentBlock[] = [{ type: "text", text: message }];
   return { variant, message, content, ...(details === undefined ? {} : { details }) };
 }
 
-/** A block of MCP content; `type` says which. */
-export type ContentBlock = { type: string } & Record<string, unknown>;
+/** What blocks of each type may have. */
+type BlockKeys = { annotations?: Record<string, unknown>; _meta?: Record<string, unknown> };
+
+/** Text, which is the author's or the server's and not trusted. */
+export type TextBlock = { type: "text"; text: string } & BlockKeys;
+/** An image; `data` is base64. */
+export type ImageBlock = { type: "image"; data: string; mimeType: string } & BlockKeys;
+/** A sound; `data` is base64. */
+export type AudioBlock = { type: "audio"; data: string; mimeType: string } & BlockKeys;
+/** The address of a resource, which `readResource` of its server reads. */
+export type ResourceLinkBlock = {
+  type: "resource_link";
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** Bytes. */
+  size?: number;
+} & BlockKeys;
+/** A resource with its contents; `blob` is base64. */
+export type EmbeddedResourceBlock = {
+  type: "resource";
+  resource: { uri: string; mimeType?: string; text?: string; blob?: string; _meta?: Record<string, unknown> };
+} & BlockKeys;
+
+/**
+ * A block of MCP content; `type` says which. Checked are the required strings. A server may send a block of a type that is
+ * not here, so leave room for others when you tell them apart.
+ */
+export type ContentBlock = TextBlock | ImageBlock | AudioBlock | ResourceLinkBlock | EmbeddedResourceBlock;
+
+/** What may be a block of any type. */
+export type TypedObject = Record<string, unknown> & { type: string };
+
+export const isTypedObject = (value: unknown): value is TypedObject =>
+  isRecord(value) && typeof value.type === "string";
+
+/** The required string that a block lacks, with dots between nested keys. */
+export function findBlockFault(block: TypedObject): string | undefined {
+  if (block.type === "resource") {
+    const { resource } = block;
+    return isRecord(resource) && typeof resource.uri === "string" ? undefined : "resource.uri";
+  }
+  return textsOfBlock.get(block.type)?.find((key) => typeof block[key] !== "string");
+}
 
 /** The result of MCP's `tools/call`. */
 export interface CallToolResult {

@@ -1,3 +1,4 @@
+import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition } from "../config/session-config.ts";
 import type { ServedProtocol } from "../mcp/protocol-server.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -34,7 +35,7 @@ export interface ServeOptions {
   /** How long modern clients may keep lists, in seconds. Default: 300. */
   cacheTtl?: number;
   /** Path of a config file, or the parsed config. */
-  config?: string | Readonly<Record<string, unknown>>;
+  config?: string | TrailblazeConfig;
   /** Definitions of the host's own tools, in addition to the config's. */
   builtIns?: readonly BuiltInDefinition[];
   /** Installs missing packs that the server refers to. Default: as `packs.autoInstall` says. */

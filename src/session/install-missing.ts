@@ -1,3 +1,4 @@
+import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { isAllowed, matchesAny } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
@@ -14,7 +15,7 @@ import { selectPacks } from "./select-packs.ts";
 
 export interface MissingPacksOptions {
   cwd?: string;
-  config?: string | Readonly<Record<string, unknown>>;
+  config?: string | TrailblazeConfig;
   /** Installs every missing pack; otherwise only those that the config's `packs.autoInstall` matches. */
   install?: boolean;
   signal?: AbortSignal;

@@ -1,3 +1,4 @@
+import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition, Device, LockMode, SessionConfig } from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
@@ -42,7 +43,7 @@ export interface SessionOptions {
   /** Strings by key; they override those of the config. */
   memory?: Iterable<readonly [string, string]> | Readonly<Record<string, string>>;
   /** Path of a config file, or the parsed config. Default: trailblaze.config.yaml or .json next to package.json. */
-  config?: string | Readonly<Record<string, unknown>>;
+  config?: string | TrailblazeConfig;
   /** Definitions of the host's own tools, in addition to the config's; handlers may be functions. */
   builtIns?: readonly BuiltInDefinition[];
   /**

@@ -5,6 +5,9 @@ import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { SessionServer } from "./session-servers.ts";
 
+/** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */
+export type ToolInputSchema = { type: "object" } & Record<string, unknown>;
+
 /** A tool of a session, as its users see it. Its strings are the author's and not trusted. */
 export interface SessionTool {
   /** The advertised name, by which it is called. */
@@ -13,8 +16,10 @@ export interface SessionTool {
   qualifiedName: string | null;
   source: ToolSource;
   title?: string;
-  description: string | null;
-  inputSchema: Record<string, unknown>;
+  /** Missing if the tool has none. */
+  description?: string;
+  /** A JSON Schema; `{ type: "object" }` for a tool without arguments. */
+  inputSchema: ToolInputSchema;
   outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
   /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be called by it. */

@@ -85,14 +85,11 @@ export class Session implements AsyncDisposable {
    * Calls a tool by its advertised name, its qualified name, or `LABEL/TOOL` for a server of the config. Trust level:
    * execution.
    *
-   * Resolves even if the tool fails: `variant` says how the call ended. Rejects with a `TrailblazeError` `ToolNotFound`,
+   * Resolves even if the tool fails: `variant` says how the call ended. Arguments that are no object, as models sometimes
+   * write, are such a failure, and `undefined` is `{}`. Rejects with a `TrailblazeError` `ToolNotFound`,
    * `ServerNotFound`, `AmbiguousName` or `SessionClosed`, or with the reason of `signal`.
    */
-  async callTool(
-    name: string,
-    args: Readonly<Record<string, unknown>> = {},
-    options: CallOptions = {},
-  ): Promise<ToolResult> {
+  async callTool(name: string, args?: unknown, options: CallOptions = {}): Promise<ToolResult> {
     this.#parts.resources.closing.throwIfAborted();
     const state = this.#parts.state();
     return this.#parts.calls.callFromHost(state, state.resolve(name, undefined), args, options);

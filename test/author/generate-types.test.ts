@@ -14,7 +14,6 @@ import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 
 const tool = (name: string, fields: Partial<DeclaredTool> = {}): DeclaredTool => ({
   name,
-  description: null,
   inputSchema: { type: "object", properties: {} },
   ...fields,
 });

@@ -9,7 +9,11 @@ import { planImport } from "../../src/install/import-servers.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 
-const npx = (args: readonly string[], env?: object) => ({ command: "npx", args, ...(env && { env }) });
+const npx = (args: readonly string[], env?: Record<string, string>) => ({
+  command: "npx",
+  args,
+  ...(env && { env }),
+});
 const docker = (...args: string[]) => ({ command: "docker", args: ["run", "-i", "--rm", ...args] });
 const uvx = (...args: string[]) => ({ command: "uvx", args });
 const key = "s3cret";

@@ -4,6 +4,7 @@ import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import type { BundleEntry, BundleRequest } from "../../src/runtime/bundle-entry.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
 import type { Outcome } from "../../src/runtime/tool-code.ts";
+import { firstText } from "../support/first-text.ts";
 
 const engine = createCelEngine();
 
@@ -225,7 +226,7 @@ describe("the result of an entry", () => {
   ])("the impossible result %j is an error result", async (template, returned, message) => {
     const result = await run(template, returned);
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toContain(message);
+    expect(firstText(result)).toContain(message);
   });
 
   test("a child process that does not answer in JSON is an error result", () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
 import { checkStructuredContent, toCallToolResult } from "../../src/runtime/convert-result.ts";
+import { firstText } from "../support/first-text.ts";
 
-const text = (value: string) => ({ content: [{ type: "text", text: value }] });
+const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
 
 describe("results of handlers", () => {
   const block = { type: "text", text: "hello", annotations: { audience: ["user"] } };
@@ -98,7 +99,9 @@ describe("values that JSON cannot hold", () => {
     const { isError, content } = toCallToolResult(value);
     expect(isError).toBe(true);
     expect(content).toHaveLength(1);
-    expect(content[0]?.text).toBe(`The handler returned a value that JSON cannot represent: it ${words}.`);
+    expect(firstText({ content })).toBe(
+      `The handler returned a value that JSON cannot represent: it ${words}.`,
+    );
   });
 
   test.each([
@@ -162,6 +165,6 @@ describe("structured content", () => {
   test("an unusable outputSchema is an error", async () => {
     const result = await checkStructuredContent(toCallToolResult({ m: 1 }), { type: "objekt" }, validator);
     expect(result.isError).toBe(true);
-    expect(result.content[0]?.text).toContain("The tool's outputSchema cannot be used: /type must be one of");
+    expect(firstText(result)).toContain("The tool's outputSchema cannot be used: /type must be one of");
   });
 });

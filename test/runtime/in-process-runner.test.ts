@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { firstText } from "../support/first-text.ts";
 import { makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
 import { makePack } from "./make-pack.ts";
@@ -13,7 +14,7 @@ function createRunner(tree: Tree) {
   const call = (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
     callCode(runner, inModule(root, handler), args, createContext(context));
   const textOf = async (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
-    (await call(handler, args, context)).content[0]?.text;
+    firstText(await call(handler, args, context));
   return { root, runner, call, textOf };
 }
 
@@ -54,7 +55,7 @@ describe("finding a handler", () => {
       {},
       createContext(),
     );
-    expect([one.content[0]?.text, two.content[0]?.text]).toEqual(["one 1", "two"]);
+    expect([firstText(one), firstText(two)]).toEqual(["one 1", "two"]);
   });
 
   test("a handler may be a function of the host", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createProcessRunner, type ProcessRunnerOptions } from "../../src/runtime/process-runner.ts";
+import { firstText } from "../support/first-text.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
@@ -33,7 +34,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
     return result as typeof result & { structuredContent?: Record<string, unknown> };
   };
   const textOf = async (name: string, args = {}, context: Partial<HandlerContext> = {}) =>
-    (await call(name, args, context)).content[0]?.text;
+    firstText(await call(name, args, context));
   return { root, runner, call, textOf, late, outputText: () => Buffer.concat(output).toString() };
 }
 

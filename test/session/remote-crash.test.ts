@@ -39,7 +39,7 @@ async function serveDroppable() {
   };
 }
 
-async function open(crash: string, { served = false } = {}) {
+async function open(crash: "isolate" | "relaunch" | "fail", { served = false } = {}) {
   const remote = await serveDroppable();
   const clock = createManualClock();
   const config = {

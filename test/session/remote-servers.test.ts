@@ -163,7 +163,7 @@ describe("a remote server that is lost", () => {
     const session = await openSessionByRules(
       {
         cwd: makeProject({}),
-        config: { logDir: "logs", crash, mcpServers: { docs: { url: remote.url } } },
+        config: { logDir: "logs", crash: crash as "fail", mcpServers: { docs: { url: remote.url } } },
       },
       { userServers: "needed", clock },
     );

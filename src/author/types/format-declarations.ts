@@ -6,7 +6,7 @@ export interface DeclaredTool {
   /** The advertised name. */
   name: string;
   title?: string;
-  description: string | null;
+  description?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   outputSchema?: Readonly<Record<string, unknown>>;
 }
@@ -18,7 +18,7 @@ const indent = "    ";
 const inner = `${indent}  `;
 
 function formatTool({ name, title, description, inputSchema, outputSchema }: DeclaredTool): string {
-  const comment = formatDocComment([title, description ?? undefined], indent);
+  const comment = formatDocComment([title, description], indent);
   const members = [`${inner}arguments: ${formatSchemaType(inputSchema, inner)};`];
   if (outputSchema !== undefined) members.push(`${inner}result: ${formatSchemaType(outputSchema, inner)};`);
   return `${comment}${indent}${formatLiteral(name)}: {\n${members.join("\n")}\n${indent}};\n`;

@@ -53,10 +53,12 @@ const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]
 class TypeWriter {
   readonly #root: Schema;
   readonly #referred: string[] = [];
+  readonly #array: string;
   #nodes = 0;
 
-  constructor(root: Schema) {
+  constructor(root: Schema, array: string) {
     this.#root = root;
+    this.#array = array;
   }
 
   write(schema: unknown, indent: string, depth: number): string {
@@ -117,7 +119,7 @@ class TypeWriter {
     // The schema checks the length and the places of tuples.
     if (Array.isArray(prefix)) return "unknown[]";
     if (items === undefined || items === true) return "unknown[]";
-    return `${inParentheses(this.write(items, indent, depth + 1))}[]`;
+    return `${this.#array}${inParentheses(this.write(items, indent, depth + 1))}[]`;
   }
 
   #writeObject(schema: Schema, indent: string, depth: number): string {
@@ -125,7 +127,11 @@ class TypeWriter {
     const properties = isRecord(declared) ? Object.entries(declared).sort(byName).slice(0, mostMembers) : [];
     const further = own(schema, "additionalProperties");
     const patterns = own(schema, "patternProperties");
-    const isOpen = isRecord(patterns) && Object.keys(patterns).length > 0;
+    const keyPatterns = isRecord(patterns) ? Object.keys(patterns) : [];
+    // Keys with a prefix, such as x-, have an equivalent if no others are allowed.
+    const [prefix] = keyPatterns.length === 1 ? (/^\^[\w-]+$/.exec(keyPatterns[0] ?? "") ?? []) : [];
+    const isPrefixed = further === false && prefix !== undefined;
+    const isOpen = keyPatterns.length > 0 && !isPrefixed;
     const required = own(schema, "required");
     const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
     const undeclared = Array.isArray(required)
@@ -154,6 +160,7 @@ class TypeWriter {
     // Additional properties are allowed without the keyword, but an undeclared one is usually misspelled.
     if (isCut || isOpen || further === true || isRecord(further))
       members.push(`${inner}[key: string]: unknown;`);
+    else if (isPrefixed) members.push(`${inner}[key: \`${prefix.slice(1)}\${string}\`]: unknown;`);
     return `{\n${members.join("\n")}\n${indent}}`;
   }
 
@@ -180,7 +187,10 @@ class TypeWriter {
   }
 }
 
-/** The TypeScript type for a JSON Schema; wider where TypeScript has no equivalent. `indent`: of its first line. */
-export function formatSchemaType(schema: Schema, indent: string): string {
-  return new TypeWriter(schema).write(schema, indent, 0);
+/**
+ * The TypeScript type for a JSON Schema; wider where TypeScript has no equivalent. `indent`: of its first line. `array`:
+ * what starts the types of arrays, such as `readonly `.
+ */
+export function formatSchemaType(schema: Schema, indent: string, array = ""): string {
+  return new TypeWriter(schema, array).write(schema, indent, 0);
 }

@@ -46,7 +46,8 @@ function describeTool({
     name,
     qualifiedName,
     source,
-    description,
+    // The key is always there, for readers of JSON.
+    description: description ?? null,
     inputSchema,
     isForLlm,
     isRecordable,

@@ -6,9 +6,9 @@ import type { ToolResult } from "../../runtime/tool-result.ts";
 /** Formats the result of a tool: text blocks with unprintable characters escaped, other blocks by their type. */
 export function formatResult({ variant, message, content, structuredContent }: ToolResult): string {
   const blocks = content.map((block) =>
-    block.type === "text" && typeof block.text === "string"
+    block.type === "text"
       ? printableLines(block.text)
-      : `[${printable(block.type)}${typeof block.mimeType === "string" ? ` ${printable(block.mimeType)}` : ""}]`,
+      : `[${printable(block.type)}${"mimeType" in block && typeof block.mimeType === "string" ? ` ${printable(block.mimeType)}` : ""}]`,
   );
   if (variant !== "Success") return `${variant}: ${blocks.join("\n") || printableLines(message)}`;
   if (blocks.length === 0 && structuredContent !== undefined)

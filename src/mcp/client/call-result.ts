@@ -1,11 +1,17 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
+import {
+  type CallToolResult,
+  type ContentBlock,
+  findBlockFault,
+  isTypedObject,
+} from "../../runtime/tool-result.ts";
 import type { PromptResult, ResourceResult } from "./connected-server.ts";
 import type { Era } from "./handshake.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 
+/** Blocks of other types than MCP's are passed on as they are. */
 const isBlock = (value: unknown): value is ContentBlock =>
-  isRecord(value) && typeof own(value, "type") === "string";
+  isTypedObject(value) && findBlockFault(value) === undefined;
 
 /**
  * The four keys of a `tools/call` result, or why it is invalid. `content` may be missing, as in the SDK. Modern servers
@@ -16,15 +22,19 @@ export function readCallResult(result: JsonObject, era: Era): CallToolResult | {
   const structuredContent = own(result, "structuredContent");
   const isError = own(result, "isError");
   const _meta = own(result, "_meta");
-  if (!Array.isArray(content) || !content.every(isBlock))
+  if (!Array.isArray(content) || !content.every(isTypedObject))
     return { fault: "`content` must be an array of objects with a string `type`" };
+  for (const [index, block] of content.entries()) {
+    const key = findBlockFault(block);
+    if (key !== undefined) return { fault: `\`content[${index}]\` must have a string \`${key}\`` };
+  }
   if (era === "legacy" && structuredContent !== undefined && !isRecord(structuredContent)) {
     return { fault: "`structuredContent` must be an object" };
   }
   if (isError !== undefined && typeof isError !== "boolean") return { fault: "`isError` must be a boolean" };
   if (_meta !== undefined && !isRecord(_meta)) return { fault: "`_meta` must be an object" };
   return {
-    content,
+    content: content.filter(isBlock),
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(isError === undefined ? {} : { isError }),
     ...(_meta === undefined ? {} : { _meta }),

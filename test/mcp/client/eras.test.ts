@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ConnectedServer } from "../../../src/mcp/client/connected-server.ts";
 import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
 import { type Problem, TrailblazeError } from "../../../src/problems/index.ts";
+import { firstText } from "../../support/first-text.ts";
 import { inRepository } from "../../support/repository.ts";
 import { capabilitiesKey, clientKey, revision, revisionKey, serverKey } from "../modern/modern-served.ts";
 import { call, limit, startFixture } from "./start-fixture.ts";
@@ -39,7 +40,7 @@ const reasonOf = async (...given: Parameters<typeof start>) => {
 /** The messages that the fixture has received, with the call that asks for them. */
 async function receivedBy(server: ConnectedServer) {
   const { content } = await server.callTool(call("received", {}, { trailblaze: { a: 1 } }), limit);
-  return JSON.parse(String(content[0]?.text)) as { method: string; params: Record<string, unknown> }[];
+  return JSON.parse(String(firstText({ content }))) as { method: string; params: Record<string, unknown> }[];
 }
 
 const methodsOf = async (server: ConnectedServer) => (await receivedBy(server)).map(({ method }) => method);
@@ -259,7 +260,7 @@ describe("an argument named `__proto__`", () => {
     const server = await start(protocol, { answers: protocol === "modern" ? modernAnswers : {} }).ready;
     const args = JSON.parse('{ "__proto__": { "a": 1 } }');
     const { content } = await server.callTool(call("echo", args), limit);
-    expect(content[0]?.text).toBe('{"__proto__":{"a":1}}');
+    expect(firstText({ content })).toBe('{"__proto__":{"a":1}}');
   });
 });
 

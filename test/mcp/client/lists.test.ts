@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { firstText } from "../../support/first-text.ts";
 import { addPromptAndResources, serveLegacy, serveModern } from "../../support/remote-servers.ts";
 import { inRepository } from "../../support/repository.ts";
 import { startRemote } from "../remote/start-remote.ts";
@@ -38,7 +39,9 @@ describe("lists beside that of the tools", () => {
     const pages = [{ tools: [], nextCursor: "1" }, { tools: [{ name: "received", inputSchema: {} }] }];
     const server = await startFixture({ pages, capabilities, answers }).ready;
     const { content } = await server.callTool(call("received"), limit);
-    const methods = (JSON.parse(String(content[0]?.text)) as { method: string }[]).map((one) => one.method);
+    const methods = (JSON.parse(String(firstText({ content }))) as { method: string }[]).map(
+      (one) => one.method,
+    );
     // The second page is asked for when the first has arrived.
     expect(methods.slice(2, 7)).toEqual([
       ...["tools/list", "prompts/list", "resources/list", "resources/templates/list", "tools/list"],

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
+import { firstText } from "../../support/first-text.ts";
 import { type RemoteServer, serveLegacy, serveModern } from "../../support/remote-servers.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { revision } from "../modern/modern-served.ts";
 import { call, limit, startRemote } from "./start-remote.ts";
 
-const textOf = ({ content }: CallToolResult) => JSON.parse(String(content[0]?.text));
+const textOf = (result: CallToolResult) => JSON.parse(String(firstText(result)));
 interface Serving extends RemoteServer {
   slow: { canceled: number };
   sessions?: ReadonlyMap<string, unknown>;

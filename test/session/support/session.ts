@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import type { TrailblazeConfig } from "../../../src/config/generated/config-type.ts";
 import { openSession, type Session, type SessionOptions } from "../../../src/session.ts";
 import { makeTree, packManifest } from "../../support/packs.ts";
 import type { Tree } from "../../support/tree.ts";
@@ -36,7 +37,12 @@ export function makeProject(packs: Readonly<Record<string, Tree>>, more: Tree = 
 }
 
 /** Opens a session that is closed after the running test; its logs lie in the project. */
-export async function openForTest(cwd: string, options: SessionOptions = {}): Promise<Session> {
+export async function openForTest(
+  cwd: string,
+  options: Omit<SessionOptions, "config"> & {
+    config?: string | TrailblazeConfig | Readonly<Record<string, unknown>>;
+  } = {},
+): Promise<Session> {
   const { config = {}, ...rest } = options;
   const settings = typeof config === "string" ? config : { logDir: "logs", ...config };
   const session = await openSession({ cwd, config: settings, ...rest });
