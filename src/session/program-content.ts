@@ -21,7 +21,7 @@ function hashFiles(
   return hash.digest("hex");
 }
 
-/** The content of the code of a pack's tools and prompts: an update, or an edit of one of their files, changes it. */
+/** The content of the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes it. */
 export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPack): string {
   const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
   return hashFiles(

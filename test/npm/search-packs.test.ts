@@ -24,6 +24,7 @@ const packs = [
       tools: [["createIssue", "Create an issue"], { name: "getIssue", parameters: ["issueKey"], "x-own": 1 }],
       toolsets: ["triage"],
       prompts: ["issueText"],
+      resources: [{ name: "board", uri: "jira://board", mimeType: "text/plain", "x-own": 1 }],
     },
   }),
   remoteManifest("no-field", { trailblaze: undefined }),
@@ -55,7 +56,15 @@ describe("a search", () => {
       ],
       toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
       prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
-      resources: [],
+      resources: [
+        {
+          name: "board",
+          qualifiedName: "acme/jira/board",
+          description: null,
+          uri: "jira://board",
+          mimeType: "text/plain",
+        },
+      ],
       installed: false,
       problems: [],
     });
