@@ -5,7 +5,7 @@ import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import type { InputAnswers, InputRequired } from "../../src/runtime/input-requests.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
-import { installedScripting } from "../support/copy-of-scripting.ts";
+import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
 import { makePack } from "./make-pack.ts";
 import { callCode, createContext, inModule } from "./run-place.ts";
@@ -56,7 +56,7 @@ test.each(["in-process", "process"])(
   "the guide's handlers return the documented results, %s",
   async (isolation) => {
     const { modules, calls } = readGuide();
-    const root = makePack({ "package.json": { type: "module" }, ...modules, ...installedScripting() });
+    const root = makePack({ "package.json": { type: "module" }, ...modules, ...scriptingPackage });
     const runner =
       isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
     onTestFinished(() => runner.close());

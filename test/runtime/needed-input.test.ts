@@ -11,7 +11,7 @@ import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.
 import { invokeTool } from "../../src/runtime/invoke-tool.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
-import { copyOfScripting } from "../support/copy-of-scripting.ts";
+import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makePack } from "./make-pack.ts";
 import { createContext, inModule } from "./run-place.ts";
 
@@ -19,7 +19,7 @@ const name = { type: "object", properties: { name: { type: "string", minLength: 
 const form: InputRequests = { who: { message: "Who?", schema: name } };
 
 const handlers = `
-  import { needInput } from "./result.mjs";
+  import { needInput } from "@trailblaze/scripting/result";
   export const ask = (args, { input, state }) =>
     input === undefined
       ? needInput({ who: { message: "Who?", schema: ${JSON.stringify(name)} } }, { state: { runs: 1 } })
@@ -27,7 +27,7 @@ const handlers = `
 
 describe.each(["in this process", "in a child process"])("a handler %s", (where) => {
   test("a handler asks, and gets answers and state in its second run", async () => {
-    const root = makePack({ "a.mjs": handlers, ...copyOfScripting() });
+    const root = makePack({ "a.mjs": handlers, ...scriptingPackage });
     const runner = where.includes("child")
       ? createProcessRunner({ root, env: {} })
       : createInProcessRunner({ root });

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ElicitRequestSchema, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { jsonOf, makeProject, openForTest } from "../session/support/session.ts";
 import { hearProgress } from "../support/heard-progress.ts";
@@ -155,13 +155,15 @@ describe("a server run in a session", () => {
   });
 });
 
-async function connect(project: string) {
+async function connect(project: string, capabilities = {}, answer: (asked: object) => object = () => ({})) {
   const transport = new StdioClientTransport({ ...subprocess, cwd: project, stderr: "pipe" });
   let stderr = "";
   transport.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk.toString();
   });
-  const client = new Client({ name: "another-client", version: "1.0.0" });
+  const client = new Client({ name: "another-client", version: "1.0.0" }, { capabilities });
+  if ("elicitation" in capabilities)
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => answer(params) as never);
   const logged: unknown[] = [];
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params));
   await client.connect(transport);
@@ -217,6 +219,29 @@ describe("a server run by another MCP client", () => {
       device: { platform: "IOS" },
       sessionId: "s",
     });
+  });
+
+  test("a handler that asks runs again with the answer, and is told if it does not match", async () => {
+    const answers = [
+      { action: "accept", content: { name: "Ada" } },
+      { action: "accept", content: { name: "A" } },
+      { action: "decline" },
+    ];
+    const asked: object[] = [];
+    const { client } = await connect(makeServerProject(), { elicitation: {} }, (params) => {
+      asked.push(params);
+      return answers[asked.length - 1] ?? { action: "cancel" };
+    });
+    const call = async (args = {}) => await client.callTool({ name: "probe_question", arguments: args });
+    expect((await call()).structuredContent).toEqual({ who: answers[0], state: [1] });
+    expect(asked).toMatchObject([{ message: "Who?", requestedSchema: { required: ["name"] } }]);
+    expect((await call()).structuredContent).toEqual({ who: { action: "decline" }, state: [1] });
+    expect((await call()).structuredContent).toEqual({ who: { action: "decline" }, state: [1] });
+    const always = await call({ always: true });
+    expect(always).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("8 times") }] });
+    const visit = await call({ url: "https://a.example" });
+    expect(visit).toMatchObject({ isError: true, content: [{ text: expect.stringContaining("Visit.") }] });
+    expect(asked).toHaveLength(11);
   });
 
   test("progress and log messages reach the client", async () => {

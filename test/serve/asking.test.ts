@@ -15,14 +15,14 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
+import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
-import { copyOfScripting } from "../support/copy-of-scripting.ts";
 import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const handlers = `
 import { appendFileSync } from "node:fs";
-import { needInput } from "./result.mjs";
+import { needInput } from "@trailblaze/scripting/result";
 const note = (text) => appendFileSync(new URL("./runs.txt", import.meta.url), text + "\\n");
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const who = { who: { message: "Who are you?", schema: name } };
@@ -68,11 +68,10 @@ const pack = toolPack(Object.fromEntries(tools.map((tool) => [tool, {}])), handl
     handler: "./handlers.js#topic",
   },
   "trailblaze/servers/desk.json": { tools, prompts: ["topic"] },
-  ...copyOfScripting(),
 });
 
 const makeDesk = (isolation = "in-process") =>
-  makeProject({ "@acme/desk": pack }, { "trailblaze.config.json": { isolation } });
+  makeProject({ "@acme/desk": pack }, { "trailblaze.config.json": { isolation }, ...scriptingPackage });
 
 async function serveDesk(cwd = makeDesk(), http: object = {}) {
   const running = await startServer("acme/desk/desk", { cwd, transport: { port: 0, ...http } });

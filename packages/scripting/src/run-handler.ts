@@ -1,6 +1,7 @@
 import type { TrailblazeContext } from "./context.ts";
 import { convertResult, convertThrown } from "./convert-result.ts";
 import type { HandlerContext } from "./handlers.ts";
+import { type InputRequests, isNeededInput, type NeededInput } from "./input.ts";
 import type { CallToolResult } from "./results.ts";
 import type { AnyTool } from "./tool-schema.ts";
 
@@ -46,18 +47,31 @@ export function withoutContext(args: Record<string, unknown>): Record<string, un
   return own;
 }
 
-/** Runs a tool's handler as a host does. Never rejects: errors become results. */
+/** Runs a tool's handler as a host does. Never rejects: errors become results, and so do questions without `onAsked`. */
 export async function runHandler(
   tool: AnyTool,
   own: Record<string, unknown>,
-  { context, envelope }: { context: HandlerContext; envelope: TrailblazeContext | undefined },
+  {
+    context,
+    envelope,
+    onAsked,
+  }: {
+    context: HandlerContext;
+    envelope: TrailblazeContext | undefined;
+    /** Answers with the result of the call after it was asked. */
+    onAsked?: (asked: NeededInput) => Promise<CallToolResult>;
+  },
 ): Promise<CallToolResult> {
   try {
     const run = handlerOf(tool);
     await initialize(tool, context.options);
     const args = { ...own };
     if (envelope !== undefined) Object.defineProperty(args, "_trailblazeContext", { value: envelope });
-    return convertResult(await run(args, context));
+    const returned = await run(args, context);
+    const result = convertResult(returned);
+    const asked = result._meta?.trailblaze;
+    if (onAsked === undefined || asked === undefined || !isNeededInput(returned)) return result;
+    return await onAsked({ requests: asked.inputRequests as InputRequests, state: asked.state });
   } catch (thrown) {
     return convertThrown(thrown);
   }

@@ -2,7 +2,7 @@
 // A server of tools as an author would write it; the tests copy it into projects, where Node runs it.
 import { setTimeout as wait } from "node:timers/promises";
 import { contextFrom, defineTool, run } from "@trailblaze/scripting";
-import { fatalError, missingRequiredArgs, success } from "@trailblaze/scripting/result";
+import { fatalError, missingRequiredArgs, needInput, success } from "@trailblaze/scripting/result";
 
 const anything = { type: "object" };
 let connections = 0;
@@ -88,6 +88,16 @@ const tools = [
     });
     Promise.reject(new Error("Nobody waits."));
     return "early";
+  }),
+  tool("question", (args, { input, state, memory }) => {
+    memory?.set("asked", String(input === undefined));
+    const schema = {
+      type: "object",
+      properties: { name: { type: "string", minLength: 2 } },
+      required: ["name"],
+    };
+    const who = args.url ? { message: "Visit.", url: args.url } : { message: "Who?", schema };
+    return input === undefined || args.always ? needInput({ who }, { state: [1] }) : { ...input, state };
   }),
   tool("odd", (args, { memory }) => {
     memory?.set("odd", "1");

@@ -1,9 +1,11 @@
 import { clientFrom } from "../client-from.ts";
 import { contextFrom, type TrailblazeCall } from "../context-from.ts";
 import type { LogLevel, ToolContext } from "../handlers.ts";
+import type { InputAnswers, NeededInput } from "../input.ts";
 import type { CallToolResult } from "../results.ts";
 import { runHandler, withoutContext } from "../run-handler.ts";
 import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
+import { type AskedClient, askClient } from "./ask-client.ts";
 import { CallMemory } from "./call-memory.ts";
 import type { Check } from "./check-value.ts";
 
@@ -13,7 +15,11 @@ export interface CallServices {
   check: Check;
   log(level: LogLevel, data: unknown): Promise<void>;
   progress(step: { progress: number; total?: number; message?: string }): Promise<void>;
+  client: AskedClient;
 }
+
+/** How often a handler may ask in one call. */
+const mostRounds = 8;
 
 interface CallParams {
   arguments?: Record<string, unknown> | undefined;
@@ -59,7 +65,18 @@ function checkProgress(done: unknown, total: unknown, message: unknown): void {
 function createContext(
   tool: AnyTool,
   { signal, log, progress }: CallServices,
-  { call, memory, isOver }: { call: TrailblazeCall | undefined; memory: CallMemory; isOver: () => boolean },
+  {
+    call,
+    memory,
+    isOver,
+    ...round
+  }: {
+    call: TrailblazeCall | undefined;
+    memory: CallMemory;
+    isOver: () => boolean;
+    input?: InputAnswers;
+    state?: unknown;
+  },
 ): ToolContext {
   const client = clientFrom(call, { signal });
   const ignore = () => {};
@@ -77,6 +94,7 @@ function createContext(
     },
     callTool: (name: string, args: Record<string, unknown>) => client.callTool(name, args),
     client,
+    ...round,
     ...(call === undefined ? {} : { device: call.device, memory }),
     ...(call?.sessionId === undefined ? {} : { sessionId: call.sessionId }),
     ...(call?.invocationId === undefined ? {} : { invocationId: call.invocationId }),
@@ -95,13 +113,29 @@ export async function callTool(
   const args = fillDefaults(schema, withoutContext(given)) as Record<string, unknown>;
   const fault = services.check(schema, args);
   if (fault !== undefined) return failed(`Invalid arguments for ${JSON.stringify(tool.name)}: ${fault}`);
-  const memory = new CallMemory(call?.memory ?? {});
-  let hasEnded = false;
-  const context = createContext(tool, services, { call, memory, isOver: () => hasEnded });
   const envelope = call && { memory: call.memory, device: call.device };
-  const result = await runHandler(tool, args, { context, envelope });
-  hasEnded = true;
-  return memory.writeBack(checkOutput(tool, result, services.check));
+  /** Runs the handler from its beginning, with what it was answered before. */
+  const run = async (
+    rounds: number,
+    round: { input?: InputAnswers; state?: unknown },
+  ): Promise<CallToolResult> => {
+    const memory = new CallMemory(call?.memory ?? {});
+    let hasEnded = false;
+    const context = createContext(tool, services, { call, memory, isOver: () => hasEnded, ...round });
+    let next: CallToolResult | undefined;
+    const onAsked = async ({ state, ...asked }: NeededInput) => {
+      hasEnded = true;
+      if (rounds === mostRounds) return failed(`The tool asked for input more than ${mostRounds} times.`);
+      const input = await askClient(asked, services.client, services.check);
+      if (typeof input === "string") return failed(input);
+      next = await run(rounds + 1, { input, ...(state === undefined ? {} : { state }) });
+      return next;
+    };
+    const result = await runHandler(tool, structuredClone(args), { context, envelope, onAsked });
+    hasEnded = true;
+    return next ?? memory.writeBack(checkOutput(tool, result, services.check));
+  };
+  return run(0, {});
 }
 
 function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: Check): CallToolResult {

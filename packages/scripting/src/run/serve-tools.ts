@@ -21,6 +21,9 @@ export interface ServerOfTools {
 /** How long open calls may take after the client has disconnected. Milliseconds. */
 const graceMs = 1000;
 
+/** How long a user may take to answer a question. Milliseconds. */
+const answerMs = 10 * 60_000;
+
 /** Checks what types cannot check in JavaScript, at the start. Throws a `TypeError`. */
 function checkServer(server: unknown): void {
   const { name, version, tools } = (server ?? {}) as Partial<Record<keyof ServerOfTools, unknown>>;
@@ -102,6 +105,15 @@ export async function serveTools(given: ServerOfTools, write: Write): Promise<vo
     const call = callTool(tool, params, {
       signal: extra.signal,
       check,
+      client: {
+        capabilities: server.getClientCapabilities() ?? {},
+        signal: extra.signal,
+        send: (request) =>
+          extra.sendRequest(request as never, types.ResultSchema, {
+            timeout: answerMs,
+            signal: extra.signal,
+          }),
+      },
       log: (level, data) => server.sendLoggingMessage({ level, logger: name, data }),
       progress: async (step) => {
         if (progressToken === undefined) return;

@@ -1,0 +1,74 @@
+import type { InputAnswer, InputAnswers, InputRequest, NeededInput } from "../input.ts";
+import type { Check } from "./check-value.ts";
+
+/** The client of a server, which may be able to ask its user. */
+export interface AskedClient {
+  capabilities: Readonly<Record<string, unknown>>;
+  signal: AbortSignal;
+  /** Sends a request to the client. Rejects if the client answers with an error, or not in time. */
+  send(request: {
+    method: string;
+    params: Record<string, unknown>;
+  }): Promise<Readonly<Record<string, unknown>>>;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function canAsk(request: InputRequest, capabilities: Readonly<Record<string, unknown>>): boolean {
+  if ("method" in request) return isObject(capabilities[request.method.split("/", 1)[0] ?? ""]);
+  const { elicitation } = capabilities;
+  if (!isObject(elicitation)) return false;
+  // Before there were modes, there were only forms.
+  return "url" in request
+    ? isObject(elicitation.url)
+    : isObject(elicitation.form) || !isObject(elicitation.url);
+}
+
+async function askOne(
+  request: InputRequest,
+  { send, signal }: AskedClient,
+  check: Check,
+): Promise<InputAnswer> {
+  const isOfMethod = "method" in request;
+  let result: Readonly<Record<string, unknown>>;
+  try {
+    if (isOfMethod) return { action: "accept", content: await send({ params: {}, ...request }) };
+    const { message } = request;
+    const params =
+      "url" in request
+        ? { mode: "url", message, url: request.url, elicitationId: crypto.randomUUID() }
+        : { message, requestedSchema: request.schema };
+    result = await send({ method: "elicitation/create", params });
+  } catch {
+    signal.throwIfAborted();
+    return { action: "cancel" };
+  }
+  const { action, content = {} } = result;
+  if (action === "cancel") return { action };
+  if (action !== "accept") return { action: "decline" };
+  if ("url" in request) return { action };
+  const fits = isObject(content) && check(request.schema, content) === undefined;
+  return fits ? { action, content } : { action: "decline" };
+}
+
+/**
+ * Asks the client what a handler needs, one question at a time. Returns a string, why it cannot be asked, for the caller.
+ * Rejects if the call is canceled.
+ */
+export async function askClient(
+  { requests }: NeededInput,
+  client: AskedClient,
+  check: Check,
+): Promise<InputAnswers | string> {
+  if (!isObject(requests) || Object.keys(requests).length === 0 || !Object.values(requests).every(isObject))
+    return "The handler asks for input with an invalid request.";
+  const entries = Object.entries(requests);
+  if (!entries.every(([, request]) => canAsk(request, client.capabilities))) {
+    const texts = entries.map(([key, one]) => `${key}: ${"method" in one ? one.method : one.message}`);
+    return `The tool needs input, but this client cannot be asked. ${texts.join("; ")}`;
+  }
+  const answers: Record<string, InputAnswer> = {};
+  for (const [key, request] of entries) answers[key] = await askOne(request, client, check);
+  return answers;
+}
