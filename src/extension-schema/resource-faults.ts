@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { quote } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { findNearestNames, SuggestionBudget } from "../qualified-names/nearest-names.ts";
 import { type Fault, formatPath } from "./describe-fault.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
@@ -13,14 +13,16 @@ const mediaType =
 /** A date and time with a time zone, which MCP's schemas require. */
 const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
+/** Limit on the reported names in one `complete`. */
+const maximumReported = 100;
+
 /** Finds names in `complete` that the prompt or the template does not have. The shape reports values of other types. */
 export function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
-  for (const name of isRecord(complete) ? Object.keys(complete) : []) {
-    if (names.includes(name)) continue;
-    const [nearest] = findNearestNames(
-      name,
-      names.filter((one) => typeof one === "string"),
-    );
+  const known = new Set(names.filter((name) => typeof name === "string"));
+  const unknown = Object.keys(isRecord(complete) ? complete : {}).filter((name) => !known.has(name));
+  const suggestions = new SuggestionBudget();
+  for (const name of unknown.slice(0, maximumReported)) {
+    const [nearest] = findNearestNames(name, [...known], suggestions);
     const reason = `\`complete\` has ${quote(name)}, which is neither an argument nor a variable`;
     const hint = nearest === undefined ? undefined : `Did you mean ${quote(nearest)}?`;
     yield { reason, path: ["complete", name], hint };

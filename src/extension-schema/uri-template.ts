@@ -1,5 +1,6 @@
 // URI templates of resources: RFC 6570, level 1, so places are `{variable}`. They are matched without regular expressions,
 // because templates are packs' strings and URIs are clients'.
+import { quote } from "../problems/index.ts";
 
 /** A parsed template: `literals[0]`, the value of `variables[0]`, `literals[1]`, and so on; the last literal may be empty. */
 export interface UriTemplate {
@@ -15,10 +16,14 @@ const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$
 
 const lacksScheme = (text: string) => !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text);
 const noScheme = 'does not start with a scheme, such as "docs:"';
+/** Limit on a URI or a template of a definition. */
+const maximumLength = 8192;
+const tooLong = "is longer than 8,192 characters";
 const notEncoded = "contains a character that must be percent-encoded";
 
 /** Continues "`uri` …" for a string that is not an absolute URI; `undefined` for a URI. */
 export function explainInvalidUri(uri: string): string | undefined {
+  if (uri.length > maximumLength) return tooLong;
   if (lacksScheme(uri)) return noScheme;
   if (!uriCharacters.test(uri)) return notEncoded;
   return URL.canParse(uri) ? undefined : "is not a valid URI";
@@ -28,7 +33,7 @@ function explainInvalidVariable(variable: string, seen: readonly string[]): stri
   if (!/^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/.test(variable))
     return "has a place that is not `{variable}`, the only form of level 1 of RFC 6570";
   if (reservedVariables.has(variable)) return `has the reserved variable \`${variable}\``;
-  return seen.includes(variable) ? `has the variable \`${variable}\` twice` : undefined;
+  return seen.includes(variable) ? `has the variable ${quote(variable, 40)} twice` : undefined;
 }
 
 /**
@@ -36,6 +41,7 @@ function explainInvalidVariable(variable: string, seen: readonly string[]): stri
  * variables need something between them: nothing else says where the first one ends.
  */
 export function parseUriTemplate(template: string): UriTemplate | { fault: string } {
+  if (template.length > maximumLength) return { fault: tooLong };
   const literals: string[] = [];
   const variables: string[] = [];
   let end = 0;

@@ -109,6 +109,11 @@ describe("an invalid resource", () => {
     expect(argumentTexts(problems[0]?.args ?? {})).toContain(reason);
   });
 
+  test("many names that a template does not have are reported up to a limit", async () => {
+    const complete = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`name${index}`, []]));
+    expect(await judge({ uriTemplate, text, complete })).toHaveLength(100);
+  });
+
   test("keys that are misspelled are reported, also those of annotations", async () => {
     const problems = await judge({ uri, text, mimetype: "text/plain", annotations: { prioriti: 1 } });
     expect(problems.map(summarize)).toEqual([
