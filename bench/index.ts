@@ -1,4 +1,5 @@
 // npm run bench -- [NAME…] [--rounds N] [--cpu]
+import { benchCatalog } from "./catalog.ts";
 import { benchDiscovery } from "./discovery.ts";
 import { benchLock } from "./lock.ts";
 import { benchServe } from "./serve.ts";
@@ -8,6 +9,7 @@ import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
 import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
+  ["catalog", benchCatalog],
   ["discovery", benchDiscovery],
   ["lock", benchLock],
   ["serve", benchServe],

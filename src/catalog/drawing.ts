@@ -32,11 +32,9 @@ const orderPacks = (offers: readonly Offer[]): CatalogPack[] => [
   ...new Set(offers.flatMap(({ counts }) => [...counts.keys()])),
 ];
 
-/** Where the rows of a column are, in the middle of the drawing. */
-const placeRows = (count: number, height: number) => {
-  const start = (height - count * rowHeight) / 2 + rowHeight / 2;
-  return (row: number) => top + start + row * rowHeight;
-};
+/** Where the rows of a column are: spread over the height, so that lines rise and fall little. */
+const placeRows = (count: number, height: number) => (row: number) =>
+  Math.round(top + ((row + 0.5) * height) / count);
 
 const pageOf = (offer: Offer) =>
   offer.owner === undefined ? undefined : addressFrom(indexFile, offer.owner.page, offer.id);

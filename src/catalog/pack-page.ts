@@ -22,7 +22,14 @@ import {
   problemBadges,
 } from "./layout.ts";
 import { addressFrom } from "./page-paths.ts";
-import { code, formatDefinition, formatSchemaTable, formatTable, paragraph } from "./schema-table.ts";
+import {
+  code,
+  formatDefinition,
+  formatSchemaTable,
+  formatTable,
+  paragraph,
+  requiredMark,
+} from "./schema-table.ts";
 import { type Definition, entriesOf, recordsIn, textOf, textsIn } from "./values.ts";
 
 /** Limit on the bytes of a page's items. Later ones are shown without their definitions. */
@@ -53,6 +60,13 @@ const hintWords: Readonly<Record<string, readonly [whenTrue: string, whenFalse: 
   idempotentHint: ["Idempotent", "Not idempotent"],
   openWorldHint: ["Open world", "Closed world"],
 };
+
+const resourceTitles = {
+  uri: "URI",
+  uriTemplate: "URI template",
+  mimeType: "MIME type",
+  file: "File",
+} as const;
 
 /** Finds the address of an item on its pack's page, from another page. */
 export type FindItem = (kind: Kind, qualifiedName: string, from: string) => string | undefined;
@@ -130,10 +144,9 @@ function formatMembers({ item, members }: CatalogItem, context: Context): Conten
 const formatArguments = (definition: Definition): Content =>
   formatTable(
     "Arguments",
-    ["Name", "Required", "Description"],
+    ["Name", "Description"],
     recordsIn(definition.arguments).map(({ name, required, description }) => [
-      code(textOf(name)),
-      required === true ? "yes" : "no",
+      html`${code(textOf(name))}${required === true && requiredMark}`,
       textOf(description).slice(0, 1024),
     ]),
   );
@@ -153,9 +166,10 @@ function formatContents(one: CatalogItem, context: Context): Content {
     )}`;
   }
   if (kind === "tool") return formatTool(definition);
-  const facts = ["uri", "uriTemplate", "mimeType", "file"].map(
-    (key) => [key, textOf(definition[key]) !== "" && code(textOf(definition[key]))] as const,
-  );
+  const facts = Object.entries(resourceTitles).map(([key, words]) => {
+    const value = textOf(definition[key]);
+    return [words, value !== "" && code(value)] as const;
+  });
   return html`${facts.some(([, value]) => value) && formatFacts(facts)}${formatArguments(definition)}`;
 }
 
@@ -302,8 +316,8 @@ export function formatPackPage(
   ]);
   const sections = [
     ["about", "About"],
-    ["needs", "Needs"],
     ...(ofPack.length > 0 ? [["problems", "Problems"] as const] : []),
+    ["needs", "Needs"],
   ] as const;
   const empty = html`<div class="empty"><p>This pack declares no items.</p></div>`;
   return formatPage({

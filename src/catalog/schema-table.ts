@@ -28,6 +28,8 @@ const inCode = (text: string): Html => html`<code><bdi>${shorten(text, 400)}</bd
 const formatValue = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
+export const requiredMark: Html = html`<span class="required">required</span>`;
+
 /** The default of a property, and what its values must be like. */
 function formatConstraints({ fallback, schema }: Property): Content {
   const known = isRecord(schema) ? schema : {};
@@ -55,7 +57,7 @@ export function formatSchemaTable(heading: string, schema: unknown): Content {
   for (const property of properties) {
     const { path, depth, type, required, description } = property;
     const row = html`<tr><td><span class="depth-${trusted(String(depth))}">${inCode(path)}${
-      required && html`<span class="required">required</span>`
+      required && requiredMark
     }</span></td><td>${inCode(type)}</td><td>${
       description !== "" && html`<span class="text">${shorten(description, shortText)}</span>`
     }${formatConstraints(property)}</td></tr>`;

@@ -136,6 +136,7 @@ pre{background:var(--raised);border:1px solid var(--line);border-radius:6px;padd
 .names{display:flex;flex-wrap:wrap;gap:.125rem .875rem}
 
 .problems{display:grid;gap:.75rem}
+h2+.problems{margin-top:.875rem}
 .problem{border-left:3px solid var(--strong);background:var(--raised);border-radius:0 6px 6px 0;padding:.625rem 1rem;font-size:.9375rem}
 .problem.error{border-color:var(--error)}
 .problem.warning{border-color:var(--warning)}
