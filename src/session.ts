@@ -7,6 +7,12 @@ export type { BuiltInDefinition, Device } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
 export type {
+  InputAnswer,
+  InputAnswers,
+  InputRequest,
+  InputRequests,
+} from "./runtime/input-requests.ts";
+export type {
   AudioBlock,
   CallToolResult,
   ContentBlock,
@@ -18,6 +24,7 @@ export type {
   Variant,
 } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
+export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
 export type { SessionServerState } from "./session/server-states.ts";

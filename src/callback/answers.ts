@@ -1,4 +1,5 @@
 import type { Answer, Refusal } from "../mcp/http/http-answers.ts";
+import type { TimeLimit } from "../runtime/time-limit.ts";
 
 const formatResult = (result: object): string => JSON.stringify({ result });
 
@@ -59,6 +60,8 @@ export interface CallbackCall {
   arguments: Record<string, unknown>;
   /** Aborts on a timeout, on a disconnect, or when the invocation, the server or the session has ended. */
   signal: AbortSignal;
+  /** Its time, which stands still while the user is asked. */
+  limit: TimeLimit;
 }
 
 /** The outcome of a call. Unknown tools and invalid arguments are failures like any other. */

@@ -1,5 +1,6 @@
 import type { Answer } from "../mcp/http/http-answers.ts";
-import { timerMs, whenAborted } from "../runtime/abort-listeners.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createCallResult } from "./answers.ts";
 import type { RunningInvocation } from "./running-invocations.ts";
@@ -15,7 +16,7 @@ const hostFailure = () => failedCall("The host failed to call the tool.");
  * timeout; a later outcome is dropped. Never rejects.
  */
 export function runCall(
-  call: Omit<CallbackCall, "signal">,
+  call: Omit<CallbackCall, "signal" | "limit">,
   invocation: RunningInvocation,
   dispatch: (call: CallbackCall) => Promise<CallbackOutcome>,
   { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
@@ -23,7 +24,7 @@ export function runCall(
   const controller = new AbortController();
   return new Promise((resolve) => {
     const settle = (answer: Answer) => {
-      clearTimeout(timer);
+      limit.end();
       invocation.inFlight.delete(endWithInvocation);
       forget();
       resolve(answer);
@@ -34,17 +35,16 @@ export function runCall(
     };
     const endWithInvocation = () => stop("AbortError", "The tool was canceled because the invocation ended.");
     const endWithClient = () => stop("AbortError", "The callback was canceled.");
-    const timer = setTimeout(
-      () => stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`),
-      timerMs(timeoutMs),
-    ).unref();
+    const limit = new TimeLimit(timeoutMs, () =>
+      stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`),
+    );
     invocation.inFlight.add(endWithInvocation);
     const forget = whenAborted(client, endWithClient);
     if (client.aborted) {
       endWithClient();
       return;
     }
-    const run = async () => createCallResult(await dispatch({ ...call, signal: controller.signal }));
+    const run = async () => createCallResult(await dispatch({ ...call, limit, signal: controller.signal }));
     run().then(settle, () => settle(hostFailure()));
   });
 }

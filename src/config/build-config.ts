@@ -129,6 +129,7 @@ export function buildConfig(
       handshakeMs: timeouts?.handshakeMs ?? 60_000,
       listMs: timeouts?.listMs ?? 60_000,
       callMs: timeouts?.callMs ?? 120_000,
+      inputMs: timeouts?.inputMs ?? 600_000,
     },
     logDir: config.logDir === undefined ? undefined : resolve(directory, config.logDir),
     subprocessServers: servers.filter((server) => "args" in server),

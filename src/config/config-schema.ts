@@ -214,6 +214,10 @@ const timeouts = z.object({
     .meta({ description: "The timeout for a server to answer initialize." }),
   listMs: milliseconds.default(60_000).meta({ description: "The timeout for a server to list its tools." }),
   callMs: milliseconds.default(120_000).meta({ description: "The timeout of a tool call." }),
+  inputMs: milliseconds.default(600_000).meta({
+    description:
+      "The timeout for the user to answer a question of a tool. Meanwhile, the tool's own time stands still.",
+  }),
 });
 
 export const config = z

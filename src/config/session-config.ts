@@ -137,7 +137,7 @@ export interface SessionConfig {
     maxBodyBytes: number;
     bodyTimeoutMs: number;
   };
-  timeouts: { handshakeMs: number; listMs: number; callMs: number };
+  timeouts: { handshakeMs: number; listMs: number; callMs: number; inputMs: number };
   /** Absolute; `undefined` for the default in the user's state folder. */
   logDir: string | undefined;
   /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */

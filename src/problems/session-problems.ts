@@ -168,6 +168,12 @@ export const sessionProblems = {
         ? "If you trust that origin with your headers, set `url` of the server to it in the config."
         : "Set `url` of the server in the config to the URL that it redirects to.",
   }),
+  InputRequired: entry<{ name: string /** Formatted. */; asked: string }>({
+    title: "Input of the user is required",
+    severity: "error",
+    message: ({ name, asked }) => `${quote(name)} needs input of the user. ${asked}`,
+    hint: () => "Pass `onInput` to `openSession`, or run the command on a terminal.",
+  }),
   SessionClosed: entry<{ reason?: string | undefined; signal?: "SIGINT" | "SIGTERM" } | ProcessEnded>({
     title: "Session is closed",
     severity: "error",

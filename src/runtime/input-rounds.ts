@@ -107,7 +107,8 @@ async function findRequestFault(request: unknown): Promise<string | undefined> {
   return fault === undefined ? undefined : `/schema${fault.startsWith("/") ? "" : " "}${fault}`;
 }
 
-async function findFault(value: unknown): Promise<string | undefined> {
+/** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
+export async function findInputFault(value: unknown): Promise<string | undefined> {
   const { requests, state } = isRecord(value) ? value : ({} as Record<string, unknown>);
   if (!isRecord(requests)) return "the requests must be an object";
   const keys = Object.keys(requests);
@@ -131,7 +132,7 @@ export async function readInputRequired(
   json: string,
 ): Promise<{ inputRequired: InputRequired } | { fault: string }> {
   const value: unknown = JSON.parse(json);
-  const fault = await findFault(value);
+  const fault = await findInputFault(value);
   if (fault !== undefined)
     return { fault: `The handler asks for input with an invalid request: ${printable(fault)}.` };
   const { requests, state } = value as InputRequired;
@@ -150,6 +151,12 @@ const fitsMethod = (method: string, content: unknown) =>
   (method === "roots/list"
     ? Array.isArray(content.roots)
     : typeof content.role === "string" && typeof content.model === "string" && content.content !== undefined);
+
+/** Whether a value has the shape of an answer. */
+export const isAnswer = (value: unknown): value is InputAnswer =>
+  isRecord(value) &&
+  ["accept", "decline", "cancel"].includes(String(value.action)) &&
+  (value.content === undefined || isRecord(value.content));
 
 async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
   const { action, content = {} } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
@@ -176,12 +183,16 @@ export async function settleAnswers(requests: InputRequests, answers: unknown): 
   return Object.fromEntries(settled);
 }
 
-/** What is asked, for the message of a call whose client cannot be asked. */
-export function describeRequests(requests: InputRequests): string {
+/** What is asked, for people. */
+export function listRequests(requests: InputRequests): string {
   const texts = Object.entries(requests).map(([key, request]) => {
     if ("method" in request) return `${quote(key)}: ${request.method}`;
     const target = "url" in request ? ` (${quote(request.url, 500)})` : "";
     return `${quote(key)}: ${quote(request.message, 500)}${target}`;
   });
-  return `The tool needs input, but this client cannot be asked. ${texts.join("; ")}`;
+  return texts.join("; ");
 }
+
+/** The message of a call whose client cannot be asked. */
+export const describeRequests = (requests: InputRequests): string =>
+  `The tool needs input, but this client cannot be asked. ${listRequests(requests)}`;

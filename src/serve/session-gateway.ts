@@ -143,6 +143,8 @@ export class SessionGateway {
           },
           record: () => {},
           log: ({ level, data }) => log(level, memory.redact(data)),
+          ask: undefined,
+          passesRounds: true,
         };
         const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
         const { calls } = this.#open;
@@ -164,6 +166,8 @@ export class SessionGateway {
           ...client,
           record: () => {},
           log: ({ level, data }) => log(level, client.memory.redact(data)),
+          ask: undefined,
+          passesRounds: true,
         };
         return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
       },

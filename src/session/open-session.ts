@@ -4,12 +4,14 @@ import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { Gate } from "../lock/gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import type { Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
+import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
@@ -74,6 +76,8 @@ class Opening {
   /** Ends what readings of the project started that were superseded. */
   #endAbandoned: () => void = () => {};
   readonly #unapplied: UnappliedChanges;
+  /** Asks the host; `undefined` if it cannot be asked. */
+  readonly #ask: AskInput | undefined;
   /** States are created one after the other. */
   #publishing: Promise<void> = Promise.resolve();
 
@@ -87,7 +91,9 @@ class Opening {
     this.#logDir = openLogs(this.#id, config);
     this.#unapplied = new UnappliedChanges(config);
     const { served = false } = rules;
-    const { watch = false } = options;
+    const { watch = false, onInput } = options;
+    const inputMs = () => (this.#state?.config ?? config).timeouts.inputMs;
+    this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure: () => {} });
     this.#processes = new SessionProcesses({
       sessionId: this.#id,
       config: () => this.#state?.config ?? config,
@@ -106,6 +112,7 @@ class Opening {
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
       isLogHeard: options.onLog !== undefined,
+      canAsk: options.onInput !== undefined || served,
     });
   }
 
@@ -157,6 +164,7 @@ class Opening {
       runners: this.#processes.runners,
       calls,
       prompts: new PromptCalls(calls, this.#processes.runners, this.#resources.closing),
+      ask: this.#ask,
     });
   }
 
@@ -319,20 +327,24 @@ class Opening {
   }
 
   #createCalls(): ToolCalls {
+    let validator: Promise<SchemaValidator> | undefined;
     return new ToolCalls({
       own: {
         sessionId: this.#id,
         memory: this.#memory,
         record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
         log: (entry) => this.#log(entry),
+        ask: this.#ask,
       },
       runners: this.#processes.runners,
       callback: this.#processes.callback,
       report: (problem) => this.#reportLater(problem),
-      validator: once(async () => {
-        const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
-        return createSchemaValidator();
-      }),
+      validator: () => {
+        validator ??= import("../json-schema/schema-validator.ts").then((module) =>
+          module.createSchemaValidator(),
+        );
+        return validator;
+      },
       closing: this.#resources.closing,
     });
   }
@@ -340,14 +352,6 @@ class Opening {
   #log(entry: ToolLog): void {
     notifyHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
   }
-}
-
-function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
-  let created: Promise<Value> | undefined;
-  return () => {
-    created ??= create();
-    return created;
-  };
 }
 
 /** A session whose project and config are valid. */

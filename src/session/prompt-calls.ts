@@ -5,14 +5,15 @@ export type { PromptMessage } from "../mcp/served-server.ts";
 
 import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
-import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
-import { describeRequests } from "../runtime/input-rounds.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import { failedResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
+import { answerWithHost, askInScope } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import { describeServerExit } from "./session-servers.ts";
@@ -66,7 +67,7 @@ export class PromptCalls {
   }
 
   /**
-   * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed` or `SessionClosed`, or
+   * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or `SessionClosed`, or
    * with the signal's reason.
    */
   async get(
@@ -78,9 +79,11 @@ export class PromptCalls {
     this.#closing.throwIfAborted();
     options.signal?.throwIfAborted();
     const args = readArguments(candidate, given);
-    const answer = await this.ask(state, candidate, args, options, this.#calls.own);
-    if (!("inputRequired" in answer)) return answer;
-    throw failure("PromptFailed", { reason: describeRequests(answer.inputRequired.requests) });
+    const scope = this.#calls.own;
+    const { signal = this.#closing } = options;
+    const { name } = candidate.prompt;
+    const run = (round?: InputRound) => this.ask(state, candidate, args, options, scope, round);
+    return answerWithHost<PromptResult>(name, run, scope.ask, AbortSignal.any([this.#closing, signal]));
   }
 
   /** The same with valid arguments, for a scope and one round; resolves with what the prompt asks. */
@@ -101,14 +104,21 @@ export class PromptCalls {
     const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
       whenAborted(one, () => stop.abort(one.reason)),
     );
-    const ms = Math.max(1, timerMs(timeoutMs));
-    const late = new Error(`The prompt did not answer within ${ms} ms.`);
-    const timer = setTimeout(() => stop.abort(late), ms);
+    const limit = new TimeLimit(timeoutMs, () =>
+      stop.abort(new Error(`The prompt did not answer within ${limit.ms} ms.`)),
+    );
     // Its handler may call tools of this state.
     const end = state.beginCall();
     try {
       return await abortable(stop.signal, () =>
-        this.#run(state, candidate, args, { signal: stop.signal, progress }, scope, round),
+        this.#run(
+          state,
+          candidate,
+          args,
+          { signal: stop.signal, progress, limit },
+          { ...scope, limits: [limit] },
+          round,
+        ),
       );
     } catch (error) {
       if (signal?.aborted && !closing.aborted) throw signal.reason;
@@ -119,7 +129,7 @@ export class PromptCalls {
       throw failure("PromptFailed", { reason }, {}, { cause: error });
     } finally {
       end();
-      clearTimeout(timer);
+      limit.end();
       for (const one of release) one();
     }
   }
@@ -138,7 +148,7 @@ export class PromptCalls {
     state: SessionState,
     { prompt, route }: PromptCandidate,
     args: Readonly<Record<string, string>>,
-    channel: Pick<HandlerContext, "signal" | "progress">,
+    channel: Pick<HandlerContext, "signal" | "progress"> & { limit: TimeLimit },
     scope: CallScope,
     round: InputRound | undefined,
   ): Promise<PromptAnswer> {
@@ -149,9 +159,15 @@ export class PromptCalls {
     }
     const { server, plan, advertisedName } = route;
     if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
-    const { signal } = channel;
     const connected = server.current ?? (await server.ready);
-    return connected.getPrompt(advertisedName, args, { signal, timeoutMs: Number.POSITIVE_INFINITY });
+    const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
+      signal: channel.signal,
+      limit: channel.limit,
+      ask: askInScope(prompt.name, scope),
+      user: scope.sessionId,
+      round,
+    });
+    return inputRequired === undefined ? result : { inputRequired };
   }
 
   /** The context of code of a pack that is no tool. It calls tools of the state, those of its own pack first. */
@@ -163,7 +179,7 @@ export class PromptCalls {
     { signal, progress }: Pick<HandlerContext, "signal" | "progress">,
   ): HandlerContext {
     const calls = this.#calls;
-    const nested: CallScope = { ...scope, record: () => {} };
+    const nested: CallScope = { ...scope, record: () => {}, passesRounds: false };
     return {
       ...{ signal, progress, options: {} },
       log: (level, data) => scope.log({ tool: name, level, data }),

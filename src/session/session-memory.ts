@@ -1,3 +1,4 @@
+import type { SessionConfig } from "../config/session-config.ts";
 import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import type { HandlerMemory } from "../runtime/handler-context.ts";
 
@@ -135,4 +136,15 @@ export class CallMemory implements HandlerMemory {
     }
     this.#written.clear();
   }
+}
+
+/** The keys of the memory that a tool's pack may see; `undefined` for all. */
+export function visibleMemory(
+  { packs }: SessionConfig,
+  pack: string | undefined,
+): readonly string[] | undefined {
+  const policy = packs.memory;
+  if (pack === undefined || policy === "all") return undefined;
+  if (policy === "none") return [];
+  return Object.hasOwn(policy, pack) ? policy[pack] : [];
 }

@@ -3,6 +3,7 @@ import type { BuiltInDefinition, Device, LockMode, SessionConfig } from "../conf
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
+import type { OnInput } from "./host-input.ts";
 import type { SessionChange } from "./session-change.ts";
 import type { ToolLog } from "./tool-calls.ts";
 
@@ -72,6 +73,11 @@ export interface SessionOptions {
   watch?: boolean;
   /** Called after the session's lists have changed. */
   onChange?: (change: SessionChange) => void;
+  /**
+   * Asks the user what a tool, prompt or resource needs to know. Without it, calls that ask resolve as `InputRequired`, and
+   * servers learn that there is no user to ask.
+   */
+  onInput?: OnInput;
   /** Called with each log message of a tool. */
   onLog?: (entry: ToolLog) => void;
 }

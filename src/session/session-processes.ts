@@ -54,6 +54,8 @@ export interface ProcessesOptions {
   log(entry: ToolLog): void;
   /** Whether somebody hears what is logged. Modern servers are asked for log messages only then. */
   isLogHeard: boolean;
+  /** Whether servers are told that they can ask the user. */
+  canAsk: boolean;
 }
 
 /** How a session treats the exits of its processes. */
@@ -134,7 +136,7 @@ export class SessionProcesses {
   }
 
   #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { memory, onCommand, onConnect, report, log, isLogHeard, rules, clock } = this.#options;
+    const { memory, onCommand, onConnect, report, log, isLogHeard, canAsk, rules, clock } = this.#options;
     const { label, fault } = plan;
     return new SessionServer(plan, {
       // A remote server cannot reach the endpoint, which listens on this machine only.
@@ -151,7 +153,7 @@ export class SessionProcesses {
         const heard = isLogHeard ? { ...events, onLog } : events;
         if ("url" in plan) {
           onConnect?.({ label, url: plan.shown });
-          const launch = { ...plan, secrets: () => memory.secrets(), timeouts: config.timeouts };
+          const launch = { ...plan, secrets: () => memory.secrets(), timeouts: config.timeouts, canAsk };
           return startRemoteServer(launch, heard, { clock });
         }
         const { command, args, cwd, protocol } = plan;
@@ -160,7 +162,7 @@ export class SessionProcesses {
         const logFile = this.#logFileOf(plan.key, label);
         const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
         return startServer(
-          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol },
+          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol, canAsk },
           heard,
           { processes: this.#processes },
         );

@@ -1,6 +1,7 @@
 import type { Problem } from "../problems/index.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
+import type { AskInput } from "./host-input.ts";
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -25,6 +26,8 @@ export interface SessionParts {
   runners: CodeRunners;
   calls: ToolCalls;
   prompts: PromptCalls;
+  /** Asks the host's user; `undefined` if it cannot. */
+  ask: AskInput | undefined;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */

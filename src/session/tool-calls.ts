@@ -1,28 +1,28 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
-import type { SessionConfig } from "../config/session-config.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { Problem } from "../problems/index.ts";
-import { abortable, timerMs, whenAborted } from "../runtime/abort-listeners.ts";
-import type { BundleOutcome } from "../runtime/bundle.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
-import { CodeExitError } from "../runtime/code-exit-error.ts";
-import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { createErrorResult } from "../runtime/convert-result.ts";
+import type { CodeRunners } from "../runtime/code-runners.ts";
 import { describeRefusal } from "../runtime/describe-refusal.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
-import { describeRequests } from "../runtime/input-rounds.ts";
+import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
+import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
+import { AskedRequests } from "./asked-requests.ts";
+import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
 import { CallReach } from "./call-reach.ts";
-import { CallMemory, type SessionMemory } from "./session-memory.ts";
+import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
+import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
@@ -50,6 +50,10 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Called for each progress report until the call ends. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /** The answers to what the call asked when it resolved as `InputRequired`, by the keys of the requests. */
+  input?: InputRound["input"] | undefined;
+  /** `details.state` of that result. */
+  state?: unknown;
 }
 
 /** For whom a call is executed: the session itself, or one of the clients that it is served to. */
@@ -60,6 +64,12 @@ export interface CallScope {
   request?: Pick<BundleRequest, "meta" | "session">;
   record(name: string, args: Readonly<Record<string, unknown>>): void;
   log(entry: ToolLog): void;
+  /** Asks for input; `undefined` if there is nobody to ask. */
+  ask: AskInput | undefined;
+  /** Resolves calls that ask as `InputRequired` all the same, and asks only for what they call, and while a server waits. */
+  passesRounds?: boolean;
+  /** What stands still while the user is asked: the time of the call, and of those around it. */
+  limits?: readonly TimeLimit[];
 }
 
 /** What calls need from their session. */
@@ -88,9 +98,14 @@ interface Invocation {
   recorded: boolean;
   args: Record<string, unknown>;
   signal: AbortSignal;
-  limit: Limit;
+  limit: TimeLimit;
   onProgress: CallOptions["onProgress"];
 }
+
+type Nesting = Pick<Invocation, "scope" | "state" | "depth" | "recorded">;
+
+/** How one run of a tool ends. */
+type RunOutcome = ToolResult | { inputRequired: InputRequired };
 
 /** Executes calls of the host, of tools in this process, and of servers through the callback. */
 export class ToolCalls {
@@ -98,6 +113,7 @@ export class ToolCalls {
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   readonly #running = new Map<string, Invocation>();
+  readonly #asked = new AskedRequests();
   /** What the code of packs may call. */
   readonly reach: CallReach;
 
@@ -115,11 +131,18 @@ export class ToolCalls {
     options: CallOptions,
     scope = this.own,
   ): Promise<ToolResult> {
-    return this.#call(candidate, args, { ...options, scope, state, depth: 0, recorded: true });
+    const nesting: Nesting = { scope, state, depth: 0, recorded: true };
+    return this.#call(candidate, args, options, nesting);
   }
 
   /** Executes a call that a server makes during one of its own calls. */
-  async callFromServer({ invocationId, depth, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
+  async callFromServer({
+    invocationId,
+    depth,
+    toolName,
+    limit,
+    ...call
+  }: CallbackCall): Promise<CallbackOutcome> {
     const outer = this.#running.get(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
@@ -137,8 +160,9 @@ export class ToolCalls {
       }
     }
     const { signal } = call;
-    const { timeoutMs } = outer.state.config.callback;
-    const result = await this.#callInside(candidate, call.arguments, outer, { signal, timeoutMs, depth });
+    const options = { signal, timeoutMs: limit.ms };
+    const scope = { ...outer.scope, limits: [...(outer.scope.limits ?? []), limit] };
+    const result = await this.#callInside(candidate, call.arguments, { ...outer, scope, depth }, options);
     if (result.variant !== "Success") return { success: false, errorMessage: result.message };
     const { structuredContent } = result;
     return {
@@ -162,32 +186,25 @@ export class ToolCalls {
     }
   }
 
-  /** Executes a nested call. Of nested calls, only the outermost recordable one is recorded. */
+  /** Executes a nested call, at the depth of `outer`. Of nested calls, only the outermost recordable one is recorded. */
   #callInside(
     candidate: ToolCandidate,
     args: unknown,
-    outer: Invocation,
-    options: CallOptions & { depth: number },
+    { scope, state, depth, ...caller }: Invocation,
+    options: CallOptions,
   ): Promise<ToolResult> {
-    const recorded = outer.recorded && !outer.candidate.meta.isRecordable;
-    const { scope, state } = outer;
-    return this.#call(candidate, args, { ...options, scope, state, recorded });
+    const recorded = caller.recorded && !caller.candidate.meta.isRecordable;
+    return this.#call(candidate, args, options, { scope, state, depth, recorded });
   }
 
   async #call(
     candidate: ToolCandidate,
     args: unknown,
-    {
-      scope,
-      state,
-      depth,
-      recorded,
-      signal,
-      ...options
-    }: CallOptions & Pick<Invocation, "scope" | "state" | "depth" | "recorded">,
+    { signal, ...options }: CallOptions,
+    { scope: given, state, depth, recorded }: Nesting,
   ): Promise<ToolResult> {
     const { closing } = this.#options;
-    const { memory } = scope;
+    const { memory } = given;
     closing.throwIfAborted();
     signal?.throwIfAborted();
     const copied = copyArguments(args);
@@ -197,12 +214,15 @@ export class ToolCalls {
     const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
       whenAborted(one, () => stop.abort(one.reason)),
     );
-    const limit = createLimit(stop, Math.max(1, timerMs(options.timeoutMs ?? state.config.timeouts.callMs)));
+    const limit = new TimeLimit(options.timeoutMs ?? state.config.timeouts.callMs, () =>
+      stop.abort(new DOMException(describeLate(limit), "TimeoutError")),
+    );
     // Progress messages may contain sensitive values, like any other string.
     const onProgress: CallOptions["onProgress"] = ({ message, ...step }) => {
       const clean = message === undefined ? step : { ...step, message: memory.redact(message) };
       notifyHost(() => options.onProgress?.(clean));
     };
+    const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
     const invocation: Invocation = {
       ...{ id: randomUUID(), scope, state, candidate, depth, recorded, limit },
       ...{ args: copied.args, signal: stop.signal },
@@ -213,17 +233,14 @@ export class ToolCalls {
     this.#running.set(id, invocation);
     const endCall = state.beginCall();
     try {
-      const result =
-        route.by === "server"
-          ? await this.#callServer(invocation, route)
-          : await this.#callCode(invocation, route);
+      const result = await this.#runRounds(invocation, copied.json, options);
       if (result.variant === "Success" && recorded && meta.isRecordable) {
         // Recorded without the schema's defaults, which the replay adds again.
         scope.record(tool.name, route.by === "server" ? copied.args : JSON.parse(copied.json));
       }
       return result;
     } catch (error) {
-      return this.#failedCall(error, invocation);
+      return readCallFailure(error, { route, memory, signal: stop.signal, limit }, this.#options);
     } finally {
       limit.end();
       this.#running.delete(id);
@@ -232,45 +249,34 @@ export class ToolCalls {
     }
   }
 
-  /**
-   * The result of a call that failed with an error: an exit of its process, a timeout, or the error itself. Throws the
-   * signal's reason if the caller canceled the call.
-   */
-  #failedCall(error: unknown, { scope, candidate: { route }, signal, limit }: Invocation): ToolResult {
-    const { closing, runners } = this.#options;
-    const { memory } = scope;
-    // An exit may end the session; its own calls must report the exit and not the closed session.
-    const isByCaller = signal.aborted && !closing.aborted;
-    if (route.by === "server") {
-      const { server, plan } = route;
-      const known = isByCaller ? undefined : server.exit;
-      const exit = error instanceof ServerCallError ? error.exit : known;
-      if (exit !== undefined) {
-        const { exitCode, signal: by, reason, stderrTail } = exit;
-        const details = { exitCode, signal: by, ...(reason && { reason }), stderr: stderrTail };
-        return failedResult(describeServerExit(plan.label, exit), "FatalError", details);
-      }
-    } else {
-      const known = isByCaller ? undefined : runners.exitOf(route.code.owner);
-      const exit = error instanceof CodeExitError ? error : known;
-      if (exit !== undefined) {
-        const { exitCode, signal: by } = exit;
-        const { message, stderr } = describeCodeExit(exit, (text) => memory.redact(text));
-        return failedResult(message, "FatalError", { exitCode, signal: by, stderr });
-      }
-    }
-    if (limit.isOver) return failedResult(limit.message);
-    if (signal.aborted) throw signal.reason;
-    const isLate = error instanceof ServerCallError && error.reason === "timeout";
-    return failedResult(isLate ? limit.message : error instanceof Error ? error.message : String(error));
-  }
-
-  /** The keys of the memory that a tool's pack may see; `undefined` for all. */
-  #visibleMemory({ packs }: SessionConfig, pack: string | undefined): readonly string[] | undefined {
-    const policy = packs.memory;
-    if (pack === undefined || policy === "all") return undefined;
-    if (policy === "none") return [];
-    return Object.hasOwn(policy, pack) ? policy[pack] : [];
+  /** Runs a tool until it has a result, or asks for input and cannot be answered here. */
+  async #runRounds(
+    invocation: Invocation,
+    json: string,
+    given: Pick<CallOptions, "input" | "state">,
+  ): Promise<ToolResult> {
+    const { candidate, scope, depth, signal } = invocation;
+    const { name } = candidate.tool;
+    const call = { name, json };
+    const first = await this.#asked.readRound(call, given);
+    let isFirst = true;
+    const run = (round: InputRound | undefined): Promise<RunOutcome> => {
+      // A tool may have changed the arguments of its first run.
+      const args: Record<string, unknown> = isFirst ? invocation.args : JSON.parse(json);
+      isFirst = false;
+      const { route } = candidate;
+      const again = { ...invocation, args };
+      return route.by === "server"
+        ? this.#callServer(again, route, round)
+        : this.#callCode(again, route, round);
+    };
+    const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(name, invocation.scope);
+    const outcome = await answerRounds(run, ask && ((requests) => ask(requests, signal)), first);
+    if (!("inputRequired" in outcome)) return outcome;
+    const { requests: inputRequests, ...state } = outcome.inputRequired;
+    if (!scope.passesRounds) this.#asked.remember(call, outcome.inputRequired);
+    const message = `The tool needs input. ${listRequests(inputRequests)}`;
+    return failedResult(message, "InputRequired", { inputRequests, ...state });
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -283,9 +289,11 @@ export class ToolCalls {
   }
 
   async #callServer(
-    { id, scope, state, depth, signal, limit, args, onProgress }: Invocation,
+    invocation: Invocation,
     { server, plan, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
-  ): Promise<ToolResult> {
+    round: InputRound | undefined,
+  ): Promise<RunOutcome> {
+    const { id, scope, state, depth, signal, limit, args, onProgress } = invocation;
     // A remote server gets no address that it could call back.
     const callback = "url" in plan ? undefined : this.#options.callback;
     const { config } = state;
@@ -297,32 +305,43 @@ export class ToolCalls {
       invocationId: id,
       baseUrl: callback?.baseUrl,
       device: config.device,
-      memory: memory.snapshot(this.#visibleMemory(config, pack)),
+      memory: memory.snapshot(visibleMemory(config, pack)),
     };
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
     callback?.beginInvocation(id, key, depth, signal, sessionId);
     try {
       // During a restart, the call waits for the server within its own timeout.
       const connected = server.current ?? (await abortable(signal, () => server.ready));
-      limit.end();
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
-        { signal, timeoutMs: limit.restMs(), onProgress },
+        {
+          signal,
+          limit,
+          onProgress,
+          ask: askInScope(invocation.candidate.tool.name, scope),
+          user: sessionId,
+          round,
+        },
       );
-      return this.#readAnswer(answer, scope);
+      const { inputRequired } = answer;
+      return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
     } finally {
       callback?.endInvocation(id);
     }
   }
 
-  async #callCode(invocation: Invocation, tool: RunnableTool): Promise<ToolResult> {
+  async #callCode(
+    invocation: Invocation,
+    tool: RunnableTool,
+    round: InputRound | undefined,
+  ): Promise<RunOutcome> {
     const { id, scope, state, candidate, args, depth, signal, limit, onProgress } = invocation;
     const { runners } = this.#options;
     const { config } = state;
     const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
     const { name } = candidate.tool;
-    const visible = this.#visibleMemory(config, owner.pack?.qualifiedName);
+    const visible = visibleMemory(config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     const outcome = await invokeTool(tool, {
@@ -333,7 +352,14 @@ export class ToolCalls {
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
       context: {
-        ...{ signal, sessionId, invocationId: id, device: legacyContext.device, memory: callMemory },
+        ...{
+          signal,
+          sessionId,
+          invocationId: id,
+          device: legacyContext.device,
+          memory: callMemory,
+          ...round,
+        },
         log: (level, data) => scope.log({ tool: name, level, data }),
         progress: (progress, total, message) =>
           onProgress?.({
@@ -351,7 +377,12 @@ export class ToolCalls {
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
         const called = await this.#resolveInside(inner, invocation);
         if ("fault" in called) return { ...failedResult(called.fault), isError: true };
-        const result = await this.#callInside(called, values, invocation, { signal, depth: innerDepth });
+        const result = await this.#callInside(
+          called,
+          values,
+          { ...invocation, depth: innerDepth },
+          { signal },
+        );
         return { ...result, isError: result.variant !== "Success" };
       },
     });
@@ -359,41 +390,6 @@ export class ToolCalls {
       if (outcome.fault !== undefined) scope.log({ tool: name, level: "error", data: outcome.fault });
       return this.#readAnswer(outcome.result, scope, callMemory);
     }
-    if ("inputRequired" in outcome) {
-      const { requests: inputRequests, ...state } = outcome.inputRequired;
-      return failedResult(describeRequests(inputRequests), "InputRequired", { inputRequests, ...state });
-    }
-    return this.#readAnswer(toErrorResult(outcome), scope);
+    return "inputRequired" in outcome ? outcome : this.#readAnswer(toErrorResult(outcome), scope);
   }
-}
-
-/** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */
-function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unknown }>): CallToolResult {
-  const { code, data } = error;
-  return {
-    ...createErrorResult(uncaught?.message ?? error.message),
-    _meta: { trailblaze: { code, ...(data === undefined ? {} : { data }) } },
-  };
-}
-
-type Limit = ReturnType<typeof createLimit>;
-
-/** Aborts `stop` after a timeout; `isOver` then is true. */
-function createLimit(stop: AbortController, milliseconds: number) {
-  const begun = performance.now();
-  const elapsed = () => performance.now() - begun;
-  const message = `The tool did not answer within ${milliseconds} ms.`;
-  const limit = {
-    message,
-    isOver: false,
-    restMs: () => Math.max(1, milliseconds - elapsed()),
-    /** For synchronous code, during which no timer fires. */
-    isOverdue: () => elapsed() > milliseconds,
-    end: () => clearTimeout(timer),
-  };
-  const timer = setTimeout(() => {
-    limit.isOver = true;
-    stop.abort(new DOMException(message, "TimeoutError"));
-  }, milliseconds);
-  return limit;
 }

@@ -23,6 +23,7 @@ describe("a callback's call", () => {
         toolName: "jira_createIssue",
         arguments: args,
         signal: expect.any(AbortSignal),
+        limit: expect.objectContaining({ isOver: false }),
       },
     ]);
     expect(opened.calls[0]?.signal.aborted).toBe(false);

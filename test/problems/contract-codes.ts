@@ -130,6 +130,7 @@ export const ownCodes: readonly string[] = [
   "ClientConfigNotFound",
   "ClientConfigUnwritable",
   "FailsAsInstalled",
+  "InputRequired",
   "InvalidArguments",
   "InternalError",
   "NeedsUndeclared",

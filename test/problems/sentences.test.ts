@@ -264,6 +264,7 @@ const samples: Samples = {
     { label: "docs", status: 302, target: "https://docs.example/mcp", cause: "status" },
     { label: "docs", status: 308, target: "https://docs.example/mcp", cause: "second" },
   ],
+  InputRequired: [{ name: "notes", asked: '"version": "Which version?"' }],
   SessionClosed: [
     {},
     { reason: "it was interrupted by SIGINT", signal: "SIGINT" },

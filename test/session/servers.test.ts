@@ -155,9 +155,9 @@ describe("a server of the config that speaks only the modern revision", () => {
     for (const structuredContent of [[1], "text", 0, null, { a: 1 }]) {
       expect(await call({ structuredContent })).toMatchObject({ variant: "Success", structuredContent });
     }
-    expect(await call({ resultType: "input_required" })).toMatchObject({
+    expect(await call({ resultType: "task" })).toMatchObject({
       variant: "ExceptionThrown",
-      message: expect.stringContaining("input_required"),
+      message: expect.stringContaining('`resultType` "task"'),
     });
   });
 });

@@ -145,6 +145,8 @@ export interface TrailblazeConfig {
     callMs?: number;
     /** The timeout for a server to answer initialize. Default: `60000`. */
     handshakeMs?: number;
+    /** The timeout for the user to answer a question of a tool. Meanwhile, the tool's own time stands still. Default: `600000`. */
+    inputMs?: number;
     /** The timeout for a server to list its tools. Default: `60000`. */
     listMs?: number;
     [key: `x-${string}`]: unknown;

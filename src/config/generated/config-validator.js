@@ -53,7 +53,8 @@ export const knownKeys = {
   "#/properties/timeouts/additionalProperties": [
     "handshakeMs",
     "listMs",
-    "callMs"
+    "callMs",
+    "inputMs"
   ],
   "#/properties/trailblazeSubprocessToolsets/items/additionalProperties": [
     "name",
@@ -100,7 +101,7 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
@@ -1139,7 +1140,7 @@ if(data.timeouts !== undefined){
 let data46 = data.timeouts;
 if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
 for(const key9 in data46){
-if(!((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (pattern4.test(key9)))){
+if(!(((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (key9 === "inputMs")) || (pattern4.test(key9)))){
 const err80 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err80];
@@ -1255,9 +1256,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err90 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data46.inputMs !== undefined){
+let data50 = data46.inputMs;
+if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
+const err90 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1266,12 +1268,9 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(data.logDir !== undefined){
-let data50 = data.logDir;
-if(typeof data50 === "string"){
-if(!pattern7.test(data50)){
-const err91 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 86400000 || isNaN(data50)){
+const err91 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1280,9 +1279,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-else {
-const err92 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50 < 1 || isNaN(data50)){
+const err92 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1292,15 +1290,10 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data.trailblazeSubprocessToolsets !== undefined){
-let data51 = data.trailblazeSubprocessToolsets;
-if(Array.isArray(data51)){
-const len7 = data51.length;
-for(let i7=0; i7<len7; i7++){
-let data52 = data51[i7];
-if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
-if(data52.name === undefined){
-const err93 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1309,9 +1302,12 @@ vErrors.push(err93);
 }
 errors++;
 }
-for(const key10 in data52){
-if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
-const err94 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+}
+if(data.logDir !== undefined){
+let data51 = data.logDir;
+if(typeof data51 === "string"){
+if(!pattern7.test(data51)){
+const err94 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1321,11 +1317,8 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data52.name !== undefined){
-let data53 = data52.name;
-if(typeof data53 === "string"){
-if(!pattern7.test(data53)){
-const err95 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err95 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1335,8 +1328,15 @@ vErrors.push(err95);
 errors++;
 }
 }
-else {
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.trailblazeSubprocessToolsets !== undefined){
+let data52 = data.trailblazeSubprocessToolsets;
+if(Array.isArray(data52)){
+const len7 = data52.length;
+for(let i7=0; i7<len7; i7++){
+let data53 = data52[i7];
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.name === undefined){
+const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1345,12 +1345,9 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data52.command !== undefined){
-let data54 = data52.command;
-if(typeof data54 === "string"){
-if(!pattern7.test(data54)){
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+for(const key10 in data53){
+if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
+const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1360,8 +1357,11 @@ vErrors.push(err97);
 errors++;
 }
 }
-else {
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.name !== undefined){
+let data54 = data53.name;
+if(typeof data54 === "string"){
+if(!pattern7.test(data54)){
+const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1371,11 +1371,8 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data52.package !== undefined){
-let data55 = data52.package;
-if(typeof data55 === "string"){
-if(!pattern7.test(data55)){
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1385,8 +1382,11 @@ vErrors.push(err99);
 errors++;
 }
 }
-else {
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.command !== undefined){
+let data55 = data53.command;
+if(typeof data55 === "string"){
+if(!pattern7.test(data55)){
+const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1396,11 +1396,8 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data52.bin !== undefined){
-let data56 = data52.bin;
-if(typeof data56 === "string"){
-if(!pattern7.test(data56)){
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1410,8 +1407,11 @@ vErrors.push(err101);
 errors++;
 }
 }
-else {
-const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.package !== undefined){
+let data56 = data53.package;
+if(typeof data56 === "string"){
+if(!pattern7.test(data56)){
+const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1421,13 +1421,8 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data52.args !== undefined){
-let data57 = data52.args;
-if(Array.isArray(data57)){
-const len8 = data57.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data57[i8] !== "string"){
-const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1437,9 +1432,11 @@ vErrors.push(err103);
 errors++;
 }
 }
-}
-else {
-const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data53.bin !== undefined){
+let data57 = data53.bin;
+if(typeof data57 === "string"){
+if(!pattern7.test(data57)){
+const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1449,11 +1446,8 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data52.cwd !== undefined){
-let data59 = data52.cwd;
-if(typeof data59 === "string"){
-if(!pattern7.test(data59)){
-const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1463,8 +1457,13 @@ vErrors.push(err105);
 errors++;
 }
 }
-else {
-const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.args !== undefined){
+let data58 = data53.args;
+if(Array.isArray(data58)){
+const len8 = data58.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data58[i8] !== "string"){
+const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1474,12 +1473,9 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data52.env !== undefined){
-let data60 = data52.env;
-if(data60 && typeof data60 == "object" && !Array.isArray(data60)){
-for(const key11 in data60){
-if(typeof data60[key11] !== "string"){
-const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1489,9 +1485,11 @@ vErrors.push(err107);
 errors++;
 }
 }
-}
-else {
-const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data53.cwd !== undefined){
+let data60 = data53.cwd;
+if(typeof data60 === "string"){
+if(!pattern7.test(data60)){
+const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1501,11 +1499,8 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data52.url !== undefined){
-let data62 = data52.url;
-if(typeof data62 === "string"){
-if(!pattern7.test(data62)){
-const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1515,8 +1510,12 @@ vErrors.push(err109);
 errors++;
 }
 }
-else {
-const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.env !== undefined){
+let data61 = data53.env;
+if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
+for(const key11 in data61){
+if(typeof data61[key11] !== "string"){
+const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1526,12 +1525,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data52.headers !== undefined){
-let data63 = data52.headers;
-if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
-for(const key12 in data63){
-if(typeof data63[key12] !== "string"){
-const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1541,9 +1537,11 @@ vErrors.push(err111);
 errors++;
 }
 }
-}
-else {
-const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data53.url !== undefined){
+let data63 = data53.url;
+if(typeof data63 === "string"){
+if(!pattern7.test(data63)){
+const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1553,10 +1551,8 @@ vErrors.push(err112);
 errors++;
 }
 }
-if(data52.protocol !== undefined){
-let data65 = data52.protocol;
-if(typeof data65 !== "string"){
-const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1565,8 +1561,13 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(!(((data65 === "auto") || (data65 === "legacy")) || (data65 === "modern"))){
-const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data53.headers !== undefined){
+let data64 = data53.headers;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+for(const key12 in data64){
+if(typeof data64[key12] !== "string"){
+const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1576,9 +1577,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-if(data52.legacyContext !== undefined){
-if(typeof data52.legacyContext !== "boolean"){
-const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1588,9 +1589,10 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data52.enabled !== undefined){
-if(typeof data52.enabled !== "boolean"){
-const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data53.protocol !== undefined){
+let data66 = data53.protocol;
+if(typeof data66 !== "string"){
+const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1599,12 +1601,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data52.prefix !== undefined){
-let data68 = data52.prefix;
-if(typeof data68 === "string"){
-if(!pattern29.test(data68)){
-const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(!(((data66 === "auto") || (data66 === "legacy")) || (data66 === "modern"))){
+const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1614,8 +1612,9 @@ vErrors.push(err117);
 errors++;
 }
 }
-else {
-const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.legacyContext !== undefined){
+if(typeof data53.legacyContext !== "boolean"){
+const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1625,12 +1624,9 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data52.tools !== undefined){
-let data69 = data52.tools;
-if(data69 && typeof data69 == "object" && !Array.isArray(data69)){
-for(const key13 in data69){
-if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
-const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(data53.enabled !== undefined){
+if(typeof data53.enabled !== "boolean"){
+const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1640,15 +1636,11 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data69.allow !== undefined){
-let data70 = data69.allow;
-if(Array.isArray(data70)){
-const len9 = data70.length;
-for(let i9=0; i9<len9; i9++){
-let data71 = data70[i9];
-if(typeof data71 === "string"){
-if(!pattern7.test(data71)){
-const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data53.prefix !== undefined){
+let data69 = data53.prefix;
+if(typeof data69 === "string"){
+if(!pattern29.test(data69)){
+const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1659,7 +1651,7 @@ errors++;
 }
 }
 else {
-const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1669,9 +1661,12 @@ vErrors.push(err121);
 errors++;
 }
 }
-}
-else {
-const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data53.tools !== undefined){
+let data70 = data53.tools;
+if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
+for(const key13 in data70){
+if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
+const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1681,15 +1676,15 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data69.deny !== undefined){
-let data72 = data69.deny;
-if(Array.isArray(data72)){
-const len10 = data72.length;
-for(let i10=0; i10<len10; i10++){
-let data73 = data72[i10];
-if(typeof data73 === "string"){
-if(!pattern7.test(data73)){
-const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data70.allow !== undefined){
+let data71 = data70.allow;
+if(Array.isArray(data71)){
+const len9 = data71.length;
+for(let i9=0; i9<len9; i9++){
+let data72 = data71[i9];
+if(typeof data72 === "string"){
+if(!pattern7.test(data72)){
+const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1700,7 +1695,7 @@ errors++;
 }
 }
 else {
-const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1712,7 +1707,7 @@ errors++;
 }
 }
 else {
-const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1722,9 +1717,15 @@ vErrors.push(err125);
 errors++;
 }
 }
-}
-else {
-const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data70.deny !== undefined){
+let data73 = data70.deny;
+if(Array.isArray(data73)){
+const len10 = data73.length;
+for(let i10=0; i10<len10; i10++){
+let data74 = data73[i10];
+if(typeof data74 === "string"){
+if(!pattern7.test(data74)){
+const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1734,11 +1735,8 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data52.toolset !== undefined){
-let data74 = data52.toolset;
-if(typeof data74 === "string"){
-if(!pattern33.test(data74)){
-const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+else {
+const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1748,8 +1746,9 @@ vErrors.push(err127);
 errors++;
 }
 }
+}
 else {
-const err128 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err128 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1761,7 +1760,7 @@ errors++;
 }
 }
 else {
-const err129 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err129 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1771,9 +1770,11 @@ vErrors.push(err129);
 errors++;
 }
 }
-}
-else {
-const err130 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data53.toolset !== undefined){
+let data75 = data53.toolset;
+if(typeof data75 === "string"){
+if(!pattern33.test(data75)){
+const err130 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1783,17 +1784,8 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data75 = data.mcpServers;
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-for(const key14 in data75){
-let data76 = data75[key14];
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.command !== undefined){
-let data77 = data76.command;
-if(typeof data77 === "string"){
-if(!pattern7.test(data77)){
-const err131 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err131 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1803,8 +1795,9 @@ vErrors.push(err131);
 errors++;
 }
 }
+}
 else {
-const err132 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err132 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1814,11 +1807,9 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data76.package !== undefined){
-let data78 = data76.package;
-if(typeof data78 === "string"){
-if(!pattern7.test(data78)){
-const err133 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err133 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1828,8 +1819,17 @@ vErrors.push(err133);
 errors++;
 }
 }
-else {
-const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.mcpServers !== undefined){
+let data76 = data.mcpServers;
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+for(const key14 in data76){
+let data77 = data76[key14];
+if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
+if(data77.command !== undefined){
+let data78 = data77.command;
+if(typeof data78 === "string"){
+if(!pattern7.test(data78)){
+const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1839,11 +1839,8 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data76.bin !== undefined){
-let data79 = data76.bin;
-if(typeof data79 === "string"){
-if(!pattern7.test(data79)){
-const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1853,8 +1850,11 @@ vErrors.push(err135);
 errors++;
 }
 }
-else {
-const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.package !== undefined){
+let data79 = data77.package;
+if(typeof data79 === "string"){
+if(!pattern7.test(data79)){
+const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1864,13 +1864,8 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data76.args !== undefined){
-let data80 = data76.args;
-if(Array.isArray(data80)){
-const len11 = data80.length;
-for(let i11=0; i11<len11; i11++){
-if(typeof data80[i11] !== "string"){
-const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1880,9 +1875,11 @@ vErrors.push(err137);
 errors++;
 }
 }
-}
-else {
-const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data77.bin !== undefined){
+let data80 = data77.bin;
+if(typeof data80 === "string"){
+if(!pattern7.test(data80)){
+const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1892,11 +1889,8 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data76.cwd !== undefined){
-let data82 = data76.cwd;
-if(typeof data82 === "string"){
-if(!pattern7.test(data82)){
-const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1906,8 +1900,13 @@ vErrors.push(err139);
 errors++;
 }
 }
-else {
-const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.args !== undefined){
+let data81 = data77.args;
+if(Array.isArray(data81)){
+const len11 = data81.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data81[i11] !== "string"){
+const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1917,12 +1916,9 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data76.env !== undefined){
-let data83 = data76.env;
-if(data83 && typeof data83 == "object" && !Array.isArray(data83)){
-for(const key15 in data83){
-if(typeof data83[key15] !== "string"){
-const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1932,9 +1928,11 @@ vErrors.push(err141);
 errors++;
 }
 }
-}
-else {
-const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data77.cwd !== undefined){
+let data83 = data77.cwd;
+if(typeof data83 === "string"){
+if(!pattern7.test(data83)){
+const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1944,11 +1942,8 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data76.url !== undefined){
-let data85 = data76.url;
-if(typeof data85 === "string"){
-if(!pattern7.test(data85)){
-const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1958,8 +1953,12 @@ vErrors.push(err143);
 errors++;
 }
 }
-else {
-const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.env !== undefined){
+let data84 = data77.env;
+if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
+for(const key15 in data84){
+if(typeof data84[key15] !== "string"){
+const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1969,12 +1968,9 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data76.headers !== undefined){
-let data86 = data76.headers;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-for(const key16 in data86){
-if(typeof data86[key16] !== "string"){
-const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1984,9 +1980,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-}
-else {
-const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data77.url !== undefined){
+let data86 = data77.url;
+if(typeof data86 === "string"){
+if(!pattern7.test(data86)){
+const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1996,10 +1994,8 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data76.protocol !== undefined){
-let data88 = data76.protocol;
-if(typeof data88 !== "string"){
-const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2008,8 +2004,13 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(!(((data88 === "auto") || (data88 === "legacy")) || (data88 === "modern"))){
-const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data77.headers !== undefined){
+let data87 = data77.headers;
+if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
+for(const key16 in data87){
+if(typeof data87[key16] !== "string"){
+const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2019,9 +2020,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data76.legacyContext !== undefined){
-if(typeof data76.legacyContext !== "boolean"){
-const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2031,9 +2032,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data76.enabled !== undefined){
-if(typeof data76.enabled !== "boolean"){
-const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data77.protocol !== undefined){
+let data89 = data77.protocol;
+if(typeof data89 !== "string"){
+const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2042,12 +2044,8 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-if(data76.prefix !== undefined){
-let data91 = data76.prefix;
-if(typeof data91 === "string"){
-if(!pattern29.test(data91)){
-const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(!(((data89 === "auto") || (data89 === "legacy")) || (data89 === "modern"))){
+const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2057,8 +2055,9 @@ vErrors.push(err151);
 errors++;
 }
 }
-else {
-const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.legacyContext !== undefined){
+if(typeof data77.legacyContext !== "boolean"){
+const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2068,12 +2067,9 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data76.tools !== undefined){
-let data92 = data76.tools;
-if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
-for(const key17 in data92){
-if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
-const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data77.enabled !== undefined){
+if(typeof data77.enabled !== "boolean"){
+const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2083,15 +2079,11 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data92.allow !== undefined){
-let data93 = data92.allow;
-if(Array.isArray(data93)){
-const len12 = data93.length;
-for(let i12=0; i12<len12; i12++){
-let data94 = data93[i12];
-if(typeof data94 === "string"){
-if(!pattern7.test(data94)){
-const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data77.prefix !== undefined){
+let data92 = data77.prefix;
+if(typeof data92 === "string"){
+if(!pattern29.test(data92)){
+const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2102,7 +2094,7 @@ errors++;
 }
 }
 else {
-const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2112,9 +2104,12 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data77.tools !== undefined){
+let data93 = data77.tools;
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+for(const key17 in data93){
+if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
+const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2124,15 +2119,15 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data92.deny !== undefined){
-let data95 = data92.deny;
-if(Array.isArray(data95)){
-const len13 = data95.length;
-for(let i13=0; i13<len13; i13++){
-let data96 = data95[i13];
-if(typeof data96 === "string"){
-if(!pattern7.test(data96)){
-const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data93.allow !== undefined){
+let data94 = data93.allow;
+if(Array.isArray(data94)){
+const len12 = data94.length;
+for(let i12=0; i12<len12; i12++){
+let data95 = data94[i12];
+if(typeof data95 === "string"){
+if(!pattern7.test(data95)){
+const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2143,7 +2138,7 @@ errors++;
 }
 }
 else {
-const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2155,7 +2150,7 @@ errors++;
 }
 }
 else {
-const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2165,9 +2160,15 @@ vErrors.push(err159);
 errors++;
 }
 }
-}
-else {
-const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data93.deny !== undefined){
+let data96 = data93.deny;
+if(Array.isArray(data96)){
+const len13 = data96.length;
+for(let i13=0; i13<len13; i13++){
+let data97 = data96[i13];
+if(typeof data97 === "string"){
+if(!pattern7.test(data97)){
+const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2177,11 +2178,8 @@ vErrors.push(err160);
 errors++;
 }
 }
-if(data76.toolset !== undefined){
-let data97 = data76.toolset;
-if(typeof data97 === "string"){
-if(!pattern33.test(data97)){
-const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+else {
+const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2191,8 +2189,9 @@ vErrors.push(err161);
 errors++;
 }
 }
+}
 else {
-const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2202,10 +2201,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data76.type !== undefined){
-let data98 = data76.type;
-if(typeof data98 !== "string"){
-const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2214,8 +2212,12 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(!(((data98 === "stdio") || (data98 === "http")) || (data98 === "streamable-http"))){
-const err164 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data77.toolset !== undefined){
+let data98 = data77.toolset;
+if(typeof data98 === "string"){
+if(!pattern33.test(data98)){
+const err164 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2225,9 +2227,8 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data76.disabled !== undefined){
-if(typeof data76.disabled !== "boolean"){
-const err165 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err165 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2237,9 +2238,10 @@ vErrors.push(err165);
 errors++;
 }
 }
-}
-else {
-const err166 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data77.type !== undefined){
+let data99 = data77.type;
+if(typeof data99 !== "string"){
+const err166 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2248,10 +2250,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-}
-else {
-const err167 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((data99 === "stdio") || (data99 === "http")) || (data99 === "streamable-http"))){
+const err167 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2261,14 +2261,50 @@ vErrors.push(err167);
 errors++;
 }
 }
-}
-else {
-const err168 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data77.disabled !== undefined){
+if(typeof data77.disabled !== "boolean"){
+const err168 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err168];
 }
 else {
 vErrors.push(err168);
+}
+errors++;
+}
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
+}
+errors++;
+}
+}
+}
+else {
+const err170 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+}
+else {
+const err171 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
 }
 errors++;
 }

@@ -1,4 +1,6 @@
 import type { UnexpectedExit } from "../../problems/index.ts";
+import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../../runtime/input-requests.ts";
+import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
 import type { Era, ServerProtocol } from "./handshake.ts";
 import type { ListCapability, ListKey, ServerLists } from "./server-lists.ts";
@@ -18,6 +20,8 @@ export interface ServerLaunch {
   secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
   protocol: ServerProtocol;
+  /** Whether the server is told that it can ask the user (`elicitation`). */
+  canAsk?: boolean;
 }
 
 /** A tool from the server's `tools/list`. Names may not be unique; strings are hostile. */
@@ -76,10 +80,23 @@ export interface ServerCall {
   _meta: Record<string, unknown>;
 }
 
+/** A result, or what a modern server asks before it can answer; the result is empty then. */
+export type ServerAnswer<Result> = Result & { inputRequired?: InputRequired };
+
 export interface ServerCallOptions {
   /** When it aborts, `notifications/cancelled` is sent once and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
-  timeoutMs: number;
+  /** Its end is left to the caller. */
+  limit: TimeLimit;
+  /**
+   * Answers what a legacy server asks during the call; the limit is then for the caller to stop. The server gets the message
+   * of a rejection.
+   */
+  ask?: ((requests: InputRequests, signal: AbortSignal) => Promise<InputAnswers>) | undefined;
+  /** Identifies who is asked. */
+  user?: unknown;
+  /** The answers, if a modern server has asked before. */
+  round?: InputRound | undefined;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
 }
 
@@ -109,15 +126,15 @@ export interface ConnectedServer extends ServerLists {
   readonly serverInfo: { name: string; version: string } | null;
   /** Instructions for models; `undefined` if it has none. */
   readonly instructions: string | undefined;
-  callTool(call: ServerCall, options: ServerCallOptions): Promise<CallToolResult>;
+  callTool(call: ServerCall, options: ServerCallOptions): Promise<ServerAnswer<CallToolResult>>;
   /** A prompt's messages, by the server's own name. Rejects as `callTool` does. */
   getPrompt(
     name: string,
     args: Readonly<Record<string, string>>,
     options: ServerCallOptions,
-  ): Promise<PromptResult>;
+  ): Promise<ServerAnswer<PromptResult>>;
   /** The contents of a resource, which need not be listed. Rejects as `callTool` does. */
-  readResource(uri: string, options: ServerCallOptions): Promise<ResourceResult>;
+  readResource(uri: string, options: ServerCallOptions): Promise<ServerAnswer<ResourceResult>>;
   /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit: Promise<UnexpectedExit>;
   /**

@@ -24,8 +24,8 @@ export interface OutgoingMessage {
 export interface MessageTransport {
   /** Throws or rejects if the message is not sent. Aborting `requestSignal` closes the response stream of a request. */
   send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;
-  /** Set by the client. Returns whether the value is a message of MCP. */
-  onmessage?(message: unknown): unknown;
+  /** Set by the client. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
+  onmessage?(message: unknown, requestId?: unknown): unknown;
   /** Set by the owner of the client. Called when notifications arrive again, after which some may have been lost. */
   onresume?(): void;
   /** Whether each request has its own response stream. */
@@ -34,7 +34,25 @@ export interface MessageTransport {
   setProtocolVersion?(version: string): void;
 }
 
+/** A request of the server. */
+export interface ServerRequest {
+  method: string;
+  params: JsonObject;
+  /** The request on whose stream it arrived; `undefined` if all share one stream. */
+  requestId: unknown;
+  /** Aborts when the server cancels it, or the client is closed. */
+  signal: AbortSignal;
+}
+
+export interface ClientOptions {
+  /** What servers are told that this client can do. */
+  capabilities: JsonObject;
+  /** Answers a request; `undefined` for a method that it does not know. Rejects with `AnswerError` for an error answer. */
+  onRequest(request: ServerRequest): Promise<JsonObject> | undefined;
+}
+
 export interface OpenRequest {
+  readonly id: number;
   /**
    * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error answer, for an invalid one and
    * after `cancel`; with the transport's error if the request is not sent; with another error when the client is closed.
@@ -47,18 +65,11 @@ export interface OpenRequest {
 interface Pending {
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
-  /** Whether any `resultType` is accepted. */
-  isOpenEnded: boolean;
+  /** The values of `resultType` that are accepted besides `complete`; `undefined` for any. */
+  resultTypes: readonly unknown[] | undefined;
 }
 
 const clientInfo = { name: "trailblaze", version: hostVersion };
-
-/** `_meta` of every modern request. */
-const modernMeta = {
-  "io.modelcontextprotocol/protocolVersion": modernRevision,
-  "io.modelcontextprotocol/clientInfo": clientInfo,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 
 /** Whether a server refuses `initialize` because it is modern. */
 function refusesInitialize(error: unknown): boolean {
@@ -69,19 +80,27 @@ function refusesInitialize(error: unknown): boolean {
 }
 
 /** Parameters as modern servers expect them. */
-function addModernMeta(params: JsonObject): JsonObject {
+function addModernMeta(params: JsonObject, capabilities: JsonObject): JsonObject {
   const meta = own(params, "_meta");
+  const modernMeta = {
+    "io.modelcontextprotocol/protocolVersion": modernRevision,
+    "io.modelcontextprotocol/clientInfo": clientInfo,
+    "io.modelcontextprotocol/clientCapabilities": capabilities,
+  };
   return { ...params, _meta: { ...modernMeta, ...(isRecord(meta) ? meta : {}) } };
 }
 
 const describeValue = (value: unknown) =>
   typeof value === "string" ? JSON.stringify(value) : describeType(value);
 
-/** A client of one server, of either era. It has no capabilities, and answers only `ping`. */
+/** A client of one server, of either era. Without options it has no capabilities, and answers only `ping`. */
 export class McpClient {
   readonly #transport: MessageTransport;
   readonly #onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void;
+  readonly #options: ClientOptions;
   readonly #pending = new Map<number, Pending>();
+  /** The requests of the server that are not answered yet. */
+  readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
   #era: Era = "legacy";
 
@@ -89,10 +108,12 @@ export class McpClient {
   constructor(
     transport: MessageTransport,
     onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void,
+    options: ClientOptions = { capabilities: {}, onRequest: () => undefined },
   ) {
+    this.#options = options;
     this.#transport = transport;
     this.#onNotification = onNotification;
-    transport.onmessage = (message) => this.#receive(message);
+    transport.onmessage = (message, requestId) => this.#receive(message, requestId);
   }
 
   /**
@@ -110,7 +131,8 @@ export class McpClient {
   }
 
   async #initialize(signal: AbortSignal): Promise<ServerFacts> {
-    const params = { protocolVersion: legacyRevisions[0], capabilities: {}, clientInfo };
+    const { capabilities } = this.#options;
+    const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
     // A client must not cancel `initialize`.
     const result = await abortable(signal, () => this.request("initialize", params).answer);
     const facts = readInitializeResult(result);
@@ -131,18 +153,24 @@ export class McpClient {
 
   /**
    * Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. A `resultType` other than
-   * `complete` is an error, unless the result is `openEnded`.
+   * `complete` and those given is an error, unless the result is `openEnded`.
    */
-  request(method: string, params: JsonObject, { openEnded = false } = {}): OpenRequest {
+  request(
+    method: string,
+    params: JsonObject,
+    { openEnded = false, resultTypes = [] }: { openEnded?: boolean; resultTypes?: readonly string[] } = {},
+  ): OpenRequest {
     const id = ++this.#lastId;
-    const answer = new Promise<JsonObject>((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, isOpenEnded: openEnded || this.#era === "legacy" });
-    });
     const isModernRequest = this.#era === "modern";
+    const answer = new Promise<JsonObject>((resolve, reject) => {
+      const accepted = openEnded || !isModernRequest ? undefined : resultTypes;
+      this.#pending.set(id, { resolve, reject, resultTypes: accepted });
+    });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
-    const sent = isModernRequest ? addModernMeta(params) : params;
+    const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities) : params;
     this.#send({ id, method, params: sent }, (error) => this.#settle(id)?.reject(error), stream?.signal);
     return {
+      id,
       answer,
       cancel: (reason) => {
         const pending = this.#settle(id);
@@ -179,22 +207,45 @@ export class McpClient {
     return pending;
   }
 
-  #receive(message: unknown): boolean {
+  #receive(message: unknown, requestId: unknown): boolean {
     const incoming = readIncoming(message, (id) => this.#pending.has(id));
     switch (incoming.kind) {
       case "reply":
         this.#onReply(incoming);
         break;
-      case "request": {
-        const { id, method } = incoming;
-        const error = { code: rpcCode.method, message: "Method not found" };
-        this.#notify(method === "ping" ? { id, result: {} } : { id, error });
+      case "request":
+        void this.#answer(incoming, requestId);
         break;
-      }
       case "notification":
+        if (incoming.method === "notifications/cancelled")
+          this.#asked.get(own(incoming.params, "requestId"))?.abort();
         this.#onNotification(incoming);
     }
     return incoming.kind !== "noise";
+  }
+
+  async #answer(request: Extract<Incoming, { kind: "request" }>, requestId: unknown): Promise<void> {
+    const { id, method, params = {} } = request;
+    if (method === "ping") {
+      this.#notify({ id, result: {} });
+      return;
+    }
+    const cancel = new AbortController();
+    this.#asked.set(id, cancel);
+    try {
+      const { signal } = cancel;
+      const result = await this.#options.onRequest({ method, params, requestId, signal });
+      if (result === undefined) throw new AnswerError("Method not found", rpcCode.method);
+      // The server does not expect an answer to what it has canceled.
+      if (!signal.aborted) this.#notify({ id, result });
+    } catch (error) {
+      if (cancel.signal.aborted) return;
+      const code = (error instanceof AnswerError ? error.code : undefined) ?? rpcCode.internal;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#notify({ id, error: { code, message } });
+    } finally {
+      if (this.#asked.get(id) === cancel) this.#asked.delete(id);
+    }
   }
 
   #onReply({ id, reply }: Extract<Incoming, { kind: "reply" }>): void {
@@ -205,8 +256,10 @@ export class McpClient {
       const { message, code, data } = reply.error;
       pending.reject(new AnswerError(message, code, data));
     } else {
-      const type = pending.isOpenEnded ? undefined : own(reply.result, "resultType");
-      if (type === undefined || type === "complete") pending.resolve(reply.result);
+      const { resultTypes } = pending;
+      const type = own(reply.result, "resultType");
+      const isAccepted = type === undefined || type === "complete" || resultTypes?.includes(type);
+      if (isAccepted || resultTypes === undefined) pending.resolve(reply.result);
       else
         pending.reject(
           new AnswerError(`its answer has the unsupported \`resultType\` ${describeValue(type)}`),
@@ -219,5 +272,6 @@ export class McpClient {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     for (const { reject } of pending) reject(new Error("the connection is closed"));
+    for (const cancel of this.#asked.values()) cancel.abort();
   }
 }

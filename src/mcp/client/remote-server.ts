@@ -14,7 +14,8 @@ import { ServerConnection } from "./server-connection.ts";
 import { defaultLimits, type ServerLimits, type StartingServer } from "./start-server.ts";
 
 /** How to reach a remote server. */
-export interface RemoteLaunch extends Pick<ServerLaunch, "label" | "secrets" | "timeouts" | "protocol"> {
+export interface RemoteLaunch
+  extends Pick<ServerLaunch, "label" | "secrets" | "timeouts" | "protocol" | "canAsk"> {
   url: URL;
   /** The URL for people. */
   shown: string;
@@ -57,7 +58,7 @@ class RemoteServer implements StartingServer {
     events: Omit<ServerEvents, "onStdoutNoise">,
     { clock = systemClock, ...options }: RemoteOptions,
   ) {
-    const { label, url, headers, timeouts, protocol } = launch;
+    const { label, url, headers, timeouts, protocol, canAsk } = launch;
     this.label = label;
     this.#launch = launch;
     const limits = { ...defaultLimits, ...options.limits };
@@ -70,7 +71,7 @@ class RemoteServer implements StartingServer {
       onLost: (reason) => this.#lose(reason),
     });
     this.#connection = new ServerConnection(this.#transport, {
-      ...{ label, events, timeouts, protocol, clock, redactor: this.#redactor, limits: limits.list },
+      ...{ label, events, timeouts, protocol, canAsk, clock, redactor: this.#redactor, limits: limits.list },
       bytesRead: this.#transport.bytesRead,
       findEnd: () => this.#end,
     });

@@ -70,7 +70,7 @@ async function loadTransport() {
  */
 export class RemoteTransport implements MessageTransport {
   readonly hasPerRequestStream = true;
-  onmessage?: (message: unknown) => unknown;
+  onmessage?: (message: unknown, requestId?: unknown) => unknown;
   onresume?: () => void;
   readonly #options: RemoteTransportOptions;
   readonly #fetch: RemoteFetch;
@@ -193,7 +193,8 @@ export class RemoteTransport implements MessageTransport {
       this.#exchanges.delete(id);
       exchange.cancelLinger = this.#options.clock.after(lingerMs, () => exchange.stop.abort());
     }
-    if (exchange?.onReply === undefined) this.onmessage?.(message);
+    // On whose stream a request of the server arrives says which call it belongs to.
+    if (exchange?.onReply === undefined) this.onmessage?.(message, this.#current.getStore()?.id);
     else exchange.onReply(message);
   }
 

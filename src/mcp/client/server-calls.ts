@@ -1,17 +1,41 @@
-import { printable } from "../../problems/index.ts";
-import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
+import { isRecord } from "../../data/parse-json.ts";
+import { printable, quote } from "../../problems/index.ts";
+import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import { readCallResult, readPromptResult, readResourceResult } from "./call-result.ts";
-import { type ConnectedServer, ServerCallError, type ServerCallOptions } from "./connected-server.ts";
+import {
+  type ConnectedServer,
+  type ServerAnswer,
+  ServerCallError,
+  type ServerCallOptions,
+} from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
-import type { McpClient } from "./mcp-client.ts";
+import type { McpClient, ServerRequest } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 
 const messageCharacters = 1000;
+/** How often a legacy server may ask during one call. */
+const mostQuestions = 8;
+/** The error of a modern server whose client lacks a capability. */
+const missingCapability = -32021;
 
 export interface ServerCalls extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource"> {
   /** Passes a progress notification to its call. */
   onProgress(params: JsonObject): void;
+  /** Answers a request of the server; `undefined` for an unknown method. */
+  answer(request: ServerRequest): Promise<JsonObject> | undefined;
+}
+
+/** A call that a legacy server has not answered. */
+interface OpenCall {
+  id: number;
+  ask: ServerCallOptions["ask"];
+  user: unknown;
+  questions: number;
+  isAsking: boolean;
+  /** Aborts when the call has ended. */
+  ended: AbortSignal;
 }
 
 /** A message that may be the server's: shortened and redacted. */
@@ -26,8 +50,24 @@ export function describeAnswer(error: AnswerError, redactor: Redactor): string {
     : `it answered with the error ${error.code}: ${printable(message)}`;
 }
 
+/** What a modern server wants that this client does not have; `undefined` for another error. */
+function describeMissing({ code, data }: AnswerError): string | undefined {
+  const required = isRecord(data) ? own(data, "requiredCapabilities") : undefined;
+  if (code !== missingCapability || !isRecord(required)) return undefined;
+  const names = Object.entries(required).map(([name, value]) =>
+    [name, ...(isRecord(value) ? Object.keys(value) : [])].join("."),
+  );
+  return `the tool needs what this session does not offer: ${quote(names.join(", "), 200)}`;
+}
+
 /** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
+
+/** The result of a call that asks. */
+const emptyResult = { content: [], messages: [], contents: [] };
+
+/** What the server gets as the error of a question. */
+const refuse = (message: string) => new AnswerError(message, rpcCode.request);
 
 /** `findEnd` returns the error of calls after the server has ended. */
 export function createServerCalls(
@@ -37,6 +77,7 @@ export function createServerCalls(
   const { redactor, label, findEnd } = server;
   const ownMeta = server.wantsLogs && client.era === "modern" ? allLogs : {};
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
+  const openCalls = new Set<OpenCall>();
   let lastToken = 0;
 
   const fault = (reason: string) => new ServerCallError("protocol", `Server "${label}" failed: ${reason}`);
@@ -45,9 +86,9 @@ export function createServerCalls(
   async function call<Result extends object>(
     method: string,
     { _meta, ...params }: { _meta?: JsonObject } & JsonObject,
-    { signal, timeoutMs, onProgress }: ServerCallOptions,
+    { signal, limit, onProgress, ask, user, round }: ServerCallOptions,
     read: (result: JsonObject) => Result | { fault: string },
-  ): Promise<Result> {
+  ): Promise<ServerAnswer<Result>> {
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;
@@ -57,30 +98,72 @@ export function createServerCalls(
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const request = client.request(method, { ...params, _meta: { ...ownMeta, ...meta } });
-    let isLate = false;
-    const onLate = () => {
-      isLate = true;
-      request.cancel(`no answer within ${timeoutMs} ms`);
-    };
-    const timer = setTimeout(onLate, timerMs(timeoutMs));
+    const isModern = client.era === "modern";
+    const answers = round && isModern ? (await import("./server-questions.ts")).toRoundParams(round) : {};
+    const sent = { ...params, ...answers, _meta: { ...ownMeta, ...meta } };
+    const request = client.request(method, sent, { resultTypes: ["input_required"] });
+    const ended = new AbortController();
+    const open = { id: request.id, ask, user, questions: 0, isAsking: false, ended: ended.signal };
+    openCalls.add(open);
+    const { onOver } = limit;
+    limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
     try {
-      const result = read(await request.answer);
-      if ("fault" in result) throw fault(`it answered \`${method}\` with an invalid result: ${result.fault}`);
-      return result;
+      const answer = await request.answer;
+      const asks = isModern && own(answer, "resultType") === "input_required";
+      const asked = asks ? await (await import("./server-questions.ts")).readInputRequired(answer) : {};
+      const result = read(asks ? emptyResult : answer);
+      const found = "fault" in asked ? asked : result;
+      if ("fault" in found) {
+        const reason = describeMessage(String(found.fault), redactor);
+        throw fault(`it answered \`${method}\` with an invalid result: ${reason}`);
+      }
+      return { ...found, ...asked };
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
-      if (isLate) {
-        throw new ServerCallError("timeout", `Server "${label}" did not answer within ${timeoutMs} ms.`);
+      if (limit.isOver) {
+        throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
       }
       signal?.throwIfAborted();
-      if (error instanceof AnswerError) throw fault(describeAnswer(error, redactor));
+      if (error instanceof AnswerError)
+        throw fault(describeMissing(error) ?? describeAnswer(error, redactor));
       throw findEnd() ?? fault(error instanceof Error ? error.message : String(error));
     } finally {
-      clearTimeout(timer);
+      limit.onOver = onOver;
       unlisten?.();
       listeners.delete(token);
+      openCalls.delete(open);
+      ended.abort();
+    }
+  }
+
+  /**
+   * The call that a question belongs to. On stdio it names none: it goes to the oldest call that asks nothing yet, if their
+   * questions go to the same user.
+   */
+  function findAsking(requestId: unknown): OpenCall {
+    const named = [...openCalls].find(({ id }) => id === requestId);
+    const [first, ...others] = named === undefined ? [...openCalls].filter((one) => !one.isAsking) : [named];
+    if (first?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
+    if (others.some(({ user }) => user !== first.user))
+      throw refuse("Calls of several users are open, and the request does not say which it belongs to.");
+    return first;
+  }
+
+  async function elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
+    const { readElicitation, toElicitResult } = await import("./server-questions.ts");
+    const call = findAsking(requestId);
+    if (call.questions === mostQuestions) throw refuse(`A call can ask at most ${mostQuestions} times.`);
+    call.questions += 1;
+    call.isAsking = true;
+    try {
+      const read = await readElicitation(params);
+      if ("fault" in read) throw new AnswerError(`Invalid request: ${read.fault}`, rpcCode.params);
+      const stop = AbortSignal.any([signal, call.ended]);
+      const answers = await call.ask?.({ input: read.request }, stop);
+      return toElicitResult(answers?.input ?? { action: "cancel" });
+    } finally {
+      call.isAsking = false;
     }
   }
 
@@ -90,6 +173,7 @@ export function createServerCalls(
     getPrompt: (name, args, options) =>
       call("prompts/get", { name, arguments: args }, options, readPromptResult),
     readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),
+    answer: (request) => (request.method === "elicitation/create" ? elicit(request) : undefined),
     onProgress(params) {
       const token = own(params, "progressToken");
       const progress = own(params, "progress");

@@ -21,6 +21,7 @@ import {
 } from "./server-lists.ts";
 
 export interface ConnectionOptions extends Pick<ServerLaunch, "label" | "timeouts" | "protocol"> {
+  canAsk: boolean | undefined;
   events: Omit<ServerEvents, "onStdoutNoise">;
   redactor: Redactor;
   limits: ListLimits;
@@ -80,7 +81,11 @@ export class ServerConnection {
   constructor(transport: MessageTransport, options: ConnectionOptions) {
     this.#options = options;
     this.#transport = transport;
-    this.#client = new McpClient(transport, (notification) => this.#onNotification(notification));
+    const { canAsk = false } = options;
+    this.#client = new McpClient(transport, (notification) => this.#onNotification(notification), {
+      capabilities: canAsk ? { elicitation: { form: {}, url: {} } } : {},
+      onRequest: (request) => (canAsk ? this.#calls?.answer(request) : undefined),
+    });
     transport.onresume = () => void this.#catchUp();
   }
 

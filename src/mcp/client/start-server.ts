@@ -89,7 +89,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
   #state: State = { at: "open" };
 
   constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
-    const { label, timeouts, protocol } = launch;
+    const { label, timeouts, protocol, canAsk } = launch;
     this.label = label;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#durations = { ...defaultDurations, ...options.durations };
@@ -108,7 +108,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
       onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
     });
     this.#connection = new ServerConnection(this.#channel, {
-      ...{ label, timeouts, protocol, events, redactor: this.#redactor, limits: this.#limits.list },
+      ...{ label, timeouts, protocol, canAsk, events, redactor: this.#redactor, limits: this.#limits.list },
       clock: systemClock,
       bytesRead: this.#channel.bytesRead,
       findEnd: () => (this.#state.at === "ended" ? this.#state.why : undefined),

@@ -1,10 +1,10 @@
 import { constants } from "node:buffer";
 import { describe, expect, test } from "vitest";
 import { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { call, limit, startFixture } from "./start-fixture.ts";
 
-const textOf = (result: { content: { type: string }[] }) =>
-  (result.content[0] as unknown as { text: string }).text;
+const textOf = (answer: unknown) => (answer as { content: { text: string }[] }).content[0]?.text ?? "";
 
 const outcome = (promise: Promise<unknown>) =>
   promise.then(
@@ -61,7 +61,7 @@ describe("progress of a call", () => {
     const server = await startFixture().ready;
     let steps = 0;
     const onProgress = () => steps++;
-    const error = await outcome(server.callTool(call("drip"), { timeoutMs: 400, onProgress }));
+    const error = await outcome(server.callTool(call("drip"), { limit: new TimeLimit(400), onProgress }));
     expect(error).toMatchObject({ reason: "timeout" });
     expect(steps).toBeGreaterThan(1);
   });
@@ -102,7 +102,7 @@ describe("a canceled call", () => {
 
   test("a call rejects at its timeout, and the server is notified once", async () => {
     const server = await startFixture().ready;
-    const error = await outcome(server.callTool(call("hang"), { timeoutMs: 50 }));
+    const error = await outcome(server.callTool(call("hang"), { limit: new TimeLimit(50) }));
     expect(error).toBeInstanceOf(ServerCallError);
     expect(error).toMatchObject({ reason: "timeout", message: expect.stringContaining("50 ms") });
     expect(await cancellations(server)).toHaveLength(1);
@@ -205,7 +205,7 @@ describe("invalid answers", () => {
     ],
   ])("%s is a protocol error of that call only, with an explanation", async (_, line, words) => {
     const server = await startFixture().ready;
-    const other = outcome(server.callTool(call("hang"), { timeoutMs: 60_000 }));
+    const other = outcome(server.callTool(call("hang"), { limit: new TimeLimit(60_000) }));
     const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
     expect(error).toBeInstanceOf(ServerCallError);
     expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining(words) });

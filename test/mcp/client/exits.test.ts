@@ -5,6 +5,7 @@ import { PassThrough, Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
 import { openStdioChannel } from "../../../src/mcp/client/stdio-channel.ts";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { call, expectGone, type FixtureOptions, limit, startFixture } from "./start-fixture.ts";
@@ -131,9 +132,9 @@ describe("a server that must be ended", () => {
 
   test("calls to a server that closed its stdin fail", async () => {
     const server = await startFixture({ ignoreEnd: true }).ready;
-    await outcome(server.callTool(call("closeInput"), { timeoutMs: 200 }));
+    await outcome(server.callTool(call("closeInput"), { limit: new TimeLimit(200) }));
     // The first may still go into the pipe.
-    await outcome(server.callTool(call("echo"), { timeoutMs: 200 }));
+    await outcome(server.callTool(call("echo"), { limit: new TimeLimit(200) }));
     const error = await outcome(server.callTool(call("echo"), limit));
     expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining("closed its input") });
   });
@@ -143,7 +144,7 @@ describe("a server that must be ended", () => {
       .ready;
     const large = "x".repeat(1 << 20);
     const calls = Array.from({ length: 12 }, () =>
-      outcome(server.callTool(call("echo", { large }), { timeoutMs: 1500 })),
+      outcome(server.callTool(call("echo", { large }), { limit: new TimeLimit(1500) })),
     );
     const errors = await Promise.all(calls);
     expect(new Set(errors.map((error) => error?.reason))).toEqual(new Set(["timeout", "protocol"]));

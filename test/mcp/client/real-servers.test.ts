@@ -1,6 +1,7 @@
 import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { inRepository } from "../../support/repository.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { call, startFixture } from "./start-fixture.ts";
@@ -10,7 +11,12 @@ afterEach(() => {
   for (const folder of folders.splice(0)) folder.remove();
 });
 
-const limit = { timeoutMs: 60_000 };
+/** A new limit each time. */
+const limit = {
+  get limit() {
+    return new TimeLimit(60_000);
+  },
+};
 
 /** A server from npm, by the end of its package's name. */
 function startReal(name: string, args: readonly string[], env: Record<string, string> = {}) {

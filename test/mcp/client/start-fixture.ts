@@ -11,6 +11,7 @@ import {
   startServer,
 } from "../../../src/mcp/client/start-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
 
@@ -88,7 +89,12 @@ export const startedPids = (): readonly number[] => pids;
 export const call = (name: string, args: Record<string, unknown> = {}, _meta: Record<string, unknown> = {}) =>
   ({ name, arguments: args, _meta }) as const;
 
-export const limit = { timeoutMs: 20_000 };
+/** A new limit each time. */
+export const limit = {
+  get limit() {
+    return new TimeLimit(20_000);
+  },
+};
 
 afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.close()));

@@ -3,6 +3,7 @@ import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
 import type { StartingServer } from "../../../src/mcp/client/start-server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
 
 export interface RemoteLaunchOptions extends RemoteOptions {
@@ -11,7 +12,12 @@ export interface RemoteLaunchOptions extends RemoteOptions {
   handshakeMs?: number;
 }
 
-export const limit = { timeoutMs: 20_000 };
+/** A new limit each time. */
+export const limit = {
+  get limit() {
+    return new TimeLimit(20_000);
+  },
+};
 
 export const call = (name: string, args: Record<string, unknown> = {}) => ({
   name,

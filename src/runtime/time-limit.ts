@@ -1,0 +1,57 @@
+import { timerMs } from "./abort-listeners.ts";
+
+/** The time of a call, which stands still while the user is asked. */
+export class TimeLimit {
+  readonly ms: number;
+  /** Called once, when the time is over. */
+  onOver: () => void;
+  isOver = false;
+  #used = 0;
+  /** When the time last began to run; `undefined` while it stands still. */
+  #since: number | undefined;
+  #pauses = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Begins at once. Milliseconds. */
+  constructor(ms: number, onOver: () => void = () => {}) {
+    this.ms = Math.max(1, timerMs(ms));
+    this.onOver = onOver;
+    this.#run();
+  }
+
+  #run(): void {
+    this.#since = performance.now();
+    const restMs = Math.max(1, timerMs(this.ms - this.#used));
+    this.#timer = setTimeout(() => {
+      this.isOver = true;
+      this.onOver();
+    }, restMs);
+  }
+
+  /** Stops the time until the returned function is called, and that of other pauses. */
+  pause(): () => void {
+    this.#pauses += 1;
+    if (this.#since !== undefined) {
+      this.#used += performance.now() - this.#since;
+      this.#since = undefined;
+      clearTimeout(this.#timer);
+    }
+    let isPaused = true;
+    return () => {
+      if (!isPaused) return;
+      isPaused = false;
+      this.#pauses -= 1;
+      if (this.#pauses === 0) this.#run();
+    };
+  }
+
+  /** For synchronous code, during which no timer fires. */
+  isOverdue = (): boolean =>
+    this.#used + (this.#since === undefined ? 0 : performance.now() - this.#since) > this.ms;
+
+  /** Ends it for good; `onOver` is not called any more. */
+  end(): void {
+    this.#pauses += 1;
+    clearTimeout(this.#timer);
+  }
+}

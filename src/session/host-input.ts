@@ -1,0 +1,143 @@
+import { failure } from "../problems/index.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type {
+  InputAnswer,
+  InputAnswers,
+  InputRequest,
+  InputRequests,
+  InputRequired,
+  InputRound,
+} from "../runtime/input-requests.ts";
+import { isAnswer, listRequests, settleAnswers } from "../runtime/input-rounds.ts";
+import type { TimeLimit } from "../runtime/time-limit.ts";
+
+/** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
+export interface InputQuestion {
+  /** The key of the one who asks. */
+  key: string;
+  /** The advertised name of the tool that asks, the name of the prompt, or the URI of the resource. */
+  tool: string;
+  message: string;
+  /** For a form: a JSON Schema of one flat object. */
+  schema?: Readonly<Record<string, unknown>>;
+  /** For a page that the user should visit. `accept` says that the user agrees, not that the visit is over. */
+  url?: string;
+  /** Aborts when the answer is no longer needed: the call or the session has ended, or the time is over. */
+  signal: AbortSignal;
+}
+
+/** Asks the user. The content of a form is checked against its schema: what breaks it is a decline. */
+export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAnswer>;
+
+/** What one round asks, and who. */
+export interface AskedRound {
+  tool: string;
+  requests: InputRequests;
+  /** Aborts the questions: `ask` then rejects with its reason. */
+  signal: AbortSignal;
+}
+
+/** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
+export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
+
+/** How often one call may ask. */
+export const mostRounds = 8;
+
+/**
+ * Runs what may ask until it has an answer: each time from its beginning, with the answers of the round before. Resolves with
+ * its questions if there is no `ask`. Rejects if it asks too often, and as `run` and `ask` do.
+ */
+export async function answerRounds<Answer extends object>(
+  run: (round: InputRound | undefined) => Promise<Answer | { inputRequired: InputRequired }>,
+  ask: ((requests: InputRequests) => Promise<InputAnswers>) | undefined,
+  first?: InputRound,
+): Promise<Answer | { inputRequired: InputRequired }> {
+  let round = first;
+  for (let rounds = 0; ; rounds += 1) {
+    const answer = await run(round);
+    if (!("inputRequired" in answer) || ask === undefined) return answer;
+    if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
+    const { requests, ...state } = answer.inputRequired;
+    round = { input: await ask(requests), ...state };
+  }
+}
+
+/** The same for a prompt or a resource. Rejects with `InputRequired` if it asks and there is no `ask`. */
+export async function answerWithHost<Answer extends object>(
+  name: string,
+  run: (round: InputRound | undefined) => Promise<Answer | { inputRequired: InputRequired }>,
+  ask: AskInput | undefined,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const answer = await answerRounds(run, ask && ((requests) => ask({ tool: name, requests, signal })));
+  if (!("inputRequired" in answer)) return answer;
+  throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
+}
+
+export interface HostInputOptions {
+  onInput: OnInput;
+  /** How long one question may take; then it is a `cancel`. Milliseconds. */
+  inputMs(): number;
+  clock: Clock;
+  /** Reports that the host's function threw, or answered nonsense. */
+  reportFailure(reason: string): void;
+}
+
+/** Asks the host's `onInput`, one question after the other. */
+export function createHostInput({ onInput, inputMs, clock, reportFailure }: HostInputOptions): AskInput {
+  async function askOne(tool: string, key: string, request: InputRequest, signal: AbortSignal) {
+    if ("method" in request) throw new Error(`It asks for ${request.method}, which sessions do not support.`);
+    const stop = new AbortController();
+    const cancel: InputAnswer = { action: "cancel" };
+    const ended = new Promise<InputAnswer>((resolve) => {
+      stop.signal.addEventListener("abort", () => resolve(cancel), { once: true });
+    });
+    const release = [
+      whenAborted(signal, () => stop.abort(signal.reason)),
+      clock.after(inputMs(), () => stop.abort(new DOMException("The user did not answer.", "TimeoutError"))),
+    ];
+    const askHost = async (): Promise<InputAnswer> => {
+      try {
+        const answer: unknown = await onInput({ key, tool, ...request, signal: stop.signal });
+        if (isAnswer(answer)) return answer;
+        if (!stop.signal.aborted) reportFailure("it did not return { action, content }");
+      } catch (error) {
+        if (!stop.signal.aborted) reportFailure(error instanceof Error ? error.message : String(error));
+      }
+      return cancel;
+    };
+    try {
+      return await Promise.race([askHost(), ended]);
+    } finally {
+      for (const end of release) end();
+    }
+  }
+
+  return async ({ tool, requests, signal }) => {
+    const answers: [string, InputAnswer][] = [];
+    for (const [key, request] of Object.entries(requests)) {
+      signal.throwIfAborted();
+      // A copy: the host may change what it is given.
+      answers.push([key, await askOne(tool, key, structuredClone(request), signal)]);
+      signal.throwIfAborted();
+    }
+    return settleAnswers(requests, Object.fromEntries(answers));
+  };
+}
+
+/** Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if there is nobody to ask. */
+export function askInScope(
+  tool: string,
+  { ask, limits = [] }: { ask: AskInput | undefined; limits?: readonly TimeLimit[] },
+) {
+  if (ask === undefined) return undefined;
+  return async (requests: InputRequests, signal: AbortSignal): Promise<InputAnswers> => {
+    const ends = limits.map((limit) => limit.pause());
+    try {
+      return await ask({ tool, requests, signal });
+    } finally {
+      for (const end of ends) end();
+    }
+  };
+}

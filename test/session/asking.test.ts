@@ -1,0 +1,406 @@
+// The servers of these sessions end with them.
+import { fileURLToPath } from "node:url";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openSessionByRules } from "../../src/session/open-session.ts";
+import type { InputQuestion, OnInput, SessionOptions } from "../../src/session.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { createManualClock } from "./support/manual-clock.ts";
+import { jsonOf, makeProject, openForTest, probe, toolPack } from "./support/session.ts";
+
+const entry = (file: string) => ({
+  name: "asking",
+  command: process.execPath,
+  args: [fileURLToPath(new URL(`support/${file}`, import.meta.url))],
+});
+const legacy = { trailblazeSubprocessToolsets: [entry("asking-server.mjs")] };
+const modern = { trailblazeSubprocessToolsets: [entry("modern-asking-server.mjs")] };
+
+const nameSchema = {
+  type: "object",
+  properties: { name: { type: "string", minLength: 1 } },
+  required: ["name"],
+};
+
+const pack = toolPack(
+  { greet: {}, forever: {}, outer: {}, sampling: {}, write: {} },
+  `
+  // What \`needInput\` of @trailblaze/scripting returns.
+  const NEED = (requests, { state } = {}) =>
+    Object.defineProperty({ requests, state }, Symbol.for("trailblaze.needInput"), { value: true });
+  const schema = ${JSON.stringify(nameSchema)};
+  export const greet = (args, { input, state }) => {
+    if (input === undefined) {
+      args.changed = true;
+      return NEED({ who: { message: "What is your name?", schema } }, { state: { step: 1 } });
+    }
+    return { input, state, args };
+  };
+  export const forever = () => NEED({ who: { message: "Again?", schema } });
+  export const outer = async (_, { callTool }) => (await callTool("greet")).content[0].text;
+  export const sampling = () => NEED({ s: { method: "roots/list" } });
+  export const write = (_, { input, memory }) => {
+    memory.set("runs", String(Number(memory.get("runs") ?? 0) + 1));
+    return input === undefined ? NEED({ go: { message: "Go?", url: "https://example.com/" } }) : "written";
+  };
+  `,
+);
+const project = () => makeProject({ asker: pack });
+
+/** An `onInput` that notes its questions and answers them all alike. */
+function answering(answer: unknown) {
+  const questions: InputQuestion[] = [];
+  const onInput = (question: InputQuestion) => {
+    questions.push(question);
+    return answer;
+  };
+  return { questions, onInput: onInput as OnInput };
+}
+const accept = (name: unknown = "Ada") => answering({ action: "accept", content: { name } });
+
+describe("a pack's tool that asks", () => {
+  test("a tool that asks runs again from its beginning with the answers and its state", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(project(), { onInput });
+    const result = await session.callTool("greet", { a: 1 });
+    expect(result).toMatchObject({
+      variant: "Success",
+      structuredContent: {
+        input: { who: { action: "accept", content: { name: "Ada" } } },
+        state: { step: 1 },
+        args: { a: 1 },
+      },
+    });
+    expect(result.structuredContent).not.toHaveProperty("args.changed");
+    expect(questions).toEqual([
+      {
+        key: "who",
+        tool: "greet",
+        message: "What is your name?",
+        schema: nameSchema,
+        signal: expect.any(AbortSignal),
+      },
+    ]);
+    expect(session.recording).toEqual([{ greet: { a: 1 } }]);
+  });
+
+  test.each([
+    ["declines", { action: "decline" }, { action: "decline" }],
+    ["cancels", { action: "cancel" }, { action: "cancel" }],
+    ["answers against the schema", { action: "accept", content: { name: 5 } }, { action: "decline" }],
+    ["leaves out what is required", { action: "accept" }, { action: "decline" }],
+    ["answers nonsense", "yes", { action: "cancel" }],
+    ["answers with an unknown action", { action: "ok" }, { action: "cancel" }],
+  ])("a user who %s answers so", async (_, given, who) => {
+    const session = await openForTest(project(), { onInput: answering(given).onInput });
+    expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input: { who } } });
+  });
+
+  test("what onInput throws is a cancel", async () => {
+    const onInput = async () => {
+      throw new Error("no terminal");
+    };
+    const session = await openForTest(project(), { onInput });
+    const input = { who: { action: "cancel" } };
+    expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input } });
+  });
+
+  test("a tool that never stops asking fails after 8 rounds", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(project(), { onInput });
+    expect(await session.callTool("forever")).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("8 times"),
+    });
+    expect(questions).toHaveLength(8);
+  });
+
+  test("a nested call asks through the outer call", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(project(), { onInput });
+    const result = await session.callTool("outer");
+    expect(jsonOf(result)).toMatchObject({ input: { who: { content: { name: "Ada" } } } });
+    expect(questions).toMatchObject([{ tool: "greet" }]);
+  });
+
+  test("only the run that succeeds changes the memory", async () => {
+    const session = await openForTest(project(), { onInput: answering({ action: "accept" }).onInput });
+    expect(await session.callTool("write")).toMatchObject({ message: "written" });
+    expect(session.memory.get("runs")).toBe("1");
+  });
+
+  test("a request that is not for users fails", async () => {
+    const session = await openForTest(project(), { onInput: accept().onInput });
+    expect(await session.callTool("sampling")).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("roots/list"),
+    });
+  });
+
+  test("the time of a call, and of the calls around it, stands still while a question is open", async () => {
+    const onInput: OnInput = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const session = await openForTest(project(), { onInput });
+    for (const tool of ["greet", "outer"]) {
+      expect(await session.callTool(tool, {}, { timeoutMs: 500 })).toMatchObject({ variant: "Success" });
+    }
+  });
+});
+
+describe("a question without an answer", () => {
+  async function openSilent(options: SessionOptions = {}) {
+    const clock = createManualClock();
+    const questions: InputQuestion[] = [];
+    const onInput: OnInput = (question) => {
+      questions.push(question);
+      return new Promise(() => {});
+    };
+    const config = { logDir: "logs" };
+    const session = await openSessionByRules(
+      { cwd: project(), config, onInput, ...options },
+      { userServers: "needed", clock },
+    );
+    onTestFinished(() => session.close());
+    return { session, clock, questions };
+  }
+
+  test("a question is canceled after 10 minutes, and its signal aborts", async () => {
+    const { session, clock, questions } = await openSilent();
+    const call = session.callTool("greet");
+    await waitUntil(() => questions.length === 1);
+    clock.advance(599_999);
+    expect(questions[0]?.signal.aborted).toBe(false);
+    clock.advance(1);
+    expect(questions[0]?.signal.aborted).toBe(true);
+    expect(await call).toMatchObject({
+      variant: "Success",
+      structuredContent: { input: { who: { action: "cancel" } } },
+    });
+  });
+
+  test("the config sets the time for an answer", async () => {
+    const { session, clock, questions } = await openSilent({
+      config: { logDir: "logs", timeouts: { inputMs: 5000 } },
+    });
+    const call = session.callTool("greet");
+    await waitUntil(() => questions.length === 1);
+    expect(clock.delays).toContain(5000);
+    clock.advance(5000);
+    expect(await call).toMatchObject({ variant: "Success" });
+  });
+
+  test("a question ends with its call", async () => {
+    const { session, questions } = await openSilent();
+    const { signal, abort } = (() => {
+      const controller = new AbortController();
+      return { signal: controller.signal, abort: () => controller.abort(new Error("enough")) };
+    })();
+    const call = session.callTool("outer", {}, { signal });
+    const rejected = expect(call).rejects.toThrow("enough");
+    await waitUntil(() => questions.length === 1);
+    abort();
+    await rejected;
+    expect(questions[0]?.signal.aborted).toBe(true);
+  });
+
+  test("a question ends with its session", async () => {
+    const { session, questions } = await openSilent();
+    const rejected = expect(session.callTool("greet")).rejects.toMatchObject({ code: "SessionClosed" });
+    await waitUntil(() => questions.length === 1);
+    await session.close();
+    await rejected;
+    expect(questions[0]?.signal.aborted).toBe(true);
+  });
+});
+
+describe("a session without onInput", () => {
+  test("a call that asks resolves with the requests, and goes on with the answers", async () => {
+    const session = await openForTest(project());
+    const asked = await session.callTool("greet", { a: 1 });
+    expect(asked).toMatchObject({
+      variant: "InputRequired",
+      message: expect.stringContaining('"What is your name?"'),
+      details: {
+        inputRequests: { who: { message: "What is your name?", schema: nameSchema } },
+        state: { step: 1 },
+      },
+    });
+    expect(session.recording).toEqual([]);
+    const input = { who: { action: "accept" as const, content: { name: "Ada" } } };
+    const { state } = asked.details ?? {};
+    expect(await session.callTool("greet", { a: 1 }, { input, state })).toMatchObject({
+      variant: "Success",
+      structuredContent: { input, state: { step: 1 }, args: { a: 1 } },
+    });
+  });
+
+  test("answers that break their schema, and malformed ones, are declines", async () => {
+    const session = await openForTest(project());
+    const { details } = await session.callTool("greet");
+    const input = { who: { action: "accept" as const, content: { name: "" } } };
+    const declined = { structuredContent: { input: { who: { action: "decline" } } } };
+    expect(await session.callTool("greet", {}, { input, state: details?.state })).toMatchObject(declined);
+    const other = await openForTest(project());
+    const malformed = { who: "yes" } as never;
+    expect(await other.callTool("greet", {}, { input: malformed })).toMatchObject(declined);
+    expect(await other.callTool("greet", {}, { input: 5 as never })).toMatchObject({
+      variant: "ExceptionThrown",
+      message: "The input must be an object with answers by key, but it is a number.",
+    });
+  });
+
+  test("a nested call that asks fails, and its caller learns what it asked", async () => {
+    const session = await openForTest(project());
+    expect((await session.callTool("outer")).message).toContain("What is your name?");
+  });
+});
+
+describe("a legacy server that asks", () => {
+  test("a server is told of elicitation only with onInput", async () => {
+    const asking = await openForTest(makeProject({}), { config: legacy, onInput: accept().onInput });
+    expect(jsonOf(await asking.callTool("capabilities"))).toEqual({ elicitation: { form: {}, url: {} } });
+    const silent = await openForTest(makeProject({}), { config: legacy });
+    expect(jsonOf(await silent.callTool("capabilities"))).toEqual({});
+    const request = { method: "elicitation/create", params: { message: "?", requestedSchema: nameSchema } };
+    expect(jsonOf(await silent.callTool("raw", request))).toMatchObject({ code: -32601 });
+  });
+
+  test("a server asks during its call, also several times, while the time of the call stands still", async () => {
+    const questions: InputQuestion[] = [];
+    const onInput: OnInput = async (question) => {
+      questions.push(question);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const result = await session.callTool("ask", { times: 3 }, { timeoutMs: 400 });
+    expect(jsonOf(result)).toEqual({ action: "accept", content: { name: "Ada" } });
+    expect(questions).toHaveLength(3);
+    expect(questions[0]).toMatchObject({ tool: "ask", message: "What is your name?", schema: nameSchema });
+  });
+
+  test("a server asks the user to visit a URL", async () => {
+    const { questions, onInput } = answering({ action: "accept" });
+    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    expect(jsonOf(await session.callTool("visit"))).toEqual({ action: "accept" });
+    expect(questions).toMatchObject([{ message: "Sign in.", url: "https://login.example/authorize?x=1" }]);
+    expect(questions[0]).not.toHaveProperty("schema");
+  });
+
+  test("requests that are unsupported or invalid are answered with an error", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const nested = { type: "object", properties: { a: { type: "object", properties: {} } } };
+    const ask = "elicitation/create";
+    const cases: [string, object, number, string][] = [
+      ["sampling/createMessage", { messages: [], maxTokens: 1 }, -32601, "Method not found"],
+      ["roots/list", {}, -32601, "Method not found"],
+      [ask, { message: "?" }, -32602, "schema"],
+      [ask, { message: "?", mode: "url", url: "javascript:alert(1)" }, -32602, "url"],
+      [ask, { message: "x".repeat(70_000), requestedSchema: nameSchema }, -32602, "bytes"],
+      [ask, { message: "?", requestedSchema: nested }, -32602, "/properties/a/type"],
+    ];
+    for (const [method, params, code, text] of cases) {
+      const message = expect.stringContaining(text);
+      expect(jsonOf(await session.callTool("raw", { method, params }))).toMatchObject({ code, message });
+    }
+    expect(questions).toEqual([]);
+  });
+
+  test("a server may ask 8 times during a call", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    expect(jsonOf(await session.callTool("ask", { times: 9 }))).toMatchObject({
+      message: expect.stringContaining("at most 8 times"),
+    });
+    expect(questions).toHaveLength(8);
+  });
+
+  test("a server cannot ask outside of a call", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    expect(jsonOf(await session.callTool("early"))).toMatchObject({ code: -32601 });
+    expect(questions).toEqual([]);
+  });
+
+  test("a tool that a server calls back asks while the server's own time stands still", async () => {
+    const questions: InputQuestion[] = [];
+    const onInput: OnInput = async (question) => {
+      questions.push(question);
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      return { action: "accept", content: { name: "Ada" } };
+    };
+    const session = await openForTest(project(), {
+      config: { trailblazeSubprocessToolsets: [probe()], callback: { timeoutMs: 1000 } },
+      onInput,
+    });
+    const result = await session.callTool("probe_callback", { tool: "greet" }, { timeoutMs: 1000 });
+    expect(result).toMatchObject({ variant: "Success", message: expect.stringContaining("Ada") });
+    expect(questions).toMatchObject([{ tool: "greet" }]);
+  });
+});
+
+describe("a modern server that asks", () => {
+  test("a call is made again with the answers and the server's state", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(makeProject({}), { config: modern, onInput });
+    expect(jsonOf(await session.callTool("ask"))).toEqual({
+      inputResponses: {
+        who: { action: "accept", content: { name: "Ada" } },
+        page: { action: "accept" },
+      },
+      state: "round 1",
+    });
+    expect(questions).toMatchObject([
+      { key: "who", tool: "ask", schema: nameSchema },
+      { key: "page", tool: "ask", url: "https://login.example/" },
+    ]);
+  });
+
+  test("a server that never stops asking fails the call after 8 rounds, and one that only wants time is called again", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(makeProject({}), { config: modern, onInput });
+    expect((await session.callTool("forever")).message).toContain("8 times");
+    expect(questions).toHaveLength(8);
+    expect(jsonOf(await session.callTool("again"))).toBe("done");
+  });
+
+  test("without onInput, a call fails and names what the server wanted", async () => {
+    const session = await openForTest(makeProject({}), { config: modern });
+    expect(await session.callTool("ask")).toMatchObject({
+      variant: "ExceptionThrown",
+      message: expect.stringContaining("elicitation"),
+    });
+    expect(jsonOf(await session.callTool("add", { a: 2 }))).toBe(2);
+  });
+});
+
+describe("a prompt that asks", () => {
+  const prompted = () =>
+    makeProject({
+      notes: {
+        "package.json": { trailblaze: { prompts: ["notes"] } },
+        "trailblaze/prompts/notes.json": { name: "notes", description: "Notes.", handler: "./prompt.js#run" },
+        "prompt.js": `
+          export const run = (_, { input }) => input === undefined
+            ? Object.defineProperty({ requests: { v: { message: "Which?", schema: ${JSON.stringify(nameSchema)} } } },
+                Symbol.for("trailblaze.needInput"), { value: true })
+            : \`Notes of \${input.v.content.name}\`;`,
+      },
+    });
+
+  test("a prompt asks through onInput, and without it is InputRequired", async () => {
+    const { questions, onInput } = accept();
+    const session = await openForTest(prompted(), { onInput });
+    expect(await session.getPrompt("notes")).toMatchObject({
+      messages: [{ role: "user", content: { type: "text", text: "Notes of Ada" } }],
+    });
+    expect(questions).toMatchObject([{ tool: "notes", key: "v", message: "Which?" }]);
+    const silent = await openForTest(prompted());
+    await expect(silent.getPrompt("notes")).rejects.toMatchObject({
+      code: "InputRequired",
+      message: expect.stringContaining('"v": "Which?"'),
+    });
+  });
+});
