@@ -1,6 +1,6 @@
 // Checks what handlers ask, and what is answered.
 import { isRecord } from "../data/parse-json.ts";
-import { printable, quote } from "../problems/index.ts";
+import { listOf, printable, quote } from "../problems/index.ts";
 import type {
   InputAnswer,
   InputAnswers,
@@ -41,6 +41,9 @@ const combining = [
   "prefixItems",
 ] as const;
 
+/** Clients refuse forms with other formats. */
+const formats = ["email", "uri", "date", "date-time"];
+
 const usesOnly = (schema: Schema, allowed: readonly string[]) =>
   combining.every((key) => allowed.includes(key) || schema[key] === undefined);
 
@@ -50,6 +53,8 @@ function findPropertyFault(schema: unknown): string | undefined {
   switch (schema.type) {
     case "string": {
       if (schema.enum !== undefined && !isStrings(schema.enum)) return "/enum must be an array of strings";
+      if (schema.format !== undefined && !formats.some((one) => one === schema.format))
+        return `/format must be ${listOf(formats)}`;
       if (schema.oneOf !== undefined && !isChoices(schema.oneOf)) return "/oneOf must be [{ const, title }]";
       return usesOnly(schema, ["oneOf"]) ? undefined : "must not be nested or combined";
     }

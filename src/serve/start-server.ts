@@ -8,6 +8,7 @@ import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
+import { readStateKey } from "../mcp/request-state.ts";
 import { failure, type Problem, printable, quote, type TrailblazeError } from "../problems/index.ts";
 import { createProcessPort, explainUnstartable } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
@@ -250,6 +251,8 @@ export async function startFoundServer(
   checkTransport(options.transport);
   checkEras(options);
   checkSubject(reference, options);
+  // Throws for a key that is too short, before anything starts.
+  readStateKey();
   if (reference === null) {
     const { transport = "stdio", onlyHttp } = options;
     if (transport === "stdio" && onlyHttp !== undefined) throw refuseHttpOption(onlyHttp, "the session");

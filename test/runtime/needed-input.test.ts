@@ -125,6 +125,7 @@ describe("an invalid question", () => {
     ],
     ["/a/schema/properties/p/enum must be", property({ type: "string", enum: [1] }), undefined],
     ["/a/schema/properties/p/oneOf must be", property({ type: "string", oneOf: [{}] }), undefined],
+    ["/a/schema/properties/p/format must be email,", property({ type: "string", format: "zip" }), undefined],
     ["/a/schema/properties/p/minLength", property({ type: "string", minLength: "x" }), undefined],
     ["the state exceeds 65536 bytes", form, "x".repeat(70_000)],
     ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }, undefined],

@@ -43,11 +43,19 @@ const lateServer = `
     const server = new Server({ name: "late", version: "3.0.0" }, { capabilities, instructions: "Be kind." });
     const inputSchema = { type: "object" };
     server.setRequestHandler("tools/list", () => ({
-      tools: ["pid", "steps", "exit", "hang", "array"].map((name) => ({ name, inputSchema })),
+      tools: ["pid", "steps", "exit", "hang", "array", "ask"].map((name) => ({ name, inputSchema })),
     }));
     server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "greet" }] }));
     server.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }, { mcpReq }) => {
       if (name === "exit") process.exit(3);
+      if (name === "ask") {
+        const { inputResponses, requestState } = mcpReq;
+        const params = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
+        const inputRequests = { who: { method: "elicitation/create", params } };
+        return inputResponses === undefined
+          ? { resultType: "input_required", inputRequests, requestState: "s" }
+          : { content: [{ type: "text", text: JSON.stringify([inputResponses, requestState()]) }] };
+      }
       if (name === "hang") {
         process.stderr.write("hanging\\n");
         await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve));
@@ -309,8 +317,8 @@ describe("a subprocess server over HTTP", () => {
     onTestFinished(async () => void (await serving.stop()));
     return serving;
   };
-  const connect = async ({ url }: { url: string }) => {
-    const client = new Client(info, { versionNegotiation: { mode: { pin: revision } } });
+  const connect = async ({ url }: { url: string }, capabilities = {}) => {
+    const client = new Client(info, { capabilities, versionNegotiation: { mode: { pin: revision } } });
     await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
     onTestFinished(() => client.close());
     return client;
@@ -327,12 +335,24 @@ describe("a subprocess server over HTTP", () => {
     expect(one.getServerVersion()).toMatchObject({ name: "late", version: "3.0.0" });
     expect(one.getInstructions()).toBe("Be kind.");
     expect(one.getServerCapabilities()).toEqual({ tools: {}, prompts: {} });
-    expect((await one.listTools()).tools).toHaveLength(5);
+    expect((await one.listTools()).tools).toHaveLength(6);
     expect((await one.listPrompts()).prompts).toMatchObject([{ name: "greet" }]);
     const answers = await Promise.all([answerOf(one, "pid", { b: 2 }), answerOf(other, "pid", { b: 3 })]);
     expect(answers.map((answer) => answer.args)).toEqual([{ b: 2 }, { b: 3 }]);
     expect(answers[0]?.pid).toBe(answers[1]?.pid);
     expect(await one.callTool({ name: "array", arguments: {} })).toMatchObject({ structuredContent: [1] });
+  });
+
+  test("what a modern subprocess server asks reaches the client, and the answer reaches the server", async () => {
+    const serving = await serveLate();
+    const client = await connect(serving, { elicitation: {} });
+    client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
+    expect(await answerOf(client, "ask")).toEqual([
+      { who: { action: "accept", content: { name: "Ada" } } },
+      "s",
+    ]);
+    const silent = await connect(serving);
+    await expect(silent.callTool({ name: "ask", arguments: {} })).rejects.toMatchObject({ code: -32021 });
   });
 
   test("progress of a modern subprocess server reaches the client that asked for it", async () => {
