@@ -1,4 +1,5 @@
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { replaceUnprintable } from "../problems/hidden-characters.ts";
 import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import { type Catalog, type CatalogPack, collectCatalog } from "./collect.ts";
@@ -74,6 +75,13 @@ function describeCatalog({ packs, servers, offers, problems }: Catalog, title: s
   };
 }
 
+/** JSON with every invisible and bidirectional character escaped. */
+function formatData(data: unknown): string {
+  const escapeUnits = (text: string) =>
+    text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return `${replaceUnprintable(JSON.stringify(data, null, 1), escapeUnits)}\n`;
+}
+
 /**
  * Makes the catalog of what is installed in a project. Trust level: inspection; no handler and no server runs. Texts of packs
  * are escaped. Throws `TrailblazeError`: as `collectCatalog`.
@@ -86,7 +94,7 @@ export async function buildCatalog(
   const findItem = indexItems(catalog.packs);
   const files = new Map<string, string>();
   for (const pack of catalog.packs) files.set(pack.page, formatPackPage(pack, catalog, title, findItem));
-  files.set("catalog.json", `${JSON.stringify(describeCatalog(catalog, title), null, 1)}\n`);
+  files.set("catalog.json", formatData(describeCatalog(catalog, title)));
   files.set(indexFile, formatIndex(catalog, title));
   const problems = [...catalog.problems, ...catalog.packs.flatMap((pack) => pack.problems)];
   return { files, packs: catalog.packs.length, problems };

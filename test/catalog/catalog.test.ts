@@ -234,6 +234,20 @@ describe("the pages of a catalog", () => {
     expect(read("index.html")).toContain("tool-number-9999");
   });
 
+  test.each([1, 60])("the drawing has a legible row for each of %i servers", async (count) => {
+    const servers = Array.from({ length: count }, (_, index) => `server${index}`);
+    const definitions = Object.fromEntries(servers.map((name) => [name, { tools: ["greet"] }]));
+    const manifest = { trailblaze: { tools: ["greet"], servers } };
+    const files = { "node_modules/@acme/desk/trailblaze/servers.json": definitions };
+    const { read } = await build(makeProject(tool(), files, manifest));
+    const rows = [...read("index.html").matchAll(/<circle cx="330" cy="(\d+)"/g)].map(([, y]) => Number(y));
+    expect(rows).toHaveLength(count);
+    for (const [index, y] of rows.slice(1).entries())
+      expect(y - (rows[index] ?? 0)).toBeGreaterThanOrEqual(28);
+    expect(read("index.html").match(/<path stroke-width/g)).toHaveLength(count);
+    expect(read("index.html")).toContain(">acme/desk/server0</text>");
+  });
+
   test("without packs, the index says how to get some", async () => {
     const { read, files } = await build(makeTree({ "package.json": { name: "app" } }));
     expect(read("index.html")).toContain("No packs are installed in this project.");
@@ -267,6 +281,8 @@ describe("texts of packs in pages", () => {
       expect(text).not.toMatch(/<[^>]*javascript:/);
     }
     expect(page).toContain('<mark class="hidden-character">\\u{202e}</mark>');
+    expect(read("catalog.json")).not.toContain("\u202e");
+    expect(JSON.parse(read("catalog.json")).packs[0].description).toBe(hostile);
   });
 
   test("html escapes texts and attributes, and keeps markup of its own", () => {
