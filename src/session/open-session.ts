@@ -112,7 +112,8 @@ class Opening {
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
       isLogHeard: options.onLog !== undefined,
-      canAsk: options.onInput !== undefined || served,
+      // Clients that it is served to can be asked between two calls, but not yet during one.
+      canAsk: onInput !== undefined || (served && "modern"),
     });
   }
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import type { ServerEvents } from "../mcp/client/connected-server.ts";
+import type { ServerEvents, ServerLaunch } from "../mcp/client/connected-server.ts";
 import { createStreamRedactor } from "../mcp/client/redact.ts";
 import { startRemoteServer } from "../mcp/client/remote-server.ts";
 import { type StartingServer, startServer } from "../mcp/client/start-server.ts";
@@ -55,7 +55,7 @@ export interface ProcessesOptions {
   /** Whether somebody hears what is logged. Modern servers are asked for log messages only then. */
   isLogHeard: boolean;
   /** Whether servers are told that they can ask the user. */
-  canAsk: boolean;
+  canAsk: NonNullable<ServerLaunch["canAsk"]>;
 }
 
 /** How a session treats the exits of its processes. */

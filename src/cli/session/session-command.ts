@@ -7,6 +7,7 @@ import type { CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
+import { canAsk } from "../remote/ask.ts";
 
 const stringsOf = (value: CommandInput["options"][string]): string[] =>
   Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
@@ -101,6 +102,12 @@ export async function withStopSignal<Answer>(
   }
 }
 
+/** Asks on this terminal. */
+async function createTerminalInput() {
+  const { askOnTerminal } = await import("./ask-input.ts");
+  return askOnTerminal({ input: process.stdin, note: (text) => output.note(text) });
+}
+
 /**
  * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
  * `calls`: the names of the tools that the command calls.
@@ -112,6 +119,7 @@ export async function withSession<Answer>(
 ): Promise<Answer> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
+    ...(canAsk() && calls.length > 0 ? { onInput: await createTerminalInput() } : {}),
     calls,
     served: input.options.served === true,
   };

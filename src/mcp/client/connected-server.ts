@@ -20,8 +20,8 @@ export interface ServerLaunch {
   secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
   protocol: ServerProtocol;
-  /** Whether the server is told that it can ask the user (`elicitation`). */
-  canAsk?: boolean;
+  /** Whether the server is told that it can ask the user (`elicitation`); `modern`: only if it does so by its answers. */
+  canAsk?: boolean | "modern";
 }
 
 /** A tool from the server's `tools/list`. Names may not be unique; strings are hostile. */

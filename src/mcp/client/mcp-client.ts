@@ -46,7 +46,7 @@ export interface ServerRequest {
 
 export interface ClientOptions {
   /** What servers are told that this client can do. */
-  capabilities: JsonObject;
+  capabilities(era: Era): JsonObject;
   /** Answers a request; `undefined` for a method that it does not know. Rejects with `AnswerError` for an error answer. */
   onRequest(request: ServerRequest): Promise<JsonObject> | undefined;
 }
@@ -108,7 +108,7 @@ export class McpClient {
   constructor(
     transport: MessageTransport,
     onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void,
-    options: ClientOptions = { capabilities: {}, onRequest: () => undefined },
+    options: ClientOptions = { capabilities: () => ({}), onRequest: () => undefined },
   ) {
     this.#options = options;
     this.#transport = transport;
@@ -131,7 +131,7 @@ export class McpClient {
   }
 
   async #initialize(signal: AbortSignal): Promise<ServerFacts> {
-    const { capabilities } = this.#options;
+    const capabilities = this.#options.capabilities("legacy");
     const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
     // A client must not cancel `initialize`.
     const result = await abortable(signal, () => this.request("initialize", params).answer);
@@ -167,7 +167,7 @@ export class McpClient {
       this.#pending.set(id, { resolve, reject, resultTypes: accepted });
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
-    const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities) : params;
+    const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities("modern")) : params;
     this.#send({ id, method, params: sent }, (error) => this.#settle(id)?.reject(error), stream?.signal);
     return {
       id,

@@ -21,7 +21,7 @@ import {
 } from "./server-lists.ts";
 
 export interface ConnectionOptions extends Pick<ServerLaunch, "label" | "timeouts" | "protocol"> {
-  canAsk: boolean | undefined;
+  canAsk: ServerLaunch["canAsk"];
   events: Omit<ServerEvents, "onStdoutNoise">;
   redactor: Redactor;
   limits: ListLimits;
@@ -83,8 +83,9 @@ export class ServerConnection {
     this.#transport = transport;
     const { canAsk = false } = options;
     this.#client = new McpClient(transport, (notification) => this.#onNotification(notification), {
-      capabilities: canAsk ? { elicitation: { form: {}, url: {} } } : {},
-      onRequest: (request) => (canAsk ? this.#calls?.answer(request) : undefined),
+      capabilities: (era) =>
+        canAsk === true || canAsk === era ? { elicitation: { form: {}, url: {} } } : {},
+      onRequest: (request) => (canAsk === true ? this.#calls?.answer(request) : undefined),
     });
     transport.onresume = () => void this.#catchUp();
   }
