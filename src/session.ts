@@ -24,6 +24,7 @@ export type {
   Variant,
 } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
+export type { CallLog, ToolLog, ToolProgress } from "./session/call-listeners.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
@@ -40,7 +41,7 @@ export type {
   SkipReason,
   ToolInputSchema,
 } from "./session/session-tool.ts";
-export type { CallOptions, ToolLog, ToolProgress } from "./session/tool-calls.ts";
+export type { CallOptions } from "./session/tool-calls.ts";
 
 /**
  * Opens a session with the tools of a project's installed packs and of the config's servers.

@@ -74,6 +74,20 @@ export const sessionProblems = {
           ? "Run `trailblaze tools` to see the server's tools."
           : "Run `trailblaze list` to see what is installed.",
   }),
+  HostListenerFailed: entry<{
+    /** The option that it was given as. */
+    option: "onProgress" | "onLog";
+    /** The advertised name of the called tool. */
+    tool: string;
+    reason: string;
+  }>({
+    title: "Listener of a call failed",
+    severity: "warning",
+    message: ({ option, tool, reason }) =>
+      `The \`${option}\` of a call of ${quote(tool, 200)} threw an error: ${printable(reason)}`,
+    hint: ({ option }) =>
+      `Fix the function that the host passes as \`${option}\`. The call went on without it.`,
+  }),
   NeedsUndeclared: entry<{
     /** npm name of the pack. */
     name: string;

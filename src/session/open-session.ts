@@ -11,6 +11,7 @@ import type { Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
+import type { ToolLog } from "./call-listeners.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
@@ -26,7 +27,7 @@ import type { SessionState } from "./session-state.ts";
 import type { RecordedCall } from "./session-tool.ts";
 import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
-import { ToolCalls, type ToolLog } from "./tool-calls.ts";
+import { ToolCalls } from "./tool-calls.ts";
 import { findOverriddenIsolation, UnappliedChanges } from "./unapplied-changes.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 

@@ -3,9 +3,9 @@ import type { BuiltInDefinition, Device, LockMode, SessionConfig } from "../conf
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
+import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";
 import type { SessionChange } from "./session-change.ts";
-import type { ToolLog } from "./tool-calls.ts";
 
 /** A command that a session is about to start. */
 export interface StartedCommand {

@@ -24,13 +24,13 @@ import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { ToolLog } from "./call-listeners.ts";
 import { LogFiles } from "./log-files.ts";
 import { createRestarts } from "./restarts.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import { type PlannedServer, SessionServer } from "./session-servers.ts";
-import type { ToolLog } from "./tool-calls.ts";
 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;

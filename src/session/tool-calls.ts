@@ -14,12 +14,12 @@ import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import { notifyHost } from "../runtime/late-reports.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { AskedRequests } from "./asked-requests.ts";
 import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
+import { CallListeners, type CallLog, type ToolLog, type ToolProgress } from "./call-listeners.ts";
 import { CallReach } from "./call-reach.ts";
 import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
@@ -27,29 +27,22 @@ import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
-/** A log message of a tool. */
-export interface ToolLog {
-  /** The advertised name, or the server's name if the message does not belong to a call. */
-  tool: string;
-  level: string;
-  data: unknown;
-}
-
-/** A progress report of a tool; `progress` and `total` have the same unit. */
-export interface ToolProgress {
-  progress: number;
-  total?: number;
-  message?: string;
-}
-
 /** Limits of one call, and its progress reports. */
 export interface CallOptions {
   /** Cancels the call, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Milliseconds. Default: the config's `timeouts.callMs`. */
   timeoutMs?: number | undefined;
-  /** Called for each progress report until the call ends. */
+  /**
+   * Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. A
+   * listener that throws or rejects is reported as `HostListenerFailed`, and the call goes on.
+   */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /**
+   * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
+   * servers and over stdio do not name their call, and go to all open calls of their server. Throwing: as `onProgress`.
+   */
+  onLog?: ((entry: CallLog) => void) | undefined;
   /** The answers to what the call asked when it resolved as `InputRequired`, by the keys of the requests. */
   input?: InputRound["input"] | undefined;
   /** `details.state` of that result. */
@@ -100,6 +93,7 @@ interface Invocation {
   signal: AbortSignal;
   limit: TimeLimit;
   onProgress: CallOptions["onProgress"];
+  onLog: CallOptions["onLog"];
 }
 
 type Nesting = Pick<Invocation, "scope" | "state" | "depth" | "recorded">;
@@ -114,6 +108,7 @@ export class ToolCalls {
   readonly own: CallScope;
   readonly #running = new Map<string, Invocation>();
   readonly #asked = new AskedRequests();
+  readonly #listeners: CallListeners;
   /** What the code of packs may call. */
   readonly reach: CallReach;
 
@@ -121,6 +116,7 @@ export class ToolCalls {
     this.#options = options;
     this.own = options.own;
     this.reach = new CallReach(options.report);
+    this.#listeners = new CallListeners(options.report);
   }
 
   /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
@@ -194,7 +190,8 @@ export class ToolCalls {
     options: CallOptions,
   ): Promise<ToolResult> {
     const recorded = caller.recorded && !caller.candidate.meta.isRecordable;
-    return this.#call(candidate, args, options, { scope, state, depth, recorded });
+    const heard = { ...options, onLog: caller.onLog };
+    return this.#call(candidate, args, heard, { scope, state, depth, recorded });
   }
 
   async #call(
@@ -217,16 +214,12 @@ export class ToolCalls {
     const limit = new TimeLimit(options.timeoutMs ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(limit), "TimeoutError")),
     );
-    // Progress messages may contain sensitive values, like any other string.
-    const onProgress: CallOptions["onProgress"] = ({ message, ...step }) => {
-      const clean = message === undefined ? step : { ...step, message: memory.redact(message) };
-      notifyHost(() => options.onProgress?.(clean));
-    };
+    const listeners = this.#listeners.listen(options, candidate.tool.name, memory);
     const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
     const invocation: Invocation = {
       ...{ id: randomUUID(), scope, state, candidate, depth, recorded, limit },
       ...{ args: copied.args, signal: stop.signal },
-      onProgress: options.onProgress && onProgress,
+      ...{ onProgress: listeners.onProgress, onLog: listeners.onLog },
     };
     const { id } = invocation;
     const { route, tool, meta } = candidate;
@@ -242,6 +235,7 @@ export class ToolCalls {
     } catch (error) {
       return readCallFailure(error, { route, memory, signal: stop.signal, limit }, this.#options);
     } finally {
+      listeners.end();
       limit.end();
       this.#running.delete(id);
       endCall();
@@ -318,6 +312,7 @@ export class ToolCalls {
           signal,
           limit,
           onProgress,
+          onLog: invocation.onLog,
           ask: askInScope(invocation.candidate.tool.name, scope),
           user: sessionId,
           round,
@@ -360,7 +355,10 @@ export class ToolCalls {
           memory: callMemory,
           ...round,
         },
-        log: (level, data) => scope.log({ tool: name, level, data }),
+        log: (level, data) => {
+          scope.log({ tool: name, level, data });
+          invocation.onLog?.({ level, data });
+        },
         progress: (progress, total, message) =>
           onProgress?.({
             progress,

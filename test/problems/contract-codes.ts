@@ -130,6 +130,7 @@ export const ownCodes: readonly string[] = [
   "ClientConfigNotFound",
   "ClientConfigUnwritable",
   "FailsAsInstalled",
+  "HostListenerFailed",
   "InputRequired",
   "InvalidArguments",
   "InternalError",

@@ -230,6 +230,7 @@ const samples: Samples = {
       isCalled: true,
     },
   ],
+  HostListenerFailed: [{ option: "onLog", tool: "web_click", reason: "socket closed" }],
   NeedsUndeclared: [{ name: "@acme/jira", tool: "web_click" }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { failure, printable, quote, shorten } from "../../problems/index.ts";
-import type { ToolProgress } from "../../session/tool-calls.ts";
+import type { ToolProgress } from "../../session/call-listeners.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";

@@ -83,6 +83,13 @@ export interface ServerCall {
 /** A result, or what a modern server asks before it can answer; the result is empty then. */
 export type ServerAnswer<Result> = Result & { inputRequired?: InputRequired };
 
+/** A log message of a server. */
+export interface ServerLog {
+  level: string;
+  logger?: string;
+  data: unknown;
+}
+
 export interface ServerCallOptions {
   /** When it aborts, `notifications/cancelled` is sent once and the call rejects with its reason. */
   signal?: AbortSignal | undefined;
@@ -98,6 +105,11 @@ export interface ServerCallOptions {
   /** The answers, if a modern server has asked before. */
   round?: InputRound | undefined;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
+  /**
+   * Called with the log of this call, redacted. A message that names no request, as those of legacy servers and over stdio,
+   * goes to all open calls with `onLog`.
+   */
+  onLog?: ((entry: ServerLog) => void) | undefined;
 }
 
 /** A failed call to a server. A call rejects with this or with the reason of its `signal`. */
@@ -160,5 +172,5 @@ export interface ServerEvents {
   /** A list other than that of the tools could not be fetched, and is empty. The reason continues the server's name. */
   onListFailed(list: ListKey, reason: string): void;
   /** `notifications/message` of the server, redacted. */
-  onLog?(entry: { level: string; logger?: string; data: unknown }): void;
+  onLog?(entry: ServerLog): void;
 }

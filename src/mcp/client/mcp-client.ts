@@ -34,6 +34,8 @@ export interface MessageTransport {
   setProtocolVersion?(version: string): void;
 }
 
+type Notification = Extract<Incoming, { kind: "notification" }>;
+
 /** A request of the server. */
 export interface ServerRequest {
   method: string;
@@ -96,7 +98,7 @@ const describeValue = (value: unknown) =>
 /** A client of one server, of either era. Without options it has no capabilities, and answers only `ping`. */
 export class McpClient {
   readonly #transport: MessageTransport;
-  readonly #onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void;
+  readonly #onNotification: (notification: Notification, requestId: unknown) => void;
   readonly #options: ClientOptions;
   readonly #pending = new Map<number, Pending>();
   /** The requests of the server that are not answered yet. */
@@ -107,7 +109,7 @@ export class McpClient {
   /** Receives the messages of the transport, which is open. */
   constructor(
     transport: MessageTransport,
-    onNotification: (notification: Extract<Incoming, { kind: "notification" }>) => void,
+    onNotification: (notification: Notification, requestId: unknown) => void,
     options: ClientOptions = { capabilities: () => ({}), onRequest: () => undefined },
   ) {
     this.#options = options;
@@ -219,7 +221,7 @@ export class McpClient {
       case "notification":
         if (incoming.method === "notifications/cancelled")
           this.#asked.get(own(incoming.params, "requestId"))?.abort();
-        this.#onNotification(incoming);
+        this.#onNotification(incoming, requestId);
     }
     return incoming.kind !== "noise";
   }

@@ -193,7 +193,7 @@ export class RemoteTransport implements MessageTransport {
       this.#exchanges.delete(id);
       exchange.cancelLinger = this.#options.clock.after(lingerMs, () => exchange.stop.abort());
     }
-    // On whose stream a request of the server arrives says which call it belongs to.
+    // On whose stream a message of the server arrives says which call it belongs to.
     if (exchange?.onReply === undefined) this.onmessage?.(message, this.#current.getStore()?.id);
     else exchange.onReply(message);
   }

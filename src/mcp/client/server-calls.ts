@@ -9,6 +9,7 @@ import {
   type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
+  type ServerLog,
 } from "./connected-server.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 import type { McpClient, ServerRequest } from "./mcp-client.ts";
@@ -23,6 +24,8 @@ const missingCapability = -32021;
 export interface ServerCalls extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource"> {
   /** Passes a progress notification to its call. */
   onProgress(params: JsonObject): void;
+  /** Passes a log message to the call of a modern request, or to all calls if it names none. */
+  onLog(entry: ServerLog, requestId: unknown): void;
   /** Answers a request of the server; `undefined` for an unknown method. */
   answer(request: ServerRequest): Promise<JsonObject> | undefined;
 }
@@ -75,7 +78,8 @@ export function createServerCalls(
   server: { redactor: Redactor; label: string; wantsLogs: boolean; findEnd(): ServerCallError | undefined },
 ): ServerCalls {
   const { redactor, label, findEnd } = server;
-  const ownMeta = server.wantsLogs && client.era === "modern" ? allLogs : {};
+  const isModern = client.era === "modern";
+  const logListeners = new Map<number, NonNullable<ServerCallOptions["onLog"]>>();
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
   const openCalls = new Set<OpenCall>();
   let lastToken = 0;
@@ -86,7 +90,7 @@ export function createServerCalls(
   async function call<Result extends object>(
     method: string,
     { _meta, ...params }: { _meta?: JsonObject } & JsonObject,
-    { signal, limit, onProgress, ask, user, round }: ServerCallOptions,
+    { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
     read: (result: JsonObject) => Result | { fault: string },
   ): Promise<ServerAnswer<Result>> {
     signal?.throwIfAborted();
@@ -98,10 +102,11 @@ export function createServerCalls(
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const isModern = client.era === "modern";
+    const logMeta = isModern && (server.wantsLogs || onLog !== undefined) ? allLogs : {};
     const answers = round && isModern ? (await import("./server-questions.ts")).toRoundParams(round) : {};
-    const sent = { ...params, ...answers, _meta: { ...ownMeta, ...meta } };
+    const sent = { ...params, ...answers, _meta: { ...logMeta, ...meta } };
     const request = client.request(method, sent, { resultTypes: ["input_required"] });
+    if (onLog !== undefined) logListeners.set(request.id, onLog);
     const ended = new AbortController();
     const open = { id: request.id, ask, user, questions: 0, isAsking: false, ended: ended.signal };
     openCalls.add(open);
@@ -132,6 +137,7 @@ export function createServerCalls(
       limit.onOver = onOver;
       unlisten?.();
       listeners.delete(token);
+      logListeners.delete(request.id);
       openCalls.delete(open);
       ended.abort();
     }
@@ -174,6 +180,11 @@ export function createServerCalls(
       call("prompts/get", { name, arguments: args }, options, readPromptResult),
     readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),
     answer: (request) => (request.method === "elicitation/create" ? elicit(request) : undefined),
+    onLog(entry, requestId) {
+      for (const [id, listener] of logListeners) {
+        if (!isModern || requestId === undefined || requestId === id) listener(entry);
+      }
+    },
     onProgress(params) {
       const token = own(params, "progressToken");
       const progress = own(params, "progress");

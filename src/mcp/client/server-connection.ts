@@ -82,7 +82,9 @@ export class ServerConnection {
     this.#options = options;
     this.#transport = transport;
     const { canAsk = false } = options;
-    this.#client = new McpClient(transport, (notification) => this.#onNotification(notification), {
+    const onNotification: ConstructorParameters<typeof McpClient>[1] = (notification, requestId) =>
+      this.#onNotification(notification, requestId);
+    this.#client = new McpClient(transport, onNotification, {
       capabilities: (era) =>
         canAsk === true || canAsk === era ? { elicitation: { form: {}, url: {} } } : {},
       onRequest: (request) => (canAsk === true ? this.#calls?.answer(request) : undefined),
@@ -112,7 +114,7 @@ export class ServerConnection {
     const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
     this.#calls = createServerCalls(this.#client, { redactor, label, wantsLogs, findEnd });
     this.#followed = Object.fromEntries(followed.map((key) => [key, lists[key]]));
-    const { onProgress: _, ...calls } = this.#calls;
+    const { onProgress: _, onLog: __, ...calls } = this.#calls;
     return { era, protocolVersion, serverInfo, instructions, ...lists, ...calls };
   }
 
@@ -232,7 +234,7 @@ export class ServerConnection {
     return fetchList(key, request, { bytesRead, onInvalid, limits });
   }
 
-  #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>): void {
+  #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>, requestId: unknown): void {
     const { events, redactor } = this.#options;
     switch (method) {
       case "notifications/progress":
@@ -260,6 +262,7 @@ export class ServerConnection {
           data: redactor.redactValue(own(params, "data") ?? null),
         };
         notifyHost(() => events.onLog?.(entry));
+        notifyHost(() => this.#calls?.onLog(entry, requestId));
       }
     }
   }

@@ -1,0 +1,87 @@
+import { createProblem, type Problem } from "../problems/index.ts";
+import { notifyHost } from "../runtime/late-reports.ts";
+import type { SessionMemory } from "./session-memory.ts";
+
+/** A log message of a tool. */
+export interface ToolLog {
+  /** The advertised name, or the server's name if the message does not belong to a call. */
+  tool: string;
+  level: string;
+  data: unknown;
+}
+
+/** A progress report of a tool; `progress` and `total` have the same unit. */
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+/** A log message of a call. Sensitive values are redacted, as in the session's log. */
+export interface CallLog {
+  level: string;
+  /** The part of a server that logs, if it says. */
+  logger?: string;
+  /** Any JSON value. */
+  data: unknown;
+}
+
+/** The functions that a host passes with a call. */
+export interface Listeners {
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
+  onLog?: ((entry: CallLog) => void) | undefined;
+}
+
+/** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
+export class CallListeners {
+  readonly #report: (problem: Problem) => void;
+  readonly #failed = new Set<string>();
+
+  constructor(report: (problem: Problem) => void) {
+    this.#report = report;
+  }
+
+  /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
+  listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): Listeners & { end(): void } {
+    let isOver = false;
+    const tell = <Event>(option: keyof Listeners, listener: (event: Event) => unknown, event: Event) => {
+      const fail = (error: unknown) => this.#fail(option, tool, error);
+      try {
+        const returned = listener(event);
+        if (returned instanceof Promise) returned.catch(fail);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    return {
+      onProgress:
+        onProgress &&
+        (({ message, ...step }) => {
+          if (isOver) return;
+          const text = message === undefined ? {} : { message: memory.redact(message) };
+          tell("onProgress", onProgress, { ...step, ...text });
+        }),
+      onLog:
+        onLog &&
+        (({ level, logger, data }) => {
+          if (isOver) return;
+          // Code of packs can log a value that cannot be redacted, because it is no JSON.
+          notifyHost(() => {
+            const name = logger === undefined ? {} : { logger: memory.redact(logger) };
+            tell("onLog", onLog, { level: memory.redact(level), ...name, data: memory.redact(data) });
+          });
+        }),
+      end: () => {
+        isOver = true;
+      },
+    };
+  }
+
+  #fail(option: keyof Listeners, tool: string, error: unknown): void {
+    const key = `${option} ${tool}`;
+    if (this.#failed.has(key)) return;
+    this.#failed.add(key);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#report(createProblem("HostListenerFailed", { option, tool, reason }));
+  }
+}
