@@ -32,6 +32,7 @@ export default defineConfig([
       remote: "src/remote.ts",
       install: "src/install.ts",
       lock: "src/lock.ts",
+      adapters: "src/adapters.ts",
     },
     outDir: "dist",
     format: "esm",

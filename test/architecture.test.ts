@@ -172,12 +172,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "serve",
     "approval",
   ],
+  // A session's tools for models, and for MCP clients in memory.
+  adapters: ["problems", "data", "qualified-names", "runtime", "session", "serve"],
   // The entries of the library; `index.ts` has trust levels 1 and 2 only.
   "index.ts": ["kinds.ts", "problems", "qualified-names", "discovery", "inspection", "validate"],
   "session.ts": ["problems", "config", "runtime", "session"],
   "serve.ts": ["problems", "config", "session", "serve"],
   "install.ts": ["problems", "install"],
   "lock.ts": ["problems", "lock", "session", "approval"],
+  "adapters.ts": ["adapters"],
   "remote.ts": ["problems", "files", "discovery", "npm"],
   // For authors of packs, and the command.
   author: [

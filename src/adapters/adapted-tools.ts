@@ -1,0 +1,172 @@
+import { DataSyntaxError } from "../data/decode.ts";
+import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { failure, printable, TrailblazeError } from "../problems/index.ts";
+import { listOf, quote } from "../problems/text.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import type { Session } from "../session/session.ts";
+import type { SessionTool } from "../session/session-tool.ts";
+import type { CallOptions } from "../session/tool-calls.ts";
+
+/** What adapters use of a session. */
+export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
+
+/** Which tools a model gets, and how its calls run. */
+export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress"> {
+  /** Only the tools of these toolsets, by their short names. */
+  toolsets?: readonly string[] | undefined;
+  /** Only these tools, by their advertised names. */
+  names?: readonly string[] | undefined;
+}
+
+/** Arguments of a model that are longer are refused. In UTF-16 code units. */
+const longestArguments = 16 << 20;
+
+/** Why a text is not the JSON of arguments, with the position. */
+async function describeFault(error: DataSyntaxError): Promise<string> {
+  const { describeSyntaxError } = await import("../data/json-positions.ts");
+  const { reason, line, column } = describeSyntaxError(error);
+  const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
+  return `The arguments cannot be used: ${reason}${place}. Send a JSON object.`;
+}
+
+/** The tools of a session that a model gets, and how it calls them. Calls of a model resolve unless they are aborted. */
+export class AdaptedTools {
+  readonly tools: readonly SessionTool[];
+  readonly #session: AdaptedSession;
+  readonly #options: AdapterOptions;
+  readonly #names: ReadonlySet<string>;
+
+  /** Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks. */
+  constructor(session: AdaptedSession, options: AdapterOptions = {}) {
+    this.#session = session;
+    this.#options = options;
+    const { names, toolsets } = options;
+    const offered = session.toolsForLlm();
+    for (const name of names ?? [])
+      this.#require(
+        "ToolNotFound",
+        name,
+        offered.map((tool) => tool.name),
+      );
+    const known = offered.flatMap((tool) => tool.toolsets);
+    for (const name of toolsets ?? []) this.#require("ToolsetNotFound", name, known);
+    this.tools = offered.filter(
+      (tool) =>
+        (names === undefined || names.includes(tool.name)) &&
+        (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
+    );
+    this.#names = new Set(this.tools.map(({ name }) => name));
+  }
+
+  #require(code: "ToolNotFound" | "ToolsetNotFound", name: string, known: readonly string[]): void {
+    if (known.includes(name)) return;
+    throw failure(code, {
+      name: String(name),
+      otherKind: undefined,
+      nearest: findNearestNames(String(name), known),
+    });
+  }
+
+  /**
+   * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
+   * a signal that aborted it.
+   */
+  async call(name: unknown, written: unknown, signal?: AbortSignal): Promise<ToolResult> {
+    const { signal: own, timeoutMs, onProgress } = this.#options;
+    const signals = [own, signal].filter((one) => one !== undefined);
+    const joined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    joined?.throwIfAborted();
+    if (typeof name !== "string" || !this.#names.has(name)) return failedResult(this.#describeUnknown(name));
+    const args = await readArguments(written);
+    if ("fault" in args) return failedResult(args.fault);
+    try {
+      return await this.#session.callTool(name, args.value, { signal: joined, timeoutMs, onProgress });
+    } catch (error) {
+      joined?.throwIfAborted();
+      if (error instanceof TrailblazeError) return failedResult(error.message);
+      throw error;
+    }
+  }
+
+  #describeUnknown(name: unknown): string {
+    if (typeof name !== "string")
+      return `The name of a tool must be a string, but it is ${describeType(name)}.`;
+    const nearest = findNearestNames(name, [...this.#names]);
+    const question = nearest.length === 0 ? "" : ` Did you mean ${listOf(nearest.map(printable))}?`;
+    return `There is no tool ${quote(name)}.${question}`;
+  }
+}
+
+/** The arguments of a call: an object, or the JSON of one. Some models send nothing for a tool without arguments. */
+async function readArguments(
+  written: unknown,
+): Promise<{ value: Record<string, unknown> } | { fault: string }> {
+  let value = written;
+  if (typeof written === "string") {
+    if (written.trim() === "") return { value: {} };
+    if (written.length > longestArguments)
+      return {
+        fault: `The arguments have ${written.length} characters, and at most ${longestArguments} are read.`,
+      };
+    try {
+      ({ value } = parseJson(written));
+    } catch (error) {
+      if (!(error instanceof DataSyntaxError)) throw error;
+      return { fault: await describeFault(error) };
+    }
+  }
+  if (value === undefined || value === null) return { value: {} };
+  if (!isRecord(value))
+    return { fault: `The arguments must be a JSON object, but they are ${describeType(value)}.` };
+  return { value };
+}
+
+/** What a model gets of a tool; its schema is a copy, because some SDKs change it. */
+export function describeForModel({ name, description, title, inputSchema }: SessionTool) {
+  const words = description ?? title;
+  return {
+    name,
+    ...(words == null ? {} : { description: words }),
+    schema: { type: "object" as const, ...structuredClone(inputSchema) },
+  };
+}
+
+/** A block that an API cannot take, as words. */
+export function describeBlock(block: Readonly<Record<string, unknown>> & { type: string }): string {
+  const { type, mimeType, uri, name } = block;
+  const facts = [mimeType, name, uri]
+    .filter((one) => typeof one === "string")
+    .map((one) => printable(String(one)));
+  if (type === "resource_link") return `[resource ${facts.join(", ")}]`;
+  return `[${printable(type)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`} that this API cannot take]`;
+}
+
+/** The text of a block: its own, or that of an embedded resource. */
+export function textOfBlock(block: Readonly<Record<string, unknown>>): string | undefined {
+  if (block.type === "text" && typeof block.text === "string") return block.text;
+  const { resource } = block;
+  if (block.type === "resource" && isRecord(resource) && typeof resource.text === "string")
+    return resource.text;
+  return undefined;
+}
+
+/** Base64 data of a block with its type: an image, a sound, or an embedded resource. */
+export function dataOfBlock(
+  block: Readonly<Record<string, unknown>>,
+): { data: string; mimeType: string } | undefined {
+  const { resource } = block;
+  const source =
+    block.type === "resource" && isRecord(resource) ? { ...resource, data: resource.blob } : block;
+  const { data, mimeType } = source;
+  if (typeof data !== "string") return undefined;
+  return { data, mimeType: typeof mimeType === "string" ? mimeType : "application/octet-stream" };
+}
+
+/** A result as one text, for APIs that take nothing else. */
+export function textOfResult({ content, message, structuredContent }: ToolResult): string {
+  const texts = content.map((block) => textOfBlock(block) ?? describeBlock(block));
+  if (texts.length > 0) return texts.join("\n");
+  if (message !== "") return message;
+  return structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+}

@@ -1,0 +1,74 @@
+import type { ToolResult } from "../runtime/tool-result.ts";
+import {
+  type AdaptedSession,
+  AdaptedTools,
+  type AdapterOptions,
+  dataOfBlock,
+  describeBlock,
+  describeForModel,
+  textOfBlock,
+  textOfResult,
+} from "./adapted-tools.ts";
+import { standardSchema, type ToolSchema } from "./standard-schema.ts";
+
+/** A part of a result, as AI SDK gives it to models. */
+export type AiSdkPart =
+  | { type: "text"; text: string }
+  | { type: "file-data"; data: string; mediaType: string };
+
+/** A result, as AI SDK gives it to models. */
+export type AiSdkOutput =
+  | { type: "text"; value: string }
+  | { type: "error-text"; value: string }
+  | { type: "content"; value: AiSdkPart[] };
+
+/** A tool, as `tools` of AI SDK's `generateText` and `streamText` takes it. */
+export interface AiSdkTool {
+  description?: string;
+  title?: string;
+  inputSchema: ToolSchema;
+  /** Resolves also if the call fails. Rejects with the reason of a signal that aborted it. */
+  execute(
+    input: unknown,
+    options: { abortSignal?: AbortSignal | undefined; toolCallId: string },
+  ): Promise<ToolResult>;
+  /** What the model gets of a result. */
+  toModelOutput(options: { output: ToolResult }): AiSdkOutput;
+}
+
+function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
+  if (output.variant !== "Success") return { type: "error-text", value: textOfResult(output) };
+  const hasData = output.content.some((block) => dataOfBlock(block) !== undefined);
+  if (!hasData) return { type: "text", value: textOfResult(output) };
+  return {
+    type: "content",
+    value: output.content.map((block): AiSdkPart => {
+      const data = textOfBlock(block) === undefined ? dataOfBlock(block) : undefined;
+      if (data !== undefined) return { type: "file-data", data: data.data, mediaType: data.mimeType };
+      return { type: "text", text: textOfBlock(block) ?? describeBlock(block) };
+    }),
+  };
+}
+
+/**
+ * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. Throws `TrailblazeError`:
+ * `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks.
+ */
+export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
+  const adapted = new AdaptedTools(session, options);
+  return Object.fromEntries(
+    adapted.tools.map((tool): [string, AiSdkTool] => {
+      const { description } = describeForModel(tool);
+      return [
+        tool.name,
+        {
+          ...(description === undefined ? {} : { description }),
+          ...(tool.title === undefined ? {} : { title: tool.title }),
+          inputSchema: standardSchema(tool),
+          execute: (input, { abortSignal }) => adapted.call(tool.name, input, abortSignal),
+          toModelOutput,
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,96 @@
+import type { ToolResult } from "../runtime/tool-result.ts";
+import {
+  type AdaptedSession,
+  AdaptedTools,
+  type AdapterOptions,
+  dataOfBlock,
+  describeBlock,
+  describeForModel,
+  textOfBlock,
+  textOfResult,
+} from "./adapted-tools.ts";
+
+/** A tool of Anthropic's Messages API. */
+export interface AnthropicTool {
+  name: string;
+  description?: string;
+  input_schema: { type: "object" } & Record<string, unknown>;
+}
+
+/** A block of the type `tool_use`. */
+export interface AnthropicToolUse {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+type AnthropicImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+
+/** A part of a result. */
+export type AnthropicPart =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: AnthropicImageType; data: string } }
+  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
+
+/** The block that answers a `tool_use`. */
+export interface AnthropicToolResult {
+  type: "tool_result";
+  tool_use_id: string;
+  content: AnthropicPart[];
+  /** Set unless the call succeeded. */
+  is_error?: true;
+}
+
+/** The tools of a session for Anthropic's Messages API. */
+export interface AnthropicTools {
+  tools: AnthropicTool[];
+  /**
+   * Runs a call and resolves with the block to send back, also if the call fails. Rejects with the reason of a signal that
+   * aborted it.
+   */
+  call(block: AnthropicToolUse, options?: { signal?: AbortSignal }): Promise<AnthropicToolResult>;
+}
+
+const images: readonly AnthropicImageType[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+function toPart(block: ToolResult["content"][number]): AnthropicPart {
+  const text = textOfBlock(block);
+  if (text !== undefined) return { type: "text", text };
+  const found = dataOfBlock(block);
+  const image = images.find((one) => one === found?.mimeType);
+  if (found !== undefined && image !== undefined)
+    return { type: "image", source: { type: "base64", media_type: image, data: found.data } };
+  if (found?.mimeType === "application/pdf")
+    return { type: "document", source: { type: "base64", media_type: "application/pdf", data: found.data } };
+  return { type: "text", text: describeBlock(block) };
+}
+
+/** The API refuses empty texts. */
+const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.text !== "";
+
+/**
+ * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
+ * names in the options that the session lacks.
+ */
+export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
+  const adapted = new AdaptedTools(session, options);
+  return {
+    tools: adapted.tools.map((tool) => {
+      const { schema, ...rest } = describeForModel(tool);
+      return { ...rest, input_schema: schema };
+    }),
+    async call({ id, name, input }, { signal } = {}) {
+      const result = await adapted.call(name, input, signal);
+      const parts = result.content.map(toPart).filter(isFilled);
+      const text = textOfResult(result);
+      const content = parts.length > 0 || text === "" ? parts : [{ type: "text" as const, text }];
+      return {
+        type: "tool_result",
+        tool_use_id: id,
+        content,
+        ...(result.variant === "Success" ? {} : { is_error: true }),
+      };
+    },
+  };
+}

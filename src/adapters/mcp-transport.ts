@@ -1,0 +1,67 @@
+import type { Session } from "../session/session.ts";
+
+/** A message of JSON-RPC. */
+type Message = object;
+
+/** One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. */
+export interface SessionTransport {
+  start(): Promise<void>;
+  send(message: Message): Promise<void>;
+  /** Ends the connection; the session stays open. */
+  close(): Promise<void>;
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  sessionId?: string | undefined;
+}
+
+/** An end of a connection; messages are copied on their way, and arrive in their order. */
+class End implements SessionTransport {
+  onmessage?: (message: never, extra?: never) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  other: End | undefined;
+  #isClosed = false;
+  readonly #onStart: (() => Promise<void>) | undefined;
+
+  constructor(onStart?: () => Promise<void>) {
+    this.#onStart = onStart;
+  }
+
+  async start(): Promise<void> {
+    await this.#onStart?.();
+  }
+
+  async send(message: Message): Promise<void> {
+    if (this.#isClosed) throw new Error("The connection is closed.");
+    const copy: unknown = JSON.parse(JSON.stringify(message));
+    // Not before the sender has finished, who may still note what it waits for.
+    queueMicrotask(() => this.other?.receive(copy));
+  }
+
+  receive(message: unknown): void {
+    if (!this.#isClosed) this.onmessage?.(message as never);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.other?.close();
+    this.onclose?.();
+  }
+}
+
+/**
+ * A connection to an open session in memory, for one MCP client: `await client.connect(mcpTransport(session))`. It offers
+ * what `trailblaze start` without a server offers. Closing it leaves the session open; closing the session ends it.
+ */
+export function mcpTransport(session: Session): SessionTransport {
+  const server = new End();
+  const client = new End(async () => {
+    const { serveInMemory } = await import("../serve/serve-in-memory.ts");
+    await serveInMemory(session, server);
+  });
+  client.other = server;
+  server.other = client;
+  return client;
+}
