@@ -128,7 +128,7 @@ export function describeForModel({ name, description, title, inputSchema }: Sess
   return {
     name,
     ...(words == null ? {} : { description: words }),
-    schema: { type: "object" as const, ...structuredClone(inputSchema) },
+    schema: structuredClone(inputSchema),
   };
 }
 

@@ -9,15 +9,16 @@ export interface SessionTransport {
   send(message: Message): Promise<void>;
   /** Ends the connection; the session stays open. */
   close(): Promise<void>;
-  onmessage?: ((message: never, extra?: never) => void) | undefined;
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  sessionId?: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: each version of the SDK has its own types of messages
+  onmessage?: (message: any, extra?: any) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  sessionId?: string;
 }
 
 /** An end of a connection; messages are copied on their way, and arrive in their order. */
 class End implements SessionTransport {
-  onmessage?: (message: never, extra?: never) => void;
+  onmessage?: NonNullable<SessionTransport["onmessage"]>;
   onclose?: () => void;
   onerror?: (error: Error) => void;
   other: End | undefined;
@@ -40,7 +41,7 @@ class End implements SessionTransport {
   }
 
   receive(message: unknown): void {
-    if (!this.#isClosed) this.onmessage?.(message as never);
+    if (!this.#isClosed) this.onmessage?.(message);
   }
 
   async close(): Promise<void> {

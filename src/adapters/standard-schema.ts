@@ -22,7 +22,7 @@ export interface ToolSchema {
 
 /** The schema of a tool's arguments as a Standard Schema. Each reader gets a copy of the JSON Schema. */
 export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">): ToolSchema {
-  const copy = () => ({ type: "object", ...structuredClone(inputSchema) });
+  const copy = (): Record<string, unknown> => structuredClone(inputSchema);
   return {
     "~standard": {
       version: 1,

@@ -19,6 +19,9 @@ const showConfinement = (text: string) => text.replaceAll(/\(code, [a-z+]+\)/g, 
 const showTemporary = (text: string) =>
   text.replaceAll(/[^\s"']*\/trailblaze-installed-\w+/g, "/tmp/trailblaze-installed");
 
+/** The SDKs of models that examples use. */
+const modelPackages = ["ai", "@ai-sdk/openai-compatible", "openai", "@anthropic-ai/sdk", "@langchain/core"];
+
 /** A project with the built packages of this repository installed, in which the examples of one page run. */
 export class ExampleProject {
   readonly #folder = makeTemporaryFolder();
@@ -32,7 +35,7 @@ export class ExampleProject {
     linkPackages(this.#directory, ["@modelcontextprotocol/server-memory"]);
     if (!withPacks) return;
     for (const { folder } of samplePacks) this.#install(folder);
-    linkPackages(this.#directory, ["@modelcontextprotocol/sdk"]);
+    linkPackages(this.#directory, ["@modelcontextprotocol/sdk", ...modelPackages]);
     const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, `^${version}`]));
     this.write(
       "package.json",
@@ -72,14 +75,18 @@ export class ExampleProject {
   }
 
   /** Runs a TypeScript module, which must succeed. Returns what it printed. */
-  async runModule(name: string, source: string): Promise<string> {
+  async runModule(name: string, source: string, variables: NodeJS.ProcessEnv = {}): Promise<string> {
     const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 };
     const { outputText } = ts.transpileModule(source, { compilerOptions });
     const file = this.write(`${name}.mjs`, outputText);
-    return await this.#run(process.execPath, [file], { mustSucceed: true });
+    return await this.#run(process.execPath, [file], { mustSucceed: true, variables });
   }
 
-  async #run(command: string, args: string[], { mustSucceed = false } = {}): Promise<string> {
+  async #run(
+    command: string,
+    args: string[],
+    { mustSucceed = false, variables = {} as NodeJS.ProcessEnv } = {},
+  ): Promise<string> {
     const bin = join(this.#directory, "node_modules/.bin");
     const env = {
       ...process.env,
@@ -87,6 +94,7 @@ export class ExampleProject {
       NO_COLOR: "1",
       // npm warns about settings of this machine.
       npm_config_loglevel: "error",
+      ...variables,
     };
     const cwd = this.#directory;
     const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 30_000 });
