@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { ProtocolServer } from "../mcp/protocol-server.ts";
 import { DualServer } from "../mcp/stdio/dual-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
@@ -23,7 +23,7 @@ export async function serveInMemory(session: Session, connection: object): Promi
     { protocol: "both", cacheTtl: 0, token: undefined },
   );
   const server = new DualServer(() => eras.legacy({ sessionId }), eras.modern.stdio);
-  const transport = connection as Transport;
+  const transport = connection as Parameters<ProtocolServer["connect"]>[0];
   await server.connect(transport);
   whenAborted(closing, () => void transport.close());
 }

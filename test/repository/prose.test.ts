@@ -6,7 +6,7 @@ import { inRepository } from "../support/repository.ts";
 const dictionary = `
 | word | meaning | not |
 |---|---|---|
-| pack | a package | plugin, extension package |
+| pack | a package | complaint, extension package |
 | kind | which of four | type (of an item) |
 | trail | a list | |
 | problem | a finding | fault |
@@ -20,7 +20,7 @@ const check = createProseCheck(bans, ["trailblaze", "toolset"]);
 describe("the dictionary", () => {
   test("the dictionary bans words of its last columns without a note, and its closing list", () => {
     expect(bans.map(({ phrase, instead }) => [phrase, ...instead])).toEqual([
-      ["plugin", "pack"],
+      ["complaint", "pack"],
       ["extension package", "pack"],
       ["fault", "problem", "error"],
       ["whoever"],
@@ -30,15 +30,15 @@ describe("the dictionary", () => {
 
   test("the whole dictionary of the repository is read", () => {
     const phrases = readBans(readFileSync(inRepository("docs/words.md"), "utf8")).map(({ phrase }) => phrase);
-    expect(phrases).toEqual(expect.arrayContaining(["plugin", "slip", "whoever", "what is there"]));
+    expect(phrases).toEqual(expect.arrayContaining(["complaint", "slip", "whoever", "what is there"]));
     expect(phrases).not.toContain("type");
   });
 });
 
 describe("the prose check", () => {
   test.each([
-    ["a banned word", "A Plugin.", "1:3"],
-    ["its plural", "Two plugins.", "1:5"],
+    ["a banned word", "A Complaint.", "1:3"],
+    ["its plural", "Two complaints.", "1:5"],
     ["a phrase across lines", "An extension\npackage.", "1:4"],
     ["a phrase with any word in it", "That is no pack.", "1:6"],
     ["a word in a table", "| a |\n|---|\n| fault |", "3:3"],
@@ -49,8 +49,8 @@ describe("the prose check", () => {
   });
 
   test.each([
-    ["code", "Run `plugin colour`.\n\n```sh\nplugin colour\n```"],
-    ["the target of a link", "[here](../plugin/colour.md)"],
+    ["code", "Run `complaint colour`.\n\n```sh\ncomplaint colour\n```"],
+    ["the target of a link", "[here](../complaint/colour.md)"],
     ["an exception of the dictionary", "There is no pack."],
     ["names, in any case and with endings", "Trailblaze's toolsets; an MCP's IDs."],
     ["names of files and of code", "See package.json, wsl.conf and openSession."],

@@ -61,7 +61,7 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
   },
   export: {
     summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
-    usage: "<format> [server]",
+    usage: "<bin|agent-plugin|claude-plugin|gemini-extension|server.json> [server]",
     values: ["bin", "agent-plugin", "claude-plugin", "gemini-extension", "server.json"],
     positionals: [1, 2],
     options: {
