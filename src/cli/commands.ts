@@ -112,6 +112,13 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     options: { ...servedOption, ...installOption, ...sessionOptions },
     load: () => import("./commands/tools.ts"),
   },
+  prompts: {
+    summary: "List the prompts of a session, or print the messages of one",
+    usage: "[prompt] [key=value...]",
+    positionals: [0, Number.POSITIVE_INFINITY],
+    options: { ...servedOption, ...installOption, ...sessionOptions },
+    load: () => import("./commands/prompts.ts"),
+  },
   call: {
     summary: "Call a tool by its advertised or qualified name, or by label/tool",
     usage: "<tool> [key=value...]",

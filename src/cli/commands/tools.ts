@@ -1,15 +1,9 @@
 import { printable } from "../../problems/index.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionTool, SkippedTool } from "../../session/session-tool.ts";
+import type { SessionTool } from "../../session/session-tool.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
-import { withSession } from "../session/session-command.ts";
-
-function formatSource({ source }: SessionTool | SkippedTool): string {
-  const { type, pack, server } = source;
-  if (type === "pack") return server === undefined ? (pack ?? "") : `${pack} (server ${server})`;
-  return type === "config" ? `config (server ${server})` : "built-in";
-}
+import { formatSource, withSession } from "../session/session-command.ts";
 
 function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session, style: TextStyle): string {
   const parts: string[] = [];

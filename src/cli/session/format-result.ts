@@ -3,13 +3,15 @@ import { StringDecoder } from "node:string_decoder";
 import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult } from "../../runtime/tool-result.ts";
 
-/** Formats the result of a tool: text blocks with unprintable characters escaped, other blocks by their type. */
+/** Formats a block of content: text with unprintable characters escaped, another block by its type. */
+export const formatBlock = (block: Readonly<{ type: string; text?: unknown; mimeType?: unknown }>): string =>
+  block.type === "text" && typeof block.text === "string"
+    ? printableLines(block.text)
+    : `[${printable(block.type)}${typeof block.mimeType === "string" ? ` ${printable(block.mimeType)}` : ""}]`;
+
+/** Formats the result of a tool. */
 export function formatResult({ variant, message, content, structuredContent }: ToolResult): string {
-  const blocks = content.map((block) =>
-    block.type === "text"
-      ? printableLines(block.text)
-      : `[${printable(block.type)}${"mimeType" in block && typeof block.mimeType === "string" ? ` ${printable(block.mimeType)}` : ""}]`,
-  );
+  const blocks = content.map(formatBlock);
   if (variant !== "Success") return `${variant}: ${blocks.join("\n") || printableLines(message)}`;
   if (blocks.length === 0 && structuredContent !== undefined)
     return printableLines(JSON.stringify(structuredContent, null, 2));

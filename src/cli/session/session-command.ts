@@ -1,6 +1,7 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
 import { failure, printable, quote, type TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
+import type { ToolSource } from "../../runtime/tool-source.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
@@ -26,6 +27,13 @@ function readPlatform(value: string | undefined): string | undefined {
   if (platform === undefined || platforms.some((one) => one === platform)) return platform;
   const hint = `Pass one of ${platforms.join(", ")}.`;
   throw failure("InvalidArguments", { reason: `Unknown platform ${quote(String(value))}`, hint });
+}
+
+/** Where a tool or a prompt is from. */
+export function formatSource({ source }: { source: ToolSource }): string {
+  const { type, pack, server } = source;
+  if (type === "pack") return server === undefined ? (pack ?? "") : `${pack} (server ${server})`;
+  return type === "config" ? `config (server ${server})` : "built-in";
 }
 
 /** A command line on one line, quoted for a shell. */

@@ -1,0 +1,50 @@
+import { printable } from "../../problems/index.ts";
+import type { SessionPrompt } from "../../session/session-prompts.ts";
+import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { formatTable } from "../layout.ts";
+import { formatBlock } from "../session/format-result.ts";
+import { formatSource, splitPair, withSession } from "../session/session-command.ts";
+
+function formatPrompts(prompts: readonly SessionPrompt[], style: TextStyle): string {
+  if (prompts.length === 0) return "The session has no prompts.";
+  const rows = prompts.map((prompt) => [
+    prompt.name,
+    formatSource(prompt),
+    prompt.arguments.map(({ name, required }) => (required ? name : `[${name}]`)).join(" "),
+    prompt.description ?? "",
+  ]);
+  return formatTable(["PROMPT", "FROM", "ARGUMENTS", "DESCRIPTION"], rows, style);
+}
+
+/** Lists the prompts of a session, or prints the messages of one. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const [name, ...words] = input.positionals;
+  const args = Object.fromEntries(words.map((word) => splitPair(word, "an argument")));
+  if (name === undefined) {
+    return withSession(input, async ({ prompts, problems }) => ({
+      json: {
+        prompts: prompts.map(({ title = null, description = null, ...prompt }) => ({
+          ...{ name: prompt.name, qualifiedName: prompt.qualifiedName, title, description },
+          ...prompt,
+        })),
+        problems,
+      },
+      formatText: (style) => formatPrompts(prompts, style),
+      problems,
+    }));
+  }
+  return withSession(
+    input,
+    async (session, signal) => {
+      const { description = null, messages } = await session.getPrompt(name, args, { signal });
+      const shown = messages.map(({ role, content }) => `${printable(role)}:\n${formatBlock(content)}`);
+      return {
+        json: { description, messages },
+        formatText: () => shown.join("\n\n"),
+        problems: session.problems,
+        problemsAreAside: true,
+      };
+    },
+    [name],
+  );
+}
