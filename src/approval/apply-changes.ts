@@ -57,19 +57,30 @@ function keepLists(server: LockedServer | undefined, value: LockedItem): LockedS
       : {}),
     ...value,
     ...(isComposed ? {} : { lists: server?.lists ?? (value as LockedServer).lists ?? null }),
+    ...(isComposed || server?.prompts === undefined ? {} : { prompts: server.prompts }),
+    ...(isComposed || server?.resources === undefined ? {} : { resources: server.resources }),
     ...(denied.length > 0 ? { denied } : {}),
   };
 }
 
-/** Sets or removes a tool in a server's list. The server may be gone, or never approved. */
-function changeList(server: LockedServer | undefined, name: string, value: LockedItem | undefined): void {
-  if (server === undefined) return;
+/** The lists of a server, by the kind of their entries. */
+const listOfKind = { tool: "lists", prompt: "prompts", resource: "resources" } as const;
+
+/** Sets or removes an entry of a server's lists. The server may be gone, or never approved. */
+function changeList(
+  server: LockedServer | undefined,
+  { kind, name }: ItemChange,
+  value: LockedItem | undefined,
+): void {
+  const key = listOfKind[kind as keyof typeof listOfKind];
+  if (server === undefined || key === undefined) return;
+  const list: Record<string, LockedItem> = server[key] ?? {};
   if (value === undefined) {
-    if (server.lists != null) delete server.lists[name];
+    delete list[name];
     return;
   }
-  server.lists ??= {};
-  setKey(server.lists, name, value);
+  setKey(list, name, value);
+  server[key] = list;
 }
 
 function setPackage({ version, integrity }: NonNullable<ApprovalChange["package"]>, entry: LockedPack): void {
@@ -81,11 +92,8 @@ function setPackage({ version, integrity }: NonNullable<ApprovalChange["package"
 const keyOf = (kind: ItemChange["kind"]) => (kind === "needs" ? undefined : keyOfKind[kind]);
 
 /** Changes an item of a pack; `value`: `undefined` to remove it. */
-function changeItem(
-  entry: LockedPack,
-  { kind, name, server }: ItemChange,
-  value: LockedItem | undefined,
-): void {
+function changeItem(entry: LockedPack, item: ItemChange, value: LockedItem | undefined): void {
+  const { kind, name, server } = item;
   const key = keyOf(kind);
   if (key === undefined) {
     if (value === undefined) delete entry.needs;
@@ -93,7 +101,7 @@ function changeItem(
     return;
   }
   if (server !== undefined) {
-    changeList(ownEntry(entry.servers, server), name, value);
+    changeList(ownEntry(entry.servers, server), item, value);
     return;
   }
   const items: Record<string, LockedItem> = entry[key] ?? {};
@@ -148,7 +156,7 @@ function changeServer(lock: LockFile, change: ApprovalChange): void {
       Object.assign(known, { version: installed.version ?? null, integrity: installed.integrity });
     return;
   }
-  changeList(known, item.name, change.action === "approve" ? change.value : undefined);
+  changeList(known, item, change.action === "approve" ? change.value : undefined);
   setDenied(known, denialOf(item, false), change.action === "deny");
 }
 

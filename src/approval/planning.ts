@@ -22,9 +22,20 @@ export interface PlanningRules {
 
 export const isNeeds = ({ kind }: ItemChange) => kind === "needs";
 
-/** A server as it is approved before its tools are. */
-const withoutTools = (server: LockedServer): LockedItem =>
-  "lists" in server ? { ...server, lists: server.lists === null ? null : {} } : server;
+/** A server as it is approved before what it lists is. */
+function withoutLists(server: LockedServer): LockedItem {
+  if (!("lists" in server)) return server;
+  const { prompts: _, resources: __, ...launch } = server;
+  return { ...launch, lists: server.lists === null ? null : {} };
+}
+
+/** An entry of a server's lists. */
+const listedIn = (server: LockedServer | undefined, kind: ItemChange["kind"], name: string) =>
+  ownEntry(
+    (kind === "prompt" ? server?.prompts : kind === "resource" ? server?.resources : server?.lists) ??
+      undefined,
+    name,
+  );
 
 /** Makes the changes of a plan from a comparison. */
 export class Planning {
@@ -60,14 +71,14 @@ export class Planning {
     if (owner === "server") {
       const installed = servers.get(entry.name);
       if (installed === undefined) return undefined;
-      return kind === "tool" ? ownEntry(installed.lists ?? undefined, name) : withoutTools(installed);
+      return kind === "server" ? withoutLists(installed) : listedIn(installed, kind, name);
     }
     const installed: LockedPack | undefined = packs.get(entry.name)?.entry;
     if (kind === "needs") return installed?.needs;
-    if (server !== undefined) return ownEntry(ownEntry(installed?.servers, server)?.lists ?? undefined, name);
+    if (server !== undefined) return listedIn(ownEntry(installed?.servers, server), kind, name);
     if (kind === "resource") return ownEntry(installed?.resources, name);
     const value = ownEntry<LockedItem>(installed?.[keyOfKind[kind]], name);
-    return value !== undefined && kind === "server" ? withoutTools(value as LockedServer) : value;
+    return value !== undefined && kind === "server" ? withoutLists(value as LockedServer) : value;
   }
 
   /** A change of one item, or of the entry itself. */

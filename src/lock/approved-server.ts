@@ -1,15 +1,25 @@
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type {
+  AdvertisedPrompt,
+  AdvertisedResource,
+  AdvertisedResourceTemplate,
+  AdvertisedTool,
+} from "../mcp/client/connected-server.ts";
 import type { ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, UnrecordableError } from "./canonical-json.ts";
 import { findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
-import { describeListedTool, linesOf } from "./describe-items.ts";
+import {
+  describeListedPrompt,
+  describeListedResource,
+  describeListedTool,
+  linesOf,
+} from "./describe-items.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
-function describeTool(tool: AdvertisedTool, known: LockedItem | undefined): LockedItem | undefined {
+function recordOf(describe: () => LockedItem): LockedItem | undefined {
   try {
-    return describeListedTool(tool, known);
+    return describe();
   } catch (error) {
     if (error instanceof UnrecordableError) return undefined;
     throw error;
@@ -48,18 +58,42 @@ export class ApprovedServer {
     this.#isUnlocked = isUnlocked;
   }
 
-  /** Whether a listed tool is used without approval. */
-  isFree({ name }: AdvertisedTool): boolean {
+  /** Whether what a server lists by this name is used without approval. */
+  isFree({ name }: { name: string }): boolean {
     const ofPack = this.#pack === undefined ? [] : [`${this.#pack}/${name}`];
     return this.#isUnlocked(`${this.label}/${name}`, ...ofPack);
   }
 
   /** Why a listed tool is not used; `undefined` for one that is. */
   explainTool(tool: AdvertisedTool): NotApproved | undefined {
-    const { label, locked, entry } = this;
+    return this.#explain("tool", tool.name, this.locked.lists ?? undefined, (known) =>
+      describeListedTool(tool, known),
+    );
+  }
+
+  /** The same of a prompt. */
+  explainPrompt(prompt: AdvertisedPrompt): NotApproved | undefined {
+    return this.#explain("prompt", prompt.name, this.locked.prompts, () => describeListedPrompt(prompt));
+  }
+
+  /** The same of a resource, or of a template, with its URI or template. */
+  explainResource(
+    uri: string,
+    resource: AdvertisedResource | AdvertisedResourceTemplate,
+  ): NotApproved | undefined {
+    return this.#explain("resource", uri, this.locked.resources, () => describeListedResource(resource));
+  }
+
+  #explain(
+    kind: "tool" | "prompt" | "resource",
+    own: string,
+    approved: Record<string, LockedItem> | undefined,
+    describe: (known: LockedItem | undefined) => LockedItem,
+  ): NotApproved | undefined {
+    const { label, entry } = this;
     const pack = this.#pack;
-    const name = `${label}/${tool.name}`;
-    if (this.isFree(tool)) return undefined;
+    const name = `${label}/${own}`;
+    if (this.isFree({ name: own })) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,
@@ -67,10 +101,10 @@ export class ApprovedServer {
       entry,
     });
     const item = label.slice(label.lastIndexOf("/") + 1);
-    const denied = pack === undefined ? `tool:${tool.name}` : `tool:${item}/${tool.name}`;
+    const denied = pack === undefined ? `${kind}:${own}` : `${kind}:${item}/${own}`;
     if (this.#denied.includes(denied)) return refuse("denied", []);
-    const before = ownEntry(locked.lists ?? undefined, tool.name);
-    const now = describeTool(tool, before);
+    const before = ownEntry(approved, own);
+    const now = recordOf(() => describe(before));
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
     const changes = findFieldChanges(before, now);

@@ -41,7 +41,9 @@ export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undef
 
 /** A server without what it lists, and without what says nothing about its launch. */
 export function launchOf(server: LockedServer): LockedItem {
-  const { lists: _, version: __, integrity: ___, denied: ____, ...launch } = server;
+  const { lists: _, version: __, integrity: ___, denied: ____, ...others } = server;
+  if ("members" in server) return others;
+  const { prompts: _____, resources: ______, ...launch } = others;
   return launch;
 }
 
@@ -109,7 +111,12 @@ function compareServers(from: Servers | undefined, to: Servers | undefined): Ite
         after && { [name]: shape(after) ?? {} },
       );
       if (after !== undefined && after.lists == null) return launches;
-      return [...launches, ...compareAll("tool", before?.lists ?? {}, after?.lists ?? {}, name)];
+      return [
+        ...launches,
+        ...compareAll("tool", before?.lists ?? {}, after?.lists ?? {}, name),
+        ...compareAll("prompt", before?.prompts, after?.prompts, name),
+        ...compareAll("resource", before?.resources, after?.resources, name),
+      ];
     });
 }
 

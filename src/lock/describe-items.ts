@@ -4,7 +4,12 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type {
+  AdvertisedPrompt,
+  AdvertisedResource,
+  AdvertisedResourceTemplate,
+  AdvertisedTool,
+} from "../mcp/client/connected-server.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import { isSameJson, setKey, toJson, UnrecordableError } from "./canonical-json.ts";
@@ -92,6 +97,20 @@ export function describeListedTool(tool: AdvertisedTool, known?: LockedItem): Lo
     throw new UnrecordableError("its description is not a string");
   return createItem(describeTexts({ ...tool }), known);
 }
+
+/** A prompt of a server's list. Throws `UnrecordableError`. */
+export const describeListedPrompt = ({ title, description, arguments: parameters }: AdvertisedPrompt) =>
+  createItem({ title, description: linesOf(description), arguments: parameters });
+
+/** A resource, or a template of resources, of a server's list. Throws `UnrecordableError`. */
+export const describeListedResource = ({
+  name,
+  title,
+  description,
+  mimeType,
+  annotations,
+}: AdvertisedResource | AdvertisedResourceTemplate) =>
+  createItem({ name, title, description: linesOf(description), mimeType, annotations });
 
 function describeTool(
   definition: Readonly<Record<string, unknown>>,

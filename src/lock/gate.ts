@@ -1,14 +1,20 @@
 import type { UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { ServerLists } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 
-/** What a server may offer of its list. */
+/** What a server that has started says. */
+export interface ListedServer {
+  lists: ServerLists;
+  instructions: string | undefined;
+}
+
+/** What a server may offer of its lists. */
 export interface ListVerdict {
-  /** The tools that are left out. */
-  refused: ReadonlyMap<AdvertisedTool, Problem>;
+  /** The entries of its lists that are left out. */
+  refused: ReadonlyMap<object, Problem>;
   problems: Problem[];
   /** Approved tools that the server does not list. */
   vanished: { name: string; problem: Problem }[];
@@ -31,9 +37,5 @@ export interface Gate {
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish(found: FoundPacks): Problem[];
   /** Checks what a server that has started says. `isDenied`: the config excludes the tool. Throws `LockMismatch`. */
-  checkList(
-    plan: ServerPlan,
-    listed: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
-    isDenied: (tool: string) => boolean,
-  ): ListVerdict;
+  checkList(plan: ServerPlan, listed: ListedServer, isDenied: (tool: string) => boolean): ListVerdict;
 }

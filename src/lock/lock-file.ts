@@ -91,8 +91,11 @@ const isRecordOfRecords = (value: unknown): boolean =>
 
 function explainServer(server: unknown): string | undefined {
   if (!isRecord(server)) return "is not an object";
-  const { lists } = server;
-  return lists === null || isRecordOfRecords(lists) ? undefined : "has invalid `lists`";
+  const { lists, prompts, resources } = server;
+  if (lists !== null && !isRecordOfRecords(lists)) return "has invalid `lists`";
+  return isRecordOfRecords(prompts) && isRecordOfRecords(resources)
+    ? undefined
+    : "has invalid `prompts` or `resources`";
 }
 
 function explainDenied(entry: unknown): string | undefined {

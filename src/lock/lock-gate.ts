@@ -5,6 +5,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { ServerLists } from "../mcp/client/server-lists.ts";
 import type { ToolPolicy } from "../mcp/tool-guard.ts";
 import {
   createProblem,
@@ -17,10 +18,11 @@ import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
+import { checkOtherLists } from "./check-other-lists.ts";
 import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
 import { describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable } from "./describe-pack.ts";
-import type { Gate, ListVerdict } from "./gate.ts";
+import type { Gate, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
 import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
@@ -42,7 +44,7 @@ export class LockGate implements Gate {
   readonly #installed: Installed;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
-  readonly #lists = new WeakMap<readonly AdvertisedTool[], ListVerdict>();
+  readonly #lists = new WeakMap<ServerLists, ListVerdict>();
 
   constructor(lock: LockFile, rules: LockRules, config: SessionConfig) {
     this.#lock = lock;
@@ -284,13 +286,13 @@ export class LockGate implements Gate {
 
   checkList(
     plan: ServerPlan,
-    { tools, instructions }: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
+    { lists, instructions }: ListedServer,
     isDenied: (tool: string) => boolean,
   ): ListVerdict {
-    const known = this.#lists.get(tools);
+    const known = this.#lists.get(lists);
     if (known !== undefined) return known;
-    const verdict = this.#compareList(plan, tools, instructions, isDenied);
-    this.#lists.set(tools, verdict);
+    const verdict = this.#compareList(plan, lists, instructions, isDenied);
+    this.#lists.set(lists, verdict);
     this.refuseDifferences();
     return verdict;
   }
@@ -303,11 +305,12 @@ export class LockGate implements Gate {
 
   #compareList(
     plan: ServerPlan,
-    tools: readonly AdvertisedTool[],
+    lists: ServerLists,
     instructions: string | undefined,
     isDenied: (tool: string) => boolean,
   ): ListVerdict {
-    const refused = new Map<AdvertisedTool, Problem>();
+    const { tools } = lists;
+    const refused = new Map<object, Problem>();
     const verdict: ListVerdict = { refused, problems: [], vanished: [] };
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
@@ -340,6 +343,9 @@ export class LockGate implements Gate {
         createProblem("NotApproved", { name, state, differences: isOne ? [] : fresh, entry }, place),
       );
     }
+    const others = checkOtherLists(server, lists, refused);
+    for (const name of others.differences) this.#differences.add(name);
+    verdict.problems.push(...others.problems);
     const listed = new Set(tools.map(({ name }) => name));
     for (const name of Object.keys(locked.lists ?? {})) {
       if (listed.has(name)) continue;

@@ -4,15 +4,21 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import { takeLists } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { UnrecordableError } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
-import { describeListedTool, describeUserServer, linesOf } from "./describe-items.ts";
+import {
+  describeListedPrompt,
+  describeListedResource,
+  describeListedTool,
+  describeUserServer,
+  linesOf,
+} from "./describe-items.ts";
 import { describePack } from "./describe-pack.ts";
-import type { Gate, ListVerdict } from "./gate.ts";
+import type { Gate, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
 
@@ -159,7 +165,7 @@ export class RecordingGate implements Gate {
 
   checkList(
     { label, source, pack, configPath }: ServerPlan,
-    { tools, instructions }: { tools: readonly AdvertisedTool[]; instructions: string | undefined },
+    { lists: listed, instructions }: ListedServer,
     isDenied: (tool: string) => boolean,
   ): ListVerdict {
     const { item } = source;
@@ -167,11 +173,10 @@ export class RecordingGate implements Gate {
       source.pack === undefined
         ? this.servers.get(label)
         : ownEntry(this.packs.get(source.pack)?.entry.servers, item ?? "");
-    const lists: [string, LockedItem][] = [];
-    for (const tool of tools) {
-      if (isDenied(tool.name) || !this.scope.hasTool(label, tool.name, pack)) continue;
+    const record = (into: [string, LockedItem][], name: string, describe: () => LockedItem) => {
+      if (!this.scope.hasTool(label, name, pack)) return;
       try {
-        lists.push([tool.name, describeListedTool(tool)]);
+        into.push([name, describe()]);
       } catch (error) {
         if (!(error instanceof UnrecordableError)) throw error;
         const place: ProblemPlace =
@@ -180,15 +185,28 @@ export class RecordingGate implements Gate {
             : configPath === undefined
               ? {}
               : { path: configPath };
-        this.#noteUnrecordable(`${label}/${tool.name}`, pack ?? label, place);
+        this.#noteUnrecordable(`${label}/${name}`, pack ?? label, place);
       }
-    }
+    };
+    const lists: [string, LockedItem][] = [];
+    const prompts: [string, LockedItem][] = [];
+    const resources: [string, LockedItem][] = [];
+    for (const tool of listed.tools)
+      if (!isDenied(tool.name)) record(lists, tool.name, () => describeListedTool(tool));
+    for (const one of listed.prompts) record(prompts, one.name, () => describeListedPrompt(one));
+    for (const one of listed.resources) record(resources, one.uri, () => describeListedResource(one));
+    for (const one of listed.resourceTemplates)
+      record(resources, one.uriTemplate, () => describeListedResource(one));
     if (entry !== undefined) {
       const said = linesOf(instructions);
       if (said !== undefined) entry.instructions = said;
       entry.lists = Object.fromEntries(lists);
+      if (prompts.length > 0) entry.prompts = Object.fromEntries(prompts);
+      if (resources.length > 0) entry.resources = Object.fromEntries(resources);
     }
-    // No tool is registered, so no names collide.
-    return { refused: new Map(tools.map((tool) => [tool, this.#refusal])), problems: [], vanished: [] };
+    // Nothing is registered, so no names collide.
+    const all: readonly object[] = Object.values(takeLists(listed)).flat();
+    const refused = new Map(all.map((one) => [one, this.#refusal]));
+    return { refused, problems: [], vanished: [] };
   }
 }

@@ -25,6 +25,10 @@ export interface LockedPack {
 export type LockedServer = LockedItem & {
   /** By the server's own names; `null` if it has never been listed. Absent for a composed server. */
   lists?: Record<string, LockedItem> | null;
+  /** Its prompts by their own names. Absent: none was approved, or the lock is older than prompts of servers. */
+  prompts?: Record<string, LockedItem>;
+  /** The same of resources and resource templates, by URI or template. */
+  resources?: Record<string, LockedItem>;
 };
 
 /** A parsed `trailblaze.lock`. */
@@ -62,9 +66,9 @@ export type Signal =
 /** An item that differs between the lock and the installation. */
 export interface ItemChange {
   kind: LockedKind;
-  /** Of a tool that a server lists, the server's own name for it. */
+  /** Of what a server lists, the server's own name for it: of a resource, its URI or template. */
   name: string;
-  /** The server that lists the tool: the item's name, or the label. */
+  /** The server that lists it: the item's name, or the label. */
   server?: string;
   /** The name that models see; absent for other kinds than tools. */
   advertisedName?: string;

@@ -25,13 +25,18 @@ export interface NotApproved {
   differences: readonly string[];
   /** What `trailblaze diff` shows it by. */
   entry: string;
+  /** For `unlisted`, what is new or has changed instead of all tools. */
+  list?: "prompts" | "resources";
 }
 
-const notApproved = ({ name, state, differences }: NotApproved): string => {
+const notApproved = ({ name, state, differences, list }: NotApproved): string => {
   const what = quote(name, 200);
   if (state === "denied") return `trailblaze.lock denies ${what}`;
   if (state === "unrecordable")
     return `The definition of ${what} is invalid or nested too deep, so trailblaze.lock cannot record it`;
+  if (list !== undefined) {
+    return `Some ${list} of ${what} are not approved by trailblaze.lock, or have changed: ${listSome(differences)}`;
+  }
   if (state === "unlisted") return `The tools of ${what} have not been approved yet`;
   if (state === "new") {
     const items = differences.length > 0 ? ` (${listSome(differences)})` : "";

@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
-import { type ListKey, listKeys, listRules, type ServerLists } from "../mcp/client/server-lists.ts";
+import {
+  type ListKey,
+  listKeys,
+  listRules,
+  type ServerLists,
+  takeLists,
+} from "../mcp/client/server-lists.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
@@ -47,10 +53,6 @@ export function describeServerExit(label: string, exit: UnexpectedExit): string 
   const tail = exit.stderrTail.trim();
   return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
 }
-
-const takeLists = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ServerLists => ({
-  ...{ tools, prompts, resources, resourceTemplates },
-});
 
 /** A server of a session; it is restarted after an exit if the config says so. */
 export class SessionServer {

@@ -166,7 +166,7 @@ export class StateServers {
     }
     const isDenied = (tool: string) =>
       explainDenied(one.plan, tool, isToolAllowed ?? (() => true)) !== undefined;
-    const verdict = gate.checkList(one.plan, { tools, instructions }, isDenied);
+    const verdict = gate.checkList(one.plan, { lists, instructions }, isDenied);
     const { refused, refusal, problems, vanished } = verdict;
     const { label, source } = one.plan;
     if (refusal !== undefined) {

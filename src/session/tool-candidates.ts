@@ -289,7 +289,7 @@ export function collectServerTools(
   { server, plan }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
-  refused: ReadonlyMap<AdvertisedTool, Problem> = new Map(),
+  refused: ReadonlyMap<object, Problem> = new Map(),
 ): Contribution {
   const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);

@@ -13,13 +13,17 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 const at = (name) => fileURLToPath(new URL(name, import.meta.url));
 appendFileSync(at("started.txt"), "started\\n");
-const { instructions, tools } = JSON.parse(readFileSync(at("list.json"), "utf8"));
+const { instructions, tools, prompts, resources } = JSON.parse(readFileSync(at("list.json"), "utf8"));
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   const answer = (result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
   const serverInfo = { name: "list", version: "1.0.0" };
+  const capabilities = { tools: {}, ...(prompts && { prompts: {} }), ...(resources && { resources: {} }) };
   if (method === "initialize")
-    answer({ protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo, instructions });
+    answer({ protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions });
+  else if (method === "prompts/list") answer({ prompts });
+  else if (method === "resources/list") answer({ resources });
+  else if (method === "resources/templates/list") answer({ resourceTemplates: [] });
   else if (method === "tools/list") answer({ tools });
   else if (method === "tools/call" && params.arguments?.exit) process.exit(3);
   else if (method === "tools/call") answer({ content: [{ type: "text", text: "called " + params.name }] });

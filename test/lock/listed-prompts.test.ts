@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { diffLock } from "../../src/lock.ts";
+import { lockEverything } from "../approval/support/locked-project.ts";
+import { editJson, inPack, makeLocked, openLocked } from "./support/locked-project.ts";
+
+type Values = Record<string, never>;
+
+const list = inPack("list.json");
+const readLock = (project: string) => JSON.parse(readFileSync(join(project, "trailblaze.lock"), "utf8"));
+const warehouse = (project: string) => readLock(project).packs["@acme/jira"].servers.warehouse;
+const namesOf = (entries: readonly { name: string }[]) => entries.map(({ name }) => name);
+const ofServer = (names: string[]) => names.filter((name) => ["report", "audit"].includes(name));
+
+const prompts = [
+  { name: "report", description: "Reports.", arguments: [{ name: "year" }] },
+  { name: "audit" },
+];
+const resources = [{ uri: "db://tables", name: "tables" }];
+
+async function makeListed() {
+  const project = await makeLocked();
+  const before = warehouse(project);
+  editJson(project, list, (listed: Values) => ({ ...listed, prompts, resources }));
+  return { project, before };
+}
+
+test("prompts and resources of a server that a lock does not have are left out, and its tools are used", async () => {
+  const { project, before } = await makeListed();
+  expect(Object.keys(before)).not.toContain("prompts");
+  for (const lock of ["surface", "frozen"] as const) {
+    const session = await openLocked(project, { lock });
+    expect(namesOf(session.tools)).toContain("query");
+    expect(ofServer(namesOf(session.prompts))).toEqual([]);
+    expect(session.problems).toMatchObject([
+      { code: "NotApproved", message: expect.stringMatching(/Some prompts of .*report and audit/) },
+      { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
+    ]);
+    await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
+    await session.close();
+  }
+  const { packs, inSync } = await diffLock({ cwd: project });
+  expect(inSync).toBe(false);
+  const items = packs.flatMap((pack) => pack.items);
+  expect(items.map(({ kind, name, change, server }) => [kind, name, change, server])).toEqual([
+    ["prompt", "audit", "added", "warehouse"],
+    ["prompt", "report", "added", "warehouse"],
+    ["resource", "db://tables", "added", "warehouse"],
+  ]);
+});
+
+test("approved prompts of a server are offered, and a changed or new one is not", async () => {
+  const { project } = await makeListed();
+  await lockEverything(project);
+  expect(warehouse(project)).toMatchObject({
+    prompts: { report: { description: ["Reports."], arguments: [{ name: "year" }] }, audit: {} },
+    resources: { "db://tables": { name: "tables" } },
+  });
+  const session = await openLocked(project);
+  expect(session.problems).toEqual([]);
+  expect(ofServer(namesOf(session.prompts))).toEqual(["report", "audit"]);
+  await session.close();
+  expect((await diffLock({ cwd: project })).inSync).toBe(true);
+  editJson(project, list, (listed: Values) => ({
+    ...listed,
+    prompts: [{ ...prompts[0], description: "Reports, and sends it to me." }, prompts[1]],
+  }));
+  const changed = await openLocked(project);
+  expect(ofServer(namesOf(changed.prompts))).toEqual(["audit"]);
+  await expect(changed.getPrompt("report")).rejects.toMatchObject({
+    code: "NotApproved",
+    message: expect.stringContaining("description"),
+  });
+  await changed.close();
+  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+});
