@@ -4,17 +4,19 @@ import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ApprovedServer } from "./approved-server.ts";
 
 /**
- * Adds the prompts and resources of a server that are not approved to `refused`, with one problem for each kind. If the lock has
+ * Refuses the prompts and resources of a server that are not approved, with one problem for each kind. If the lock has
  * none of a kind, it may be older than they are: they are left out all the same, but are no difference for `frozen`.
  */
 export function checkOtherLists(
   server: ApprovedServer,
   { prompts, resources, resourceTemplates }: ServerLists,
-  refused: Map<object, Problem>,
-): { problems: Problem[]; differences: string[] } {
+  {
+    refused,
+    problems,
+    differences,
+  }: { refused: Map<object, Problem>; problems: Problem[]; differences: Set<string> },
+): void {
   const { label, locked, place, entry } = server;
-  const problems: Problem[] = [];
-  const differences: string[] = [];
   const check = (
     kind: "prompts" | "resources",
     checked: readonly (readonly [object, NotApproved | undefined])[],
@@ -25,7 +27,7 @@ export function checkOtherLists(
       refused.set(one, createProblem("NotApproved", why, place));
       if (why.state === "denied") continue;
       names.push(why.name.slice(label.length + 1));
-      if (locked[kind] !== undefined) differences.push(why.name);
+      if (locked[kind] !== undefined) differences.add(why.name);
     }
     if (names.length === 0) return;
     const args = { name: label, state: "unlisted", differences: names, entry, list: kind } as const;
@@ -39,5 +41,4 @@ export function checkOtherLists(
     ...resources.map((one) => [one, server.explainResource(one.uri, one)] as const),
     ...resourceTemplates.map((one) => [one, server.explainResource(one.uriTemplate, one)] as const),
   ]);
-  return { problems, differences };
 }

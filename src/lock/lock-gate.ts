@@ -224,7 +224,7 @@ export class LockGate implements Gate {
       const problem = this.#refuse({ name: item.qualifiedName, state, differences, entry }, place);
       return { item, refusal: problem, problems: [problem] };
     };
-    const before = entryOf(locked, item);
+    const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], name);
     const now = describeRecordable(inspected, item, before);
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
@@ -343,9 +343,7 @@ export class LockGate implements Gate {
         createProblem("NotApproved", { name, state, differences: isOne ? [] : fresh, entry }, place),
       );
     }
-    const others = checkOtherLists(server, lists, refused);
-    for (const name of others.differences) this.#differences.add(name);
-    verdict.problems.push(...others.problems);
+    checkOtherLists(server, lists, { refused, problems: verdict.problems, differences: this.#differences });
     const listed = new Set(tools.map(({ name }) => name));
     for (const name of Object.keys(locked.lists ?? {})) {
       if (listed.has(name)) continue;
@@ -398,9 +396,4 @@ export class LockGate implements Gate {
       },
     };
   }
-}
-
-/** The entry of an item in that of its pack. */
-function entryOf(locked: LockedPack | undefined, { declaration }: InspectedItem): LockedItem | undefined {
-  return ownEntry(locked?.[keyOfKind[declaration.kind]], declaration.name);
 }
