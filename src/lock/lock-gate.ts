@@ -26,7 +26,7 @@ import type { Gate, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
 import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
-import type { LockedItem, LockedPack, LockedServer, LockFile } from "./types.ts";
+import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
 /** Kinds of items whose code or program runs. */
 const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
