@@ -76,7 +76,7 @@ export const sessionProblems = {
   }),
   HostListenerFailed: entry<{
     /** The option that it was given as. */
-    option: "onProgress" | "onLog";
+    option: "onProgress" | "onLog" | "onInput";
     /** The advertised name of the called tool. */
     tool: string;
     reason: string;
@@ -84,7 +84,7 @@ export const sessionProblems = {
     title: "Listener of a call failed",
     severity: "warning",
     message: ({ option, tool, reason }) =>
-      `The \`${option}\` of a call of ${quote(tool, 200)} threw an error: ${printable(reason)}`,
+      `The \`${option}\` of a call of ${quote(tool, 200)} ${option === "onInput" ? "failed" : "threw an error"}: ${printable(reason)}`,
     hint: ({ option }) =>
       `Fix the function that the host passes as \`${option}\`. The call went on without it.`,
   }),

@@ -1,8 +1,16 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { ListChange, ServedPrompt, ServedServer, ServedTool } from "../mcp/served-server.ts";
+import type {
+  CallChannel,
+  ListChange,
+  ServedPrompt,
+  ServedServer,
+  ServedTool,
+} from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
+import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
+import type { AskInput } from "../session/host-input.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import type { PromptCandidate } from "../session/session-prompts.ts";
@@ -27,6 +35,25 @@ function toCallResult({ variant, content, structuredContent, details }: ToolResu
   const isSaid = variant !== "ExceptionThrown" || details !== undefined;
   return { ...result, isError: true, ...(isSaid ? { _meta: { trailblaze: meta } } : {}) };
 }
+
+/** What a session's result asks; `undefined` for any other result. */
+function findAsked({ variant, details }: ToolResult): InputRequired | undefined {
+  if (variant !== "InputRequired") return undefined;
+  const { inputRequests, ...state } = details ?? {};
+  return { requests: inputRequests as InputRequests, ...state };
+}
+
+/** Asks the client of a request what its own tool does not ask itself: a server that waits, or what the tool calls. */
+const askClient =
+  ({ questions }: CallChannel, { canWait }: { canWait: boolean }): AskInput =>
+  async ({ tool, requests, isWaiting }) => {
+    // A modern client answers with another request, and the server would have to do again what it has done already.
+    if (isWaiting && !canWait) throw new Error("The client cannot be asked in the middle of this request.");
+    const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
+      round === undefined ? { inputRequired: { requests } } : round,
+    );
+    return input;
+  };
 
 /** An open session as an MCP server: its tools and prompts, called in the scope of a client. */
 export class SessionGateway {
@@ -128,7 +155,8 @@ export class SessionGateway {
       name,
       qualifiedName,
       listing,
-      call: async ({ arguments: args, meta, session }, { signal, log, progress }) => {
+      call: async ({ arguments: args, meta, session, input, state: given }, channel) => {
+        const { signal, log, progress } = channel;
         const client = scopeOf();
         const { memory, sessionId } = client;
         const { clientInfo, capabilities } = session;
@@ -144,13 +172,15 @@ export class SessionGateway {
           },
           record: () => {},
           log: ({ level, data }) => log(level, memory.redact(data)),
-          ask: undefined,
+          ask: askClient(channel, { canWait: session.id !== null }),
           passesRounds: true,
         };
         const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
         const { calls } = this.#open;
-        const result = await calls.callFromHost(state, candidate, args, { signal, onProgress }, scope);
-        return { result: toCallResult(result) };
+        const options = { signal, onProgress, input, state: given };
+        const result = await calls.callFromHost(state, candidate, args, options, scope);
+        const inputRequired = findAsked(result);
+        return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
       },
     };
   }
@@ -161,13 +191,14 @@ export class SessionGateway {
       prompt.name,
       prompt.qualifiedName,
       prompt,
-      (args, { signal, log, progress }, round) => {
+      (args, channel, round) => {
+        const { signal, log, progress } = channel;
         const client = scopeOf();
         const scope: CallScope = {
           ...client,
           record: () => {},
           log: ({ level, data }) => log(level, client.memory.redact(data)),
-          ask: undefined,
+          ask: askClient(channel, { canWait: false }),
           passesRounds: true,
         };
         return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);

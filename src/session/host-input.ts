@@ -34,6 +34,8 @@ export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAn
 export interface AskedRound {
   tool: string;
   requests: InputRequests;
+  /** Whether a server waits for the answers in the middle of its call, so that it cannot be run again. */
+  isWaiting?: boolean;
   /** Aborts the questions: `ask` then rejects with its reason. */
   signal: AbortSignal;
 }
@@ -81,7 +83,7 @@ export interface HostInputOptions {
   inputMs(): number;
   clock: Clock;
   /** Reports that the host's function threw, or answered nonsense. */
-  reportFailure(reason: string): void;
+  reportFailure(tool: string, reason: string): void;
 }
 
 /** Asks the host's `onInput`, one question after the other. */
@@ -101,9 +103,9 @@ export function createHostInput({ onInput, inputMs, clock, reportFailure }: Host
       try {
         const answer: unknown = await onInput({ key, tool, ...request, signal: stop.signal });
         if (isAnswer(answer)) return answer;
-        if (!stop.signal.aborted) reportFailure("it did not return { action, content }");
+        if (!stop.signal.aborted) reportFailure(tool, "it did not return { action, content }");
       } catch (error) {
-        if (!stop.signal.aborted) reportFailure(error instanceof Error ? error.message : String(error));
+        if (!stop.signal.aborted) reportFailure(tool, error instanceof Error ? error.message : String(error));
       }
       return cancel;
     };
@@ -130,12 +132,13 @@ export function createHostInput({ onInput, inputMs, clock, reportFailure }: Host
 export function askInScope(
   tool: string,
   { ask, limits = [] }: { ask: AskInput | undefined; limits?: readonly TimeLimit[] },
+  { isWaiting = false } = {},
 ) {
   if (ask === undefined) return undefined;
   return async (requests: InputRequests, signal: AbortSignal): Promise<InputAnswers> => {
     const ends = limits.map((limit) => limit.pause());
     try {
-      return await ask({ tool, requests, signal });
+      return await ask({ tool, requests, isWaiting, signal });
     } finally {
       for (const end of ends) end();
     }

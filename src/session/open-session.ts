@@ -7,7 +7,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { Gate } from "../lock/gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
-import type { Problem } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
@@ -93,8 +93,10 @@ class Opening {
     this.#unapplied = new UnappliedChanges(config);
     const { served = false } = rules;
     const { watch = false, onInput } = options;
+    const reportFailure = (tool: string, reason: string) =>
+      this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
     const inputMs = () => (this.#state?.config ?? config).timeouts.inputMs;
-    this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure: () => {} });
+    this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure });
     this.#processes = new SessionProcesses({
       sessionId: this.#id,
       config: () => this.#state?.config ?? config,
@@ -113,8 +115,7 @@ class Opening {
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
       isLogHeard: options.onLog !== undefined,
-      // Clients that it is served to can be asked between two calls, but not yet during one.
-      canAsk: onInput !== undefined || (served && "modern"),
+      canAsk: onInput !== undefined || served,
     });
   }
 

@@ -163,7 +163,7 @@ export class PromptCalls {
     const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
       signal: channel.signal,
       limit: channel.limit,
-      ask: askInScope(prompt.name, scope),
+      ask: askInScope(prompt.name, scope, { isWaiting: true }),
       user: scope.sessionId,
       round,
     });

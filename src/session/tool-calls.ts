@@ -313,7 +313,7 @@ export class ToolCalls {
           limit,
           onProgress,
           onLog: invocation.onLog,
-          ask: askInScope(invocation.candidate.tool.name, scope),
+          ask: askInScope(invocation.candidate.tool.name, scope, { isWaiting: true }),
           user: sessionId,
           round,
         },

@@ -421,3 +421,60 @@ describe("a modern request", () => {
     expect(runs()).toHaveLength(5);
   });
 });
+
+describe.each(eras)("a project's session that is served to a %s client", (era) => {
+  const entry = (name: string, file: string) => ({
+    name,
+    command: process.execPath,
+    args: [inRepository(`test/session/support/${file}`)],
+  });
+  const config = {
+    logDir: "logs",
+    trailblazeSubprocessToolsets: [
+      entry("old", "asking-server.mjs"),
+      entry("new", "modern-asking-server.mjs"),
+    ],
+  };
+
+  async function serveSession(user: User) {
+    const cwd = makeProject({ "@acme/desk": pack }, scriptingPackage);
+    const running = await startServer(null, { cwd, config, transport: { port: 0 } });
+    onTestFinished(() => running.close());
+    return connect(era, running.url ?? "", user);
+  }
+
+  test("what tools ask, also those that a tool calls, reaches the client", async () => {
+    const asked: Asked[] = [];
+    const answer = (params: Asked) => {
+      asked.push(params);
+      return params.url === undefined ? named("Ada") : { action: "accept" };
+    };
+    const client = await serveSession({ answer });
+    expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
+    const outer = JSON.parse(textOf(await call(client, "outer")) ?? "");
+    expect(outer).toMatchObject({ inner: 'Hello Ada {"asked":1}', own: "Ada" });
+    asked.length = 0;
+    expect(JSON.parse(textOf(await call(client, "new_ask")) ?? "")).toEqual({
+      inputResponses: { who: named("Ada"), page: { action: "accept" } },
+      state: "round 1",
+    });
+    expect(asked.map(({ message }) => message)).toEqual(["What is your name?", "Sign in."]);
+  });
+
+  test("a legacy server that waits for an answer gets that of a legacy client, or learns why it cannot", async () => {
+    const client = await serveSession({});
+    const told = JSON.parse(textOf(await call(client, "old_ask")) ?? "");
+    if (era === "legacy") expect(told).toEqual(named("Ada"));
+    else expect(told).toMatchObject({ message: expect.stringContaining("in the middle of this request") });
+  });
+
+  test("a client that cannot be asked learns what would have been asked", async () => {
+    const client = await serveSession({ capabilities: {} });
+    const greeting = call(client, "greet");
+    if (era === "modern") await expect(greeting).rejects.toMatchObject({ code: -32021 });
+    else expect(await greeting).toMatchObject({ isError: true });
+    if (era === "modern") return;
+    const told = JSON.parse(textOf(await call(client, "old_ask")) ?? "");
+    expect(told).toMatchObject({ message: expect.stringContaining("cannot be asked") });
+  });
+});

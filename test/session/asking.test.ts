@@ -102,6 +102,9 @@ describe("a pack's tool that asks", () => {
     const session = await openForTest(project(), { onInput });
     const input = { who: { action: "cancel" } };
     expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input } });
+    expect(session.problems).toMatchObject([
+      { code: "HostListenerFailed", args: { option: "onInput", tool: "greet", reason: "no terminal" } },
+    ]);
   });
 
   test("a tool that never stops asking fails after 8 rounds", async () => {
