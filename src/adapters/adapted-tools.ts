@@ -12,7 +12,7 @@ import type { CallOptions } from "../session/tool-calls.ts";
 export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
 
 /** Which tools a model gets, and how its calls run. */
-export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress"> {
+export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress" | "onLog"> {
   /** Only the tools of these toolsets, by their short names. */
   toolsets?: readonly string[] | undefined;
   /** Only these tools, by their advertised names. */
@@ -73,7 +73,7 @@ export class AdaptedTools {
    * a signal that aborted it.
    */
   async call(name: unknown, written: unknown, signal?: AbortSignal): Promise<ToolResult> {
-    const { signal: own, timeoutMs, onProgress } = this.#options;
+    const { signal: own, timeoutMs, onProgress, onLog } = this.#options;
     const signals = [own, signal].filter((one) => one !== undefined);
     const joined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
     joined?.throwIfAborted();
@@ -81,7 +81,7 @@ export class AdaptedTools {
     const args = await readArguments(written);
     if ("fault" in args) return failedResult(args.fault);
     try {
-      return await this.#session.callTool(name, args.value, { signal: joined, timeoutMs, onProgress });
+      return await this.#session.callTool(name, args.value, { signal: joined, timeoutMs, onProgress, onLog });
     } catch (error) {
       joined?.throwIfAborted();
       if (error instanceof TrailblazeError) return failedResult(error.message);

@@ -10,6 +10,7 @@ import {
   standardSchema,
 } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
+import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -45,8 +46,9 @@ async function openTools() {
         inputSchema: { type: "object" },
         handler: (
           _args: unknown,
-          { signal, progress }: { signal: AbortSignal; progress(done: number): void },
+          { signal, log, progress }: Pick<HandlerContext, "signal" | "log" | "progress">,
         ) => {
+          log("info", "begun");
           progress(1);
           return new Promise((_resolve, reject) =>
             signal.addEventListener("abort", () => reject(signal.reason)),
@@ -183,17 +185,18 @@ describe("adapters for models", () => {
     const output = await fail?.execute({}, { toolCallId: "1" });
     expect(output && fail?.toModelOutput({ output })).toMatchObject({ type: "error-text" });
 
-    const reports: number[] = [];
+    const reports: unknown[] = [];
     const stop = new AbortController();
     const { call } = openAiTools(session, {
       signal: stop.signal,
+      onLog: ({ level, data }) => reports.push([level, data]),
       onProgress: ({ progress }) => {
         reports.push(progress);
         stop.abort(new Error("enough"));
       },
     });
     await expect(call(responsesCall("wait", "{}"))).rejects.toThrow("enough");
-    expect(reports).toEqual([1]);
+    expect(reports).toEqual([["info", "begun"], 1]);
   });
 
   test("standardSchema hands out copies and refuses what is no object", async () => {
