@@ -26,6 +26,7 @@ export type {
 export type { ToolSource } from "./runtime/tool-source.ts";
 export type { CallLog, ToolLog, ToolProgress } from "./session/call-listeners.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
+export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
 export type { SessionServerState } from "./session/server-states.ts";

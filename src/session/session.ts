@@ -1,7 +1,7 @@
 import type { Problem } from "../problems/index.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
-import type { ToolResult } from "../runtime/tool-result.ts";
 import type { AskInput } from "./host-input.ts";
+import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -89,13 +89,20 @@ export class Session implements AsyncDisposable {
    * execution.
    *
    * Resolves even if the tool fails: `variant` says how the call ended. Arguments that are no object, as models sometimes
-   * write, are such a failure, and `undefined` is `{}`. Rejects with a `TrailblazeError` `ToolNotFound`,
+   * write, are such a failure, and `undefined` is `{}`. For the tools in `InstalledTools`, which `trailblaze types` declares, the
+   * compiler checks the arguments. Rejects with a `TrailblazeError` `ToolNotFound`,
    * `ServerNotFound`, `AmbiguousName` or `SessionClosed`, or with the reason of `signal`.
    */
-  async callTool(name: string, args?: unknown, options: CallOptions = {}): Promise<ToolResult> {
+  async callTool<Name extends ToolName>(
+    name: Name,
+    ...call: CallParameters<Name>
+  ): Promise<ToolResultOf<Name>> {
+    const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
     this.#parts.resources.closing.throwIfAborted();
     const state = this.#parts.state();
-    return this.#parts.calls.callFromHost(state, state.resolve(name, undefined), args, options);
+    const candidate = state.resolve(name, undefined);
+    // The declared types are what the tool promises: sessions do not check them for tools of servers.
+    return this.#parts.calls.callFromHost(state, candidate, args, options) as Promise<ToolResultOf<Name>>;
   }
 
   /**

@@ -17,7 +17,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     });
   }
   return withSession(input, async (session) => {
-    const { declarations, tools } = declareTools(session);
+    const { declarations, tools } = declareTools(session, cwd);
     const { problems } = session;
     if (out === undefined)
       return {
