@@ -12,6 +12,7 @@ export type {
   InputRequest,
   InputRequests,
 } from "./runtime/input-requests.ts";
+export type { ResourceContents } from "./runtime/resource-contents.ts";
 export type {
   AudioBlock,
   CallToolResult,
@@ -29,11 +30,13 @@ export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
+export type { ReadOptions, ResourceResult } from "./session/resource-calls.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";
 export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
 export type { SessionPrompt } from "./session/session-prompts.ts";
+export type { SessionResource } from "./session/session-reads.ts";
 export type {
   RecordedCall,
   SessionTool,

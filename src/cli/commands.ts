@@ -141,6 +141,22 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/call.ts"),
   },
+  read: {
+    summary: "Read a resource by its URI, and print its text",
+    usage: "<uri>",
+    positionals: [1, 1],
+    options: {
+      out: {
+        type: "string",
+        placeholder: "FILE",
+        description: "Write the content to this file, text or bytes",
+      },
+      ...servedOption,
+      ...installOption,
+      ...sessionOptions,
+    },
+    load: () => import("./commands/read.ts"),
+  },
   shell: {
     summary: "Call tools of one session, one for each line of stdin",
     usage: "",

@@ -261,6 +261,14 @@ export const sessionProblems = {
     severity: "error",
     message: ({ reason }) => printableLines(reason),
   }),
+  ResourceFailed: entry<{
+    /** A text of the pack or the server. */
+    reason: string;
+  }>({
+    title: "Resource failed",
+    severity: "error",
+    message: ({ reason }) => printableLines(reason),
+  }),
   ServerListIncomplete: entry<{
     label: string;
     list: "tools" | "prompts" | "resources" | "resourceTemplates";

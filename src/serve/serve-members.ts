@@ -113,9 +113,9 @@ export class MemberServer {
       [
         ...prompts.map((item, index) => {
           const name = promptNames[index] ?? advertisedPrompt(item);
-          return { kind: "prompt" as const, name, item, owner: ownerOf(item) };
+          return { kind: "prompt" as const, name, code: { item, owner: ownerOf(item) } };
         }),
-        ...resources.map(({ uri, item, owner }) => ({ kind: "resource" as const, name: uri, item, owner })),
+        ...resources.map((one) => ({ kind: "resource" as const, name: one.uri, code: one })),
       ],
       useCode,
     );

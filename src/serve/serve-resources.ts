@@ -1,6 +1,6 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import { createLegacyQuestions } from "../mcp/questions.ts";
-import type { CallChannel, ServedResources, ServedServer } from "../mcp/served-server.ts";
+import type { CallChannel, CompletionRequest, ServedResources, ServedServer } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { makesSuggestions, suggestValues } from "../runtime/suggestions.ts";
@@ -79,19 +79,28 @@ export function serveResources(
   };
 }
 
-/** A prompt or a template of a server, by the name or the template that clients see. */
+/** A prompt or a template, by the name or the template that clients see. `code`: of a pack, and not of a server. */
 export interface Suggesting {
   kind: "prompt" | "resource";
   name: string;
-  item: InspectedItem;
-  owner: CodeOwner;
+  code: { item: InspectedItem; owner: CodeOwner } | undefined;
+}
+
+/** The suggestions for an argument; `undefined` for an unknown prompt or template. */
+export function suggest(
+  all: readonly Suggesting[],
+  request: CompletionRequest,
+  signal: AbortSignal,
+  useCode: UseCode,
+): Promise<readonly unknown[]> | undefined {
+  const found = all.find(({ kind, name }) => kind === request.kind && name === request.name);
+  if (found === undefined || found.code === undefined) return found && Promise.resolve([]);
+  const { item, owner } = found.code;
+  return suggestValues(item, owner, request, useCode(owner, quiet(signal)));
 }
 
 /** Serves the suggestions for arguments; `undefined` if there are none. */
-export function serveSuggestions(all: readonly Suggesting[], useCode: UseCode): ServedServer["complete"] {
-  if (!all.some(({ item }) => makesSuggestions(item))) return undefined;
-  return (request, signal) => {
-    const found = all.find(({ kind, name }) => kind === request.kind && name === request.name);
-    return found && suggestValues(found.item, found.owner, request, useCode(found.owner, quiet(signal)));
-  };
-}
+export const serveSuggestions = (all: readonly Suggesting[], useCode: UseCode): ServedServer["complete"] =>
+  all.some(({ code }) => code !== undefined && makesSuggestions(code.item))
+    ? (request, signal) => suggest(all, request, signal, useCode)
+    : undefined;

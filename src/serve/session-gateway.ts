@@ -18,6 +18,7 @@ import type { SessionState } from "../session/session-state.ts";
 import type { ToolCandidate } from "../session/session-tool.ts";
 import type { CallScope } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
+import { GatewayResources } from "./gateway-resources.ts";
 import { describeForClients } from "./member-code.ts";
 import { servePrompt } from "./serve-prompt.ts";
 
@@ -60,11 +61,17 @@ export class SessionGateway {
   readonly #opening: Promise<Session>;
   readonly #report: (message: string) => void;
   readonly #listeners = new Set<(change: ListChange) => void>();
+  readonly #resources: GatewayResources;
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
   constructor(opening: Promise<Session>, report: (message: string) => void) {
     this.#report = report;
+    this.#resources = new GatewayResources({
+      parts: () => this.#parts,
+      ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
+      report,
+    });
     this.#opening = opening.then((session) => {
       this.#parts = Session.partsOf(session);
       return session;
@@ -74,7 +81,8 @@ export class SessionGateway {
 
   /** Tells every client that lists have changed. */
   announce(change: ListChange): void {
-    if (!change.tools && !change.prompts) return;
+    if (change.resources) this.#resources.refresh();
+    if (!change.tools && !change.prompts && !change.resources) return;
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -122,6 +130,13 @@ export class SessionGateway {
         read();
         return prompts;
       },
+      resources: this.#resources.serve((log) => {
+        const client = scopeOf();
+        const redact = (data: unknown) => client.memory.redact(data);
+        const own = { ...client, record: () => {}, ask: undefined, passesRounds: true };
+        return { ...own, log: (entry) => log({ ...entry, data: redact(entry.data) }) };
+      }),
+      complete: (request, signal) => this.#resources.complete(request, signal),
       report: this.#report,
       changing: {
         ready: () => this.#opening,

@@ -16,7 +16,7 @@ import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
-import { PromptCalls } from "./prompt-calls.ts";
+import { createRequests } from "./resource-calls.ts";
 import { Session } from "./session.ts";
 import { findNewProblems, findSessionChange } from "./session-change.ts";
 import { SessionMemory } from "./session-memory.ts";
@@ -166,8 +166,8 @@ class Opening {
       resources: this.#resources,
       runners: this.#processes.runners,
       calls,
-      prompts: new PromptCalls(calls, this.#processes.runners, this.#resources.closing),
       ask: this.#ask,
+      ...createRequests(calls, this.#processes.runners, this.#resources.closing),
     });
   }
 

@@ -6,6 +6,7 @@ import { findPackageFolder } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findNeededFiles } from "../validate/facts/needed-files.ts";
+import { findResourceFiles } from "../validate/facts/resource-files.ts";
 
 /** A hash of a package's version and of files in it; a missing file counts as empty. */
 function hashFiles(
@@ -27,7 +28,7 @@ export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPac
   return hashFiles(
     port,
     pack,
-    findNeededFiles(items.filter(isRun)).map(({ file }) => file),
+    [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)].map(({ file }) => file),
   );
 }
 

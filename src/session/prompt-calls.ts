@@ -16,7 +16,7 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
-import { describeServerExit } from "./session-servers.ts";
+import { describeServerExit, type PlannedServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { CallScope, ToolCalls } from "./tool-calls.ts";
 
@@ -35,6 +35,14 @@ export interface PromptResult {
 }
 
 type Progress = HandlerContext["progress"];
+
+/** What answers a request: the code of a pack, or a server. */
+type Answering = { by: "code"; owner: CodeOwner } | ({ by: "server" } & PlannedServer);
+
+interface Limits extends PromptOptions {
+  what: "prompt" | "resource";
+  scope: CallScope;
+}
 
 /** The arguments as strings. Throws `InvalidArguments`. */
 function readArguments({ prompt }: PromptCandidate, given: unknown): Record<string, string> {
@@ -91,42 +99,46 @@ export class PromptCalls {
     state: SessionState,
     candidate: PromptCandidate,
     args: Readonly<Record<string, string>>,
-    {
-      signal,
-      timeoutMs = state.config.timeouts.callMs,
-      progress = () => {},
-    }: PromptOptions & { progress?: Progress },
+    { signal, timeoutMs, progress = () => {} }: PromptOptions & { progress?: Progress },
     scope: CallScope,
     round?: InputRound,
   ): Promise<PromptAnswer> {
+    return this.limit(state, candidate.route, { what: "prompt", signal, timeoutMs, scope }, (within, own) =>
+      this.#run(state, candidate, args, { ...within, progress }, own, round),
+    );
+  }
+
+  /**
+   * Runs a request for a prompt or a resource within its limits. Rejects with `PromptFailed` or `ResourceFailed`, or with the
+   * reason of `signal` or of the session's end.
+   */
+  async limit<Answer>(
+    state: SessionState,
+    answering: Answering,
+    { what, signal, timeoutMs = state.config.timeouts.callMs, scope }: Limits,
+    run: (within: { signal: AbortSignal; limit: TimeLimit }, scope: CallScope) => Promise<Answer>,
+  ): Promise<Answer> {
     const closing = this.#closing;
     const stop = new AbortController();
     const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
       whenAborted(one, () => stop.abort(one.reason)),
     );
     const limit = new TimeLimit(timeoutMs, () =>
-      stop.abort(new Error(`The prompt did not answer within ${limit.ms} ms.`)),
+      stop.abort(new Error(`The ${what} did not answer within ${limit.ms} ms.`)),
     );
     // Its handler may call tools of this state.
     const end = state.beginCall();
     try {
       return await abortable(stop.signal, () =>
-        this.#run(
-          state,
-          candidate,
-          args,
-          { signal: stop.signal, progress, limit },
-          { ...scope, limits: [limit] },
-          round,
-        ),
+        run({ signal: stop.signal, limit }, { ...scope, limits: [limit] }),
       );
     } catch (error) {
       if (signal?.aborted && !closing.aborted) throw signal.reason;
       // An exit may end the session; what it interrupted must report the exit.
-      const exit = this.#explainExit(error, candidate, scope);
+      const exit = this.#explainExit(error, answering, scope);
       if (exit === undefined && error instanceof TrailblazeError) throw error;
       const reason = exit ?? (error instanceof Error ? error.message : String(error));
-      throw failure("PromptFailed", { reason }, {}, { cause: error });
+      throw failure(what === "prompt" ? "PromptFailed" : "ResourceFailed", { reason }, {}, { cause: error });
     } finally {
       end();
       limit.end();
@@ -135,12 +147,12 @@ export class PromptCalls {
   }
 
   /** How the process that was to answer has exited; `undefined` if it has not. */
-  #explainExit(error: unknown, { route }: PromptCandidate, { memory }: CallScope): string | undefined {
-    if (route.by === "server") {
-      const exit = error instanceof ServerCallError ? error.exit : route.server.exit;
-      return exit && describeServerExit(route.plan.label, exit);
+  #explainExit(error: unknown, answering: Answering, { memory }: CallScope): string | undefined {
+    if (answering.by === "server") {
+      const exit = error instanceof ServerCallError ? error.exit : answering.server.exit;
+      return exit && describeServerExit(answering.plan.label, exit);
     }
-    const exit = error instanceof CodeExitError ? error : this.#runners.exitOf(route.owner);
+    const exit = error instanceof CodeExitError ? error : this.#runners.exitOf(answering.owner);
     return exit && describeCodeExit(exit, (text) => memory.redact(text)).message;
   }
 

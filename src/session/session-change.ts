@@ -7,6 +7,8 @@ export interface SessionChange {
   tools: boolean;
   /** Whether `session.prompts` has changed. */
   prompts: boolean;
+  /** Set if `session.resources`, or a pack whose resources it has, has changed. */
+  resources?: true;
   /** The problems that the session did not have before. */
   problems: readonly Problem[];
 }
@@ -24,6 +26,16 @@ const describePrompts = ({ prompts }: SessionState) =>
     prompts.map(({ prompt }) => ({ ...prompt, source: { ...prompt.source, version: undefined } })),
   );
 
+/** With the content of their packs: what their handlers read may have changed, too. */
+const describeResources = ({ resources }: SessionState) =>
+  JSON.stringify(
+    resources.map(({ resource, listing, route }) => [
+      listing,
+      { ...resource.source, version: undefined },
+      ...(route.by === "code" ? [route.resource.item.definition, route.resource.owner.content] : []),
+    ]),
+  );
+
 /** The lists that differ between two states; `undefined` if none does. */
 export function findSessionChange(
   before: SessionState,
@@ -31,7 +43,8 @@ export function findSessionChange(
 ): Omit<SessionChange, "problems"> | undefined {
   const tools = describeTools(before) !== describeTools(after);
   const prompts = describePrompts(before) !== describePrompts(after);
-  return tools || prompts ? { tools, prompts } : undefined;
+  const resources = describeResources(before) !== describeResources(after);
+  return tools || prompts || resources ? { tools, prompts, ...(resources ? { resources } : {}) } : undefined;
 }
 
 /** The problems of `after` that `before` does not have. */

@@ -11,6 +11,7 @@ import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
 import { type PromptCandidate, resolvePrompt } from "./session-prompts.ts";
+import type { ResourceCandidate, ResourceServer } from "./session-reads.ts";
 import {
   indexCandidates,
   type SessionTool,
@@ -34,6 +35,9 @@ export interface StateParts {
   prompts: readonly PromptCandidate[];
   /** The prompts that are installed but not offered. */
   skippedPrompts: readonly Skipped[];
+  resources: readonly ResourceCandidate[];
+  /** The servers that have started; results may link to more than they list. */
+  resourceServers: readonly ResourceServer[];
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
@@ -56,6 +60,8 @@ export class SessionState {
   readonly toolsets: readonly SessionToolset[];
   readonly skipped: readonly SkippedTool[];
   readonly prompts: readonly PromptCandidate[];
+  readonly resources: readonly ResourceCandidate[];
+  readonly resourceServers: readonly ResourceServer[];
   /** The problem of each excluded tool that calls of it fail with. */
   readonly #refusals = new Map<SkippedTool, Problem>();
   readonly problems: readonly Problem[];
@@ -84,6 +90,8 @@ export class SessionState {
     this.problems = parts.problems;
     this.packs = parts.packs;
     this.prompts = parts.prompts;
+    this.resources = parts.resources;
+    this.resourceServers = parts.resourceServers;
     this.#add(parts.candidates);
     for (const [name, candidate] of parts.formerNames) {
       if (!this.#byName.has(name)) this.#byName.set(name, candidate);

@@ -3,9 +3,11 @@ import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { AskInput } from "./host-input.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
+import type { ReadOptions, ResourceCalls, ResourceResult } from "./resource-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
+import type { SessionResource } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import type { RecordedCall, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
@@ -28,6 +30,7 @@ export interface SessionParts {
   prompts: PromptCalls;
   /** Asks the host's user; `undefined` if it cannot. */
   ask: AskInput | undefined;
+  reads: ResourceCalls;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -138,6 +141,23 @@ export class Session implements AsyncDisposable {
     this.#parts.resources.closing.throwIfAborted();
     const state = this.#parts.state();
     return this.#parts.prompts.get(state, state.resolvePrompt(String(name)), args, options);
+  }
+
+  /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
+  get resources(): readonly SessionResource[] {
+    return this.#parts.state().resources.map(({ resource }) => resource);
+  }
+
+  /**
+   * What a resource contains, by its URI: one of `resources`, one that a template has, or one that a result links to. Bytes
+   * are in base64. Trust level: execution.
+   *
+   * Rejects with a `TrailblazeError` `ResourceNotFound`, `InvalidArguments`, `ResourceFailed` or `SessionClosed`, or with the
+   * reason of `signal`.
+   */
+  async readResource(uri: string, options: ReadOptions = {}): Promise<ResourceResult> {
+    this.#parts.resources.closing.throwIfAborted();
+    return this.#parts.reads.read(this.#parts.state(), uri, options);
   }
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */

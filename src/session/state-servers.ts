@@ -20,6 +20,7 @@ import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import { collectServerPrompts } from "./session-prompts.ts";
+import { collectServerResources } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
@@ -162,7 +163,8 @@ export class StateServers {
     const { gate } = this;
     if (gate === undefined) {
       const prompts = collectServerPrompts(one, lists.prompts, isToolAllowed);
-      return { ...collectServerTools(one, tools, isToolAllowed), ...prompts };
+      const resources = collectServerResources(one, lists, isToolAllowed);
+      return { ...collectServerTools(one, tools, isToolAllowed), ...prompts, ...resources };
     }
     const isDenied = (tool: string) =>
       explainDenied(one.plan, tool, isToolAllowed ?? (() => true)) !== undefined;
@@ -181,6 +183,7 @@ export class StateServers {
     return {
       ...collected,
       ...collectServerPrompts(one, lists.prompts, isToolAllowed, refused),
+      ...collectServerResources(one, lists, isToolAllowed, refused),
       skipped: [...collected.skipped, ...lost],
       problems: [...collected.problems, ...problems],
     };

@@ -26,6 +26,7 @@ import { findFormerNames, namePrompts, registerMoreTools, registerTools } from "
 import { referencesOf, selectPacks } from "./select-packs.ts";
 import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import { collectPackPrompts } from "./session-prompts.ts";
+import { collectPackResources } from "./session-reads.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
@@ -208,7 +209,9 @@ export class StateSources {
         setOwner(bundles, this.#owners[index]),
         collectUnusableServers(pack),
         ...[this.#owners[index]].flatMap((owner) =>
-          owner === undefined ? [] : [{ ...noTools, ...collectPackPrompts(pack, owner) }],
+          owner === undefined
+            ? []
+            : [{ ...noTools, ...collectPackPrompts(pack, owner), ...collectPackResources(pack, owner) }],
         ),
       ]);
     }
@@ -326,6 +329,8 @@ export class StateSources {
       candidates: registered,
       prompts,
       skippedPrompts: contributions.flatMap((one) => one.skippedPrompts ?? []),
+      resources: contributions.flatMap((one) => one.resources ?? []),
+      resourceServers: contributions.flatMap((one) => one.resourceServer ?? []),
       formerNames:
         previous === undefined || config.nameCollisions !== "prefix"
           ? new Map()

@@ -22,6 +22,7 @@ import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts"
 import { CallListeners, type CallLog, type ToolLog, type ToolProgress } from "./call-listeners.ts";
 import { CallReach } from "./call-reach.ts";
 import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
+import { ResourceLinks } from "./resource-links.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
@@ -109,6 +110,8 @@ export class ToolCalls {
   readonly #running = new Map<string, Invocation>();
   readonly #asked = new AskedRequests();
   readonly #listeners: CallListeners;
+  /** The links in results. */
+  readonly links = new ResourceLinks();
   /** What the code of packs may call. */
   readonly reach: CallReach;
 
@@ -318,6 +321,7 @@ export class ToolCalls {
           round,
         },
       );
+      this.links.note(answer.content, { server: label });
       const { inputRequired } = answer;
       return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
     } finally {
@@ -386,6 +390,7 @@ export class ToolCalls {
     });
     if ("result" in outcome) {
       if (outcome.fault !== undefined) scope.log({ tool: name, level: "error", data: outcome.fault });
+      this.links.note(outcome.result.content, { pack: owner.pack?.name });
       return this.#readAnswer(outcome.result, scope, callMemory);
     }
     return "inputRequired" in outcome ? outcome : this.#readAnswer(toErrorResult(outcome), scope);

@@ -23,11 +23,12 @@ import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { describeUnusable, findFault } from "./excluded.ts";
 import type { PromptContribution } from "./session-prompts.ts";
+import type { ResourceContribution } from "./session-reads.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import type { SessionTool, Skipped, ToolCandidate } from "./session-tool.ts";
 
 /** What one source contributes to a session. */
-export interface Contribution extends Partial<PromptContribution> {
+export interface Contribution extends Partial<PromptContribution>, Partial<ResourceContribution> {
   candidates: ToolCandidate[];
   skipped: Skipped[];
   problems: Problem[];

@@ -38,6 +38,8 @@ test("prompts and resources of a server that a lock does not have are left out, 
       { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
     ]);
     await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
+    expect(session.resources).toEqual([]);
+    await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
     await session.close();
   }
   const { packs, inSync } = await diffLock({ cwd: project });

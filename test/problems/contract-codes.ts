@@ -140,6 +140,7 @@ export const ownCodes: readonly string[] = [
   "PromptFailed",
   "RecentlyPublished",
   "RemoteRedirect",
+  "ResourceFailed",
   "ServerDied",
   "ServerListIncomplete",
   "ServerPackageNotInstalled",

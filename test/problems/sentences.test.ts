@@ -278,6 +278,7 @@ const samples: Samples = {
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],
   ToolListChanged: [{ label: "api", list: "tools" }],
+  ResourceFailed: [{ reason: "The archive is closed." }],
   PromptFailed: [{ reason: "Cannot read the template\n  at line 2" }],
   ServerListIncomplete: [
     { label: "api", list: "prompts", reason: "it answered with the error -32603: broken" },

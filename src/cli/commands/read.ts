@@ -1,0 +1,53 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { failure, printableLines, quote } from "../../problems/index.ts";
+import type { ResourceContents } from "../../runtime/resource-contents.ts";
+import type { CommandAnswer, CommandInput } from "../command.ts";
+import { withSession } from "../session/session-command.ts";
+
+const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
+
+/** The texts of a resource. Throws `InvalidArguments` if it is binary. */
+function readTexts(uri: string, contents: readonly ResourceContents[]): string {
+  return contents
+    .map(({ text }) => {
+      if (text !== undefined) return text;
+      throw invalid(`${quote(uri)} is binary`, "Add --out FILE, or --json.");
+    })
+    .join("\n");
+}
+
+function writeContents(file: string, uri: string, contents: readonly ResourceContents[]): void {
+  const [only, another] = contents;
+  if (only === undefined || another !== undefined)
+    throw invalid(`${quote(uri)} has ${contents.length} parts, and --out writes one`, "Add --json instead.");
+  const { text, blob = "" } = only;
+  try {
+    writeFileSync(file, text ?? Buffer.from(blob, "base64"));
+  } catch (error) {
+    const reason = `Cannot write ${quote(file, 200)}: ${(error as Error).message}`;
+    throw failure("InvalidArguments", { reason });
+  }
+}
+
+/** Reads one resource of a session. */
+export async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
+  const [uri = ""] = positionals;
+  const { out, json } = options;
+  if (out !== undefined && json === true)
+    throw invalid("--out and --json cannot be combined", "Remove one of them.");
+  return withSession(input, async (session, signal) => {
+    const { contents } = await session.readResource(uri, { signal });
+    const text = out === undefined && json !== true ? readTexts(uri, contents) : "";
+    if (out !== undefined) writeContents(resolve(cwd, String(out)), uri, contents);
+    return {
+      json: { contents },
+      // Others than a terminal get the text as it is.
+      formatText: ({ width }) => (width === undefined ? text : printableLines(text)),
+      isSilent: out !== undefined,
+      problems: session.problems,
+      problemsAreAside: true,
+    };
+  });
+}

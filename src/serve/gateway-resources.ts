@@ -1,0 +1,170 @@
+import { basename, dirname, join } from "node:path";
+import type { CompletionRequest, ServedResources } from "../mcp/served-server.ts";
+import { SharedWatches } from "../mcp/shared-watches.ts";
+import { EntryWatcher } from "../processes/entry-watcher.ts";
+import { findResource, type PackResource } from "../runtime/pack-resource.ts";
+import type { SessionParts } from "../session/session.ts";
+import type { SessionState } from "../session/session-state.ts";
+import type { CallScope } from "../session/tool-calls.ts";
+import { type Suggesting, suggest, type UseCode, watchResource } from "./serve-resources.ts";
+
+/** How long a file must rest before its change counts. Milliseconds. */
+const quietMs = 100;
+
+/** Calls back after changes of a file, until the returned function is called. */
+function watchFile({ owner, file = "" }: PackResource, changed: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  const watcher = new EntryWatcher(() => {
+    clearTimeout(timer);
+    timer = setTimeout(changed, quietMs).unref();
+  });
+  const path = join(owner.root, file);
+  watcher.watch(new Map([[dirname(path), (name: string) => name === basename(path)]]));
+  return () => {
+    clearTimeout(timer);
+    watcher.close();
+  };
+}
+
+/** What a followed resource is: another one has other contents. */
+const identify = (resource: PackResource | undefined) =>
+  JSON.stringify([resource?.item.definition, resource?.owner.content]);
+
+export interface GatewayResourcesOptions {
+  /** `undefined` until the session is open. */
+  parts(): SessionParts | undefined;
+  /** The scope of the session itself, for what belongs to no client. */
+  ownScope(): CallScope;
+  report(message: string): void;
+}
+
+/** The resources of an open session, and suggestions for its prompts and templates. */
+export class GatewayResources {
+  readonly #options: GatewayResourcesOptions;
+  readonly #watches = new SharedWatches((uri, changed) => this.#watch(uri, changed));
+  /** Begins the watches again that a change of the session concerns. */
+  readonly #refreshes = new Set<() => void>();
+  #state: SessionState | undefined;
+  #listed: ServedResources["listed"] = [];
+  #templates: ServedResources["templates"] = [];
+
+  constructor(options: GatewayResourcesOptions) {
+    this.#options = options;
+  }
+
+  #read(): void {
+    const state = this.#options.parts()?.state();
+    if (state === undefined || state === this.#state) return;
+    this.#state = state;
+    const listingsOf = (key: "uri" | "uriTemplate") => {
+      const entries = state.resources.flatMap(({ resource, listing }) => {
+        const uri = resource[key];
+        return uri === undefined ? [] : [[uri, listing] as const];
+      });
+      // Of several with one URI, the first is read.
+      return [...new Map(entries.toReversed()).values()].reverse();
+    };
+    this.#listed = listingsOf("uri");
+    this.#templates = listingsOf("uriTemplate");
+  }
+
+  /** What a client is served. `scopeOf` is called for each of its requests. */
+  serve(scopeOf: (log: CallScope["log"]) => CallScope): ServedResources {
+    const read = () => this.#read();
+    const [listed, templates] = [() => this.#listed, () => this.#templates];
+    return {
+      get listed() {
+        read();
+        return listed();
+      },
+      get templates() {
+        read();
+        return templates();
+      },
+      find: (uri) => {
+        const parts = this.#options.parts();
+        const state = parts?.state();
+        const route = state && parts?.reads.find(state, uri);
+        if (parts === undefined || state === undefined || route === undefined) return undefined;
+        return ({ input, state: given }, { signal, log, progress }) => {
+          const scope = scopeOf(({ level, data }) => log(level, data));
+          const round = input === undefined ? undefined : { input, state: given };
+          return parts.reads.ask(state, route, uri, { signal, progress }, scope, round);
+        };
+      },
+      subscribe: (uri, changed) => this.#watches.add(uri, changed),
+    };
+  }
+
+  /** Begins watches again after a change of resources. */
+  refresh(): void {
+    for (const one of [...this.#refreshes]) one();
+  }
+
+  /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
+  complete(request: CompletionRequest, signal: AbortSignal): Promise<readonly unknown[]> | undefined {
+    const parts = this.#options.parts();
+    if (parts === undefined) return undefined;
+    const state = parts.state();
+    const items = new Map(
+      state.packs.flatMap(({ inspected, owner }) =>
+        inspected.items.map((item) => [item.qualifiedName, { item, owner }] as const),
+      ),
+    );
+    const all: Suggesting[] = [
+      ...state.prompts.map(({ prompt: { name, qualifiedName } }) => ({
+        ...{ kind: "prompt" as const, name },
+        code: qualifiedName === null ? undefined : items.get(qualifiedName),
+      })),
+      ...state.resources.map(({ resource: { uri, uriTemplate = uri ?? "" }, route }) => ({
+        ...{ kind: "resource" as const, name: uriTemplate },
+        code: route.by === "code" ? route.resource : undefined,
+      })),
+    ];
+    return suggest(all, request, signal, this.#useCode(parts, state, request.name));
+  }
+
+  #useCode(parts: SessionParts, state: SessionState, name: string): UseCode {
+    return (owner, channel) => ({
+      runner: () => parts.runners.get(owner),
+      context: parts.prompts.createContext(state, owner, name, this.#options.ownScope(), channel),
+    });
+  }
+
+  /** Watches a resource of a pack: by its own watch, or its file if the project is followed. */
+  #watch(uri: string, changed: () => void): () => void {
+    let end = () => {};
+    let known: string | undefined;
+    const begin = () => {
+      const parts = this.#options.parts();
+      const state = parts?.state();
+      const route = state && parts?.reads.find(state, uri);
+      const resource = route?.by === "code" ? route.resource : undefined;
+      const before = known;
+      known = identify(resource);
+      if (before === known) return;
+      end();
+      end = () => {};
+      if (before !== undefined) changed();
+      if (parts === undefined || state === undefined || resource === undefined) return;
+      const follows = resource.owner.content !== undefined;
+      const found = resource.watch && findResource([resource], uri);
+      if (found !== undefined) {
+        const useCode = this.#useCode(parts, state, uri);
+        // Its code may be replaced while no call uses it.
+        const release = follows ? parts.runners.hold(resource.owner) : () => {};
+        const stop = watchResource(found, uri, { useCode, changed, report: this.#options.report });
+        end = () => {
+          stop();
+          release();
+        };
+      } else if (follows && resource.file !== undefined) end = watchFile(resource, changed);
+    };
+    this.#refreshes.add(begin);
+    begin();
+    return () => {
+      this.#refreshes.delete(begin);
+      end();
+    };
+  }
+}

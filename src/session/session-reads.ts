@@ -1,0 +1,143 @@
+import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/client/connected-server.ts";
+import type { Problem } from "../problems/index.ts";
+import { createPackResource, findResource, type PackResource } from "../runtime/pack-resource.ts";
+import { describeSource } from "../runtime/server-launches.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
+import type { CheckedPack } from "../validate/check-packs.ts";
+import type { LinkMaker } from "./resource-links.ts";
+import type { PlannedServer } from "./session-servers.ts";
+
+/** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */
+export interface SessionResource {
+  /** Either this or `uriTemplate`. */
+  uri?: string;
+  /** A URI with places for variables, such as `docs://{page}`. */
+  uriTemplate?: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  annotations?: Readonly<Record<string, unknown>>;
+  source: ToolSource;
+}
+
+/** A running server whose resources can be read. `hidden`: the URIs of those that are excluded, and the problem that says why. */
+export interface ResourceServer extends PlannedServer {
+  hidden: ReadonlyMap<string, Problem | undefined>;
+}
+
+/** How a URI is read. */
+export type ResourceRoute = { by: "code"; resource: PackResource } | { by: "server"; from: ResourceServer };
+
+/** A resource, and how it is read. */
+export interface ResourceCandidate {
+  resource: SessionResource;
+  /** As MCP lists it. */
+  listing: Readonly<Record<string, unknown>>;
+  route: ResourceRoute;
+}
+
+/** The resources that one source contributes to a session. */
+export interface ResourceContribution {
+  resources: ResourceCandidate[];
+  /** Can read more than it lists: what results link to. */
+  resourceServer?: ResourceServer;
+}
+
+type Listing = Partial<Omit<SessionResource, "name" | "source">> & { name: string };
+
+const describe = (
+  { uri, uriTemplate, name, title, description, mimeType, annotations }: Listing,
+  source: ToolSource,
+): SessionResource => ({
+  ...(uri === undefined ? { uriTemplate: uriTemplate ?? "" } : { uri }),
+  name,
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  ...(mimeType === undefined ? {} : { mimeType }),
+  ...(annotations === undefined ? {} : { annotations }),
+  source,
+});
+
+/** The resources of a pack. */
+export function collectPackResources(
+  { inspected, unusable }: CheckedPack,
+  owner: CodeOwner,
+): ResourceContribution {
+  const items = inspected.items.filter(
+    (item) => item.shape === "resource" && item.definition !== null && !unusable.has(item),
+  );
+  const resources = items.map((item): ResourceCandidate => {
+    const resource = createPackResource(item, owner);
+    const { listing } = resource;
+    return {
+      resource: describe(listing as unknown as Listing, describeSource(inspected, item)),
+      listing,
+      route: { by: "code", resource },
+    };
+  });
+  return { resources };
+}
+
+/** The resources that a running server lists, in its order. `isAllowed` applies the policy for packs to their names. */
+export function collectServerResources(
+  one: PlannedServer,
+  lists: {
+    resources: readonly AdvertisedResource[];
+    resourceTemplates: readonly AdvertisedResourceTemplate[];
+  },
+  isAllowed: (name: string) => boolean = () => true,
+  refused: ReadonlyMap<object, Problem> = new Map(),
+): ResourceContribution {
+  const isHidden = (listing: Listing) => !isAllowed(listing.name) || refused.has(listing);
+  const all: readonly Listing[] = [...lists.resources, ...lists.resourceTemplates];
+  const hidden = new Map(
+    all.filter(isHidden).map((listing) => [listing.uri ?? "", refused.get(listing)] as const),
+  );
+  const resourceServer = { ...one, hidden };
+  const resources = all
+    .filter((listing) => !isHidden(listing))
+    .map(
+      (listing): ResourceCandidate => ({
+        resource: describe(listing, one.plan.source),
+        listing: { ...listing },
+        route: { by: "server", from: resourceServer },
+      }),
+    );
+  return { resources, resourceServer };
+}
+
+/** What a template of a server begins with: servers may match its variables in other ways than packs' templates. */
+const beginningOf = (template: string) => template.slice(0, template.indexOf("{"));
+
+/**
+ * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it.
+ * `undefined` for an unknown URI.
+ */
+export function findRoute(
+  uri: string,
+  {
+    resources,
+    resourceServers,
+  }: {
+    resources: readonly ResourceCandidate[];
+    resourceServers: readonly ResourceServer[];
+  },
+  maker: LinkMaker | undefined,
+): ResourceRoute | undefined {
+  const from = resourceServers.find(({ plan }) => plan.label === maker?.server);
+  if (from !== undefined && !from.hidden.has(uri)) return { by: "server", from };
+  const ofPack = resources.flatMap(({ route, resource: { source } }) =>
+    route.by === "code" && maker?.pack !== undefined && source.pack === maker.pack ? [route.resource] : [],
+  );
+  const own = findResource(ofPack, uri);
+  if (own !== undefined) return { by: "code", resource: own.resource };
+  const listed = resources.find(({ resource }) => resource.uri === uri);
+  if (listed !== undefined) return listed.route;
+  return resources.find(({ resource: { uriTemplate }, route }) => {
+    if (uriTemplate === undefined) return false;
+    if (route.by === "code") return route.resource.match(uri) !== undefined;
+    const beginning = beginningOf(uriTemplate);
+    return beginning.includes(":") && uri.startsWith(beginning) && !route.from.hidden.has(uri);
+  })?.route;
+}

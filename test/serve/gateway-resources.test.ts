@@ -1,0 +1,127 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, onTestFinished, test } from "vitest";
+import { startSession } from "../../src/serve/start-session.ts";
+import { makeProject } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+import type { Tree } from "../support/tree.ts";
+
+const everything = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+const info = { name: "test", version: "1.0.0" };
+
+const pack = (version = "1.0.0"): Tree => ({
+  "package.json": { version, trailblaze: { resources: ["file", "item", "fails"] } },
+  "handlers.js": `
+    export const item = ({ id }, { log }) => { log("info", "read"); return "item " + id; };
+    export const watch = ({ id }, { changed }) => { if (id === "soon") setTimeout(changed, 50); };
+    export const fails = () => { throw new Error("The archive is closed."); };
+    export const suggest = (value) => [value + "1"];`,
+  "docs/file.md": "first",
+  "trailblaze/resources/file.json": { name: "file", uri: "test://file", file: "docs/file.md" },
+  "trailblaze/resources/fails.json": { name: "fails", uri: "test://fails", handler: "./handlers.js#fails" },
+  "trailblaze/resources/item.json": {
+    name: "item",
+    uriTemplate: "test://items/{id}",
+    handler: "./handlers.js#item",
+    subscribe: "./handlers.js#watch",
+    complete: { id: "./handlers.js#suggest" },
+  },
+});
+
+async function serve() {
+  const cwd = makeProject({ pack: pack() });
+  const servers = [{ name: "everything", command: process.execPath, args: [everything] }];
+  const config = { logDir: "logs", trailblazeSubprocessToolsets: servers } as never;
+  const running = await startSession({ port: 0 }, { cwd, config });
+  onTestFinished(() => running.close());
+  const url = new URL(running.url ?? "");
+  const legacy = new Client(info);
+  onTestFinished(() => legacy.close());
+  await legacy.connect(new StreamableHTTPClientTransport(url) as never);
+  const modern = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
+  onTestFinished(() => modern.close());
+  await modern.connect(new ModernHttp(url) as never);
+  return { folder: join(cwd, "node_modules/pack"), legacy, modern };
+}
+
+test("a served session offers the resources of packs and servers, and says when a file changes", async () => {
+  const { folder, legacy, modern } = await serve();
+  for (const client of [legacy, modern]) {
+    expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true, subscribe: true });
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(
+      expect.arrayContaining([
+        "test://file",
+        "test://fails",
+        "demo://resource/static/document/architecture.md",
+      ]),
+    );
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain("test://items/{id}");
+    const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
+    expect(await read("test://file")).toMatchObject({ text: "first" });
+    expect(await read("test://items/7")).toMatchObject({ uri: "test://items/7", text: "item 7" });
+    expect(await read("demo://resource/static/document/architecture.md")).toMatchObject({
+      text: expect.stringContaining("Architecture"),
+    });
+    await expect(read("test://fails")).rejects.toThrow("The archive is closed.");
+    await expect(read("test://none")).rejects.toMatchObject({ code: client === legacy ? -32002 : -32602 });
+    const ref = { type: "ref/resource", uri: "test://items/{id}" } as const;
+    const { completion } = await client.complete({ ref, argument: { name: "id", value: "a" } });
+    expect(completion.values).toEqual(["a1"]);
+  }
+  const heard: string[] = [];
+  legacy.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    heard.push(`legacy ${params.uri}`);
+  });
+  modern.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    heard.push(`modern ${params.uri}`);
+  });
+  await legacy.subscribeResource({ uri: "test://file" });
+  await modern.listen({ resourceSubscriptions: ["test://file", "test://items/soon"] });
+  await expect.poll(() => heard).toContain("modern test://items/soon");
+  writeFileSync(join(folder, "docs/file.md"), "second");
+  await expect
+    .poll(() => heard)
+    .toEqual(expect.arrayContaining(["legacy test://file", "modern test://file"]));
+  expect((await legacy.readResource({ uri: "test://file" })).contents).toMatchObject([{ text: "second" }]);
+});
+
+test("clients hear of resources that an update changes, adds and removes", async () => {
+  const { folder, modern } = await serve();
+  await modern.listResources();
+  const heard: string[] = [];
+  for (const method of ["notifications/resources/updated", "notifications/resources/list_changed"] as const)
+    modern.setNotificationHandler(method, () => void heard.push(method));
+  await modern.listen({ resourcesListChanged: true, resourceSubscriptions: ["test://fails"] });
+  writeFileSync(
+    join(folder, "trailblaze/resources/fails.json"),
+    JSON.stringify({ name: "fails", uri: "test://fails", text: "repaired" }),
+  );
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({
+      name: "pack",
+      version: "1.0.1",
+      keywords: ["trailblaze-extension"],
+      type: "module",
+      trailblaze: { resources: ["fails"] },
+    }),
+  );
+  await expect
+    .poll(() => heard)
+    .toEqual(
+      expect.arrayContaining(["notifications/resources/updated", "notifications/resources/list_changed"]),
+    );
+  const uris = (await modern.listResources()).resources.map(({ uri }) => uri);
+  expect(uris).toContain("test://fails");
+  expect(uris).not.toContain("test://file");
+  expect((await modern.readResource({ uri: "test://fails" })).contents).toMatchObject([{ text: "repaired" }]);
+});
