@@ -5,14 +5,20 @@ type Message = object;
 
 /** One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. */
 export interface SessionTransport {
+  /** Called by the client when it connects. Rejects if the session is closed. */
   start(): Promise<void>;
+  /** Sends a copy of a message to the session. Rejects after `close`. */
   send(message: Message): Promise<void>;
   /** Ends the connection; the session stays open. */
   close(): Promise<void>;
+  /** Set by the client: gets the messages of the session. */
   // biome-ignore lint/suspicious/noExplicitAny: each version of the SDK has its own types of messages
   onmessage?: (message: any, extra?: any) => void;
+  /** Set by the client: called once, when the connection ends. */
   onclose?: () => void;
+  /** Set by the client. */
   onerror?: (error: Error) => void;
+  /** Not set: the session has the only connection. */
   sessionId?: string;
 }
 

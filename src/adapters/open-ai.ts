@@ -74,6 +74,7 @@ export interface OpenAiTools {
    * signal that aborted it.
    */
   call(item: OpenAiFunctionCall, options?: { signal?: AbortSignal }): Promise<OpenAiFunctionOutput>;
+  /** The same for a call of the Chat Completions API. */
   call(item: OpenAiChatCall, options?: { signal?: AbortSignal }): Promise<OpenAiToolMessage>;
 }
 

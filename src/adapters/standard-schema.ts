@@ -13,7 +13,9 @@ export interface ToolSchema {
       | { readonly value: Record<string, unknown>; readonly issues?: undefined }
       | { readonly issues: readonly { readonly message: string }[] };
     readonly jsonSchema: {
+      /** A copy of the JSON Schema. */
       readonly input: (options?: unknown) => Record<string, unknown>;
+      /** The same: nothing is converted. */
       readonly output: (options?: unknown) => Record<string, unknown>;
     };
     readonly types?: { readonly input: unknown; readonly output: Record<string, unknown> };

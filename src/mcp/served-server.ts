@@ -49,6 +49,7 @@ export interface ServedTool {
   call(request: ToolRequest, channel: CallChannel): Promise<CallAnswer>;
 }
 
+/** A message of a prompt: who says it, and a block of MCP content. */
 export interface PromptMessage {
   role: "user" | "assistant";
   content: { type: string } & Record<string, unknown>;
