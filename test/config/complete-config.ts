@@ -42,7 +42,7 @@ export const completeConfig = {
   crash: "relaunch",
   isolation: "process",
   callback: { enabled: false, timeoutMs: 1, maxDepth: 2, maxBodyBytes: 3, bodyTimeoutMs: 4 },
-  timeouts: { handshakeMs: 5, listMs: 6, callMs: 7 },
+  timeouts: { handshakeMs: 5, listMs: 6, callMs: 7, inputMs: 8 },
   logDir: "logs",
   trailblazeSubprocessToolsets: [
     {

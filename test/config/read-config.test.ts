@@ -36,7 +36,7 @@ const defaults = {
     maxBodyBytes: 1_048_576,
     bodyTimeoutMs: 10_000,
   },
-  timeouts: { handshakeMs: 60_000, listMs: 60_000, callMs: 120_000 },
+  timeouts: { handshakeMs: 60_000, listMs: 60_000, callMs: 120_000, inputMs: 600_000 },
   logDir: undefined,
   subprocessServers: [],
   unusedServers: [],

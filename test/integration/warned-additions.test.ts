@@ -83,7 +83,12 @@ describe("a name similar to that of an installed pack", () => {
     const { problems } = await installMissing([{ name: "tb-nodes", ranges: [] }], { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
     const codes = async (autoInstall: string[]) => {
-      const config = { packs: { autoInstall }, toolsets: { mine: ["tb-nodes/greet"] } };
+      // Both packs have a prompt of the same name.
+      const config = {
+        packs: { autoInstall },
+        toolsets: { mine: ["tb-nodes/greet"] },
+        nameCollisions: "prefix" as const,
+      };
       await using session = await openSession({ cwd: directory, config });
       return session.problems.map(({ code }) => code);
     };
