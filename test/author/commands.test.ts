@@ -124,9 +124,7 @@ describe("the command types", () => {
     const { directory, running } = makeProbePack();
     const printed = await runCommand(directory, "types");
     expect(printed.exitCode).toBe(0);
-    expect(printed.stdout).toContain(
-      '"probe_hello": {\n      arguments: { [key: string]: unknown };\n    };',
-    );
+    expect(printed.stdout).toContain('"probe_hello": {\n    arguments: { [key: string]: unknown };\n  };');
     expect(printed.stdout).toContain('"probe_one"');
     const check = () => runCommand(directory, "types", "--check", "--out", "types/tools.d.ts");
     expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("out of date") });

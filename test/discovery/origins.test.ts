@@ -179,6 +179,7 @@ describe("the contents of a listing", () => {
           ],
           toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
           prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+          resources: [],
           problems: [],
         },
       ],
