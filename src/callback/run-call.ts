@@ -35,9 +35,9 @@ export function runCall(
     };
     const endWithInvocation = () => stop("AbortError", "The tool was canceled because the invocation ended.");
     const endWithClient = () => stop("AbortError", "The callback was canceled.");
-    const limit = new TimeLimit(timeoutMs, () =>
-      stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`),
-    );
+    const onOver = () =>
+      stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`);
+    const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
     invocation.inFlight.add(endWithInvocation);
     const forget = whenAborted(client, endWithClient);
     if (client.aborted) {

@@ -11,9 +11,11 @@ export class TimeLimit {
   #since: number | undefined;
   #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
+  readonly #keepsAlive: boolean;
 
-  /** Begins at once. Milliseconds. */
-  constructor(ms: number, onOver: () => void = () => {}) {
+  /** Begins at once. Milliseconds. `keepsAlive`: whether the process waits for its end. */
+  constructor(ms: number, onOver: () => void = () => {}, { keepsAlive = true } = {}) {
+    this.#keepsAlive = keepsAlive;
     this.ms = Math.max(1, timerMs(ms));
     this.onOver = onOver;
     this.#run();
@@ -26,6 +28,7 @@ export class TimeLimit {
       this.isOver = true;
       this.onOver();
     }, restMs);
+    if (!this.#keepsAlive) this.#timer.unref();
   }
 
   /** Stops the time until the returned function is called, and that of other pauses. */
