@@ -1,4 +1,4 @@
-import { applyEdits, modify } from "jsonc-parser";
+import { findNodeAtLocation, type Node, parseTree } from "jsonc-parser";
 import { isRecord } from "../../data/parse-json.ts";
 import { failure } from "../../problems/index.ts";
 
@@ -34,9 +34,25 @@ function valueAt(manifest: Manifest, path: readonly string[]): unknown {
   return value;
 }
 
+/** A value as JSON, whose inner lines are indented like a property's. */
+function formatValue(value: unknown, unit: string, eol: string): string {
+  return JSON.stringify(value, null, unit).replaceAll("\n", `${eol}${unit}`);
+}
+
+/** Adds a property or an element behind the last one, separated as that one is. Nothing else changes. */
+function append(text: string, { type, children = [], offset, length }: Node, written: string): string {
+  const last = children.at(-1);
+  const end = last === undefined ? offset + 1 : last.offset + last.length;
+  const [open, close] = type === "array" ? ["", ""] : [" ", " "];
+  const before = /\s*$/.exec(text.slice(offset + 1, last?.offset ?? offset + 1))?.[0] ?? "";
+  const added =
+    last === undefined ? `${open}${written}${close}` : `,${before.includes("\n") ? before : " "}${written}`;
+  return text.slice(0, end) + added + text.slice(last === undefined ? offset + length - 1 : end);
+}
+
 /**
- * Changes package.json and keeps its formatting. Throws `ExportConflict` for a value that would be replaced, unless `force`
- * is set.
+ * Changes package.json and keeps the formatting of everything else. Throws `ExportConflict` for a value that would be
+ * replaced, unless `force` is set.
  */
 export function editManifest(
   text: string,
@@ -44,31 +60,34 @@ export function editManifest(
   changes: readonly ManifestChange[],
   force: boolean,
 ): string {
-  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  let edited = text.slice(bom.length);
-  const indentation = /^[^\n]*\n([ \t]+)/.exec(edited)?.[1] ?? "  ";
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  let edited = text.slice(mark.length);
+  const unit = /^[^\n]*\n([ \t]+)/.exec(edited)?.[1] ?? "  ";
   const eol = edited.includes("\r\n") ? "\r\n" : "\n";
-  const formattingOptions = {
-    insertSpaces: !indentation.startsWith("\t"),
-    tabSize: indentation.startsWith("\t") ? 1 : indentation.length,
-    eol,
-  };
   for (const { path, value, replaces = false } of changes) {
     const before = valueAt(manifest, path);
     if (JSON.stringify(before) === JSON.stringify(value)) continue;
     const file = "package.json";
     if (before !== undefined && !replaces && !force)
       throw failure("ExportConflict", { file, key: path.join(".") }, { file });
-    // Arrays are appended to, so that their lines stay as they are.
-    const added = Array.isArray(before) && Array.isArray(value) ? value.slice(before.length) : undefined;
-    if (added === undefined)
-      edited = applyEdits(edited, modify(edited, [...path], value, { formattingOptions }));
-    else
-      for (const one of added)
-        edited = applyEdits(
-          edited,
-          modify(edited, [...path, -1], one, { formattingOptions, isArrayInsertion: true }),
-        );
+    const root = parseTree(edited);
+    const [key, inner] = path;
+    const known = root && findNodeAtLocation(root, [...path]);
+    const container = root && (inner === undefined ? root : findNodeAtLocation(root, [key]));
+    if (known !== undefined && Array.isArray(before) && Array.isArray(value)) {
+      for (const one of value.slice(before.length)) {
+        const list = findNodeAtLocation(parseTree(edited) as Node, [...path]) as Node;
+        edited = append(edited, list, JSON.stringify(one));
+      }
+    } else if (known !== undefined)
+      edited =
+        edited.slice(0, known.offset) +
+        formatValue(value, unit, eol) +
+        edited.slice(known.offset + known.length);
+    else if (container?.type === "object")
+      edited = append(edited, container, `${JSON.stringify(path.at(-1))}: ${formatValue(value, unit, eol)}`);
+    else if (root !== undefined && inner !== undefined)
+      edited = append(edited, root, `${JSON.stringify(key)}: ${formatValue({ [inner]: value }, unit, eol)}`);
   }
-  return bom + edited;
+  return mark + edited;
 }
