@@ -213,6 +213,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         description: "Maximum number of concurrent sessions (default: 1000)",
       },
       stateless: { type: "boolean", description: "Handle each request on its own, without sessions" },
+      health: { type: "boolean", description: "Answer probes at /healthz, without a token" },
+      drain: {
+        type: "string",
+        placeholder: "SECONDS",
+        description: "How long calls may take to finish when it is told to end (default: 10)",
+      },
       protocol: {
         type: "string",
         placeholder: "ERA",

@@ -38,7 +38,6 @@ export async function passThrough(
     throw failure("ServerStartFailed", { label, reason }, {}, { cause });
   }
   let isClosing = false;
-  let closing: Promise<void> | undefined;
   // When either side closes its stream, the other one sees the end of it.
   child.stdin.on("error", () => {});
   output.on("error", () => {
@@ -52,11 +51,11 @@ export async function passThrough(
   const written = Promise.all([finished(child.stdout), finished(child.stderr)])
     .catch(() => {})
     .then(() => Promise.all([flush(output), flush(error)]));
-  const close = (): Promise<void> => {
+  const end = (inputMs: number): Promise<void> => {
     isClosing = true;
-    closing ??= child.end(endDurations);
-    return closing;
+    return child.end({ ...endDurations, inputMs });
   };
+  const close = () => end(endDurations.inputMs);
   const ended = child.exited.then(async (exit) => {
     input.unpipe(child.stdin);
     input.pause();
@@ -64,7 +63,8 @@ export async function passThrough(
     await atMost(written, drainMs);
     if (!isClosing && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
   });
-  return { close, ended };
+  // Its messages are not read: the program itself finishes its calls when its input ends.
+  return { drain: (seconds) => end(seconds * 1000), close, ended };
 }
 
 /**
@@ -75,7 +75,7 @@ export async function passMessages(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
-  { input, output, error, policy }: OwnStreams & { policy: ToolPolicy },
+  { input, output, error, policy, drain }: OwnStreams & { policy: ToolPolicy; drain?: number | undefined },
 ): Promise<RunningServer> {
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
@@ -98,7 +98,8 @@ export async function passMessages(
     announce = resolve;
   });
   const onEnd = () => announce();
-  const served = await serveStdio(create, { input, output, onEnd }).catch((cause: unknown) => {
+  const drained = drain === undefined ? {} : { drainMs: drain * 1000 };
+  const served = await serveStdio(create, { input, output, onEnd, ...drained }).catch((cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw failure("ServerStartFailed", { label, reason }, {}, { cause });
   });
@@ -113,5 +114,9 @@ export async function passMessages(
     if (exit !== undefined && exit.exitCode !== 0)
       throw failure("ServerDied", { label, exit, isServed: true });
   });
-  return { close, ended };
+  const finish = (seconds: number) => {
+    isClosing = true;
+    return served.drain(seconds * 1000);
+  };
+  return { drain: finish, close, ended };
 }

@@ -19,6 +19,8 @@ export interface HttpTransport {
   maxSessions?: number;
   /** Serves each request without a session. */
   stateless?: boolean;
+  /** Answers `GET /healthz` without a token: 200, and 503 while the server ends. */
+  health?: boolean;
 }
 
 /** The project, transport, config and limits of a served server. */
@@ -56,7 +58,12 @@ export interface RunningServer {
   url?: string;
   /** Resolves when the server has ended: by `close`, at the end of its input, or with its process. */
   readonly ended: Promise<void>;
-  /** Ends the server and everything it started. Idempotent. */
+  /**
+   * Refuses new requests, over HTTP with status 503. Resolves when no request is under way, at the latest after `seconds`. Then call
+   * `close`.
+   */
+  drain(seconds: number): Promise<void>;
+  /** Ends the server and everything it started, also while it drains. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -73,6 +80,8 @@ export interface CommandServeOptions extends ServeOptions {
   ownsStdout?: boolean;
   /** Aborts the start, undoes installations, and rejects with its reason. */
   signal?: AbortSignal;
+  /** How long requests may take after the client's input has ended, in seconds. Default: 2. */
+  drain?: number;
   /** An option that applies only to HTTP, as written; refused if the server is served over stdio. */
   onlyHttp?: string;
 }

@@ -77,7 +77,11 @@ async function serveComposed(
     builtIns,
     allTools,
     cacheTtl,
-  }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools"> & { cacheTtl: number },
+    drain,
+  }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools"> & {
+    cacheTtl: number;
+    drain: number | undefined;
+  },
   signal: AbortSignal,
 ): Promise<RunningServer> {
   const runners = createRunners(config);
@@ -95,7 +99,7 @@ async function serveComposed(
     );
     const running =
       transport === "stdio"
-        ? await serveOverStdio(eras)
+        ? await serveOverStdio(eras, drain)
         : await serveOverHttp(server.origin?.item.qualifiedName ?? server.name, eras, transport);
     return joinEnds(running, () => runners.close());
   } catch (error) {
@@ -124,9 +128,10 @@ async function serveSubprocess(
   {
     protocol = "both",
     cacheTtl,
+    drain,
     gate,
     report,
-  }: Pick<CommandServeOptions, "protocol" | "cacheTtl"> & {
+  }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain"> & {
     gate: LockGate | undefined;
     report(problem: Problem): void;
   },
@@ -145,7 +150,7 @@ async function serveSubprocess(
     if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
     return guard.policy === undefined
       ? runOnOwnStreams(label, launch, processes)
-      : guard.watch(await guardOnOwnStreams(label, launch, processes, guard.policy));
+      : guard.watch(await guardOnOwnStreams(label, launch, processes, guard.policy, drain));
   }
   if (transport.stateless) {
     const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
@@ -283,7 +288,7 @@ export async function startFoundServer(
     if (transport === "stdio") await reserveDescriptors();
   }
   const allTools = options.allTools === true;
-  const { protocol = target.server.protocol, cacheTtl = 300 } = options;
+  const { protocol = target.server.protocol, cacheTtl = 300, drain } = options;
   const server = { ...target.server, protocol };
-  return serveComposed(server, transport, config, { builtIns, allTools, cacheTtl }, signal);
+  return serveComposed(server, transport, config, { builtIns, allTools, cacheTtl, drain }, signal);
 }

@@ -112,7 +112,9 @@ export async function startSession(
   );
   const token = isStdio ? undefined : transport.token;
   const eras = serveEras(serveClients(gateway, { isStdio }), { protocol, cacheTtl, token });
-  const running = isStdio ? await serveOverStdio(eras) : await serveOverHttp(label, eras, transport);
+  const running = isStdio
+    ? await serveOverStdio(eras, options.drain)
+    : await serveOverHttp(label, eras, transport);
   begin();
 
   let fault: { error: unknown } | undefined;
@@ -126,8 +128,12 @@ export async function startSession(
     })();
     return ending;
   };
+  let isOpen = false;
   opening.then(
-    ({ problems }) => problems.forEach(report),
+    ({ problems }) => {
+      isOpen = true;
+      problems.forEach(report);
+    },
     (error: unknown) => {
       if (ending === undefined) fault = { error };
       void close();
@@ -136,5 +142,9 @@ export async function startSession(
   const ended = running.ended.then(close).then(() => {
     if (fault !== undefined) throw fault.error;
   });
-  return { ...running, close, ended };
+  // Before it is open, requests wait for it, and none has run.
+  const drain = async (seconds: number) => {
+    if (isOpen) await running.drain(seconds);
+  };
+  return { ...running, drain, close, ended };
 }

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { ServedOverHttp } from "../mcp/http/serve-http.ts";
 import type { ToolPolicy } from "../mcp/tool-guard.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
@@ -42,21 +43,26 @@ function createRunning(url?: string) {
   const ended = new Promise<void>((resolve) => {
     announce = resolve;
   });
-  const finish = (close: () => Promise<void>): RunningServer => ({
+  const finish = (served: Pick<ServedOverHttp, "drain" | "close">): RunningServer => ({
     ...(url === undefined ? {} : { url }),
     ended,
-    close: () => close().finally(announce),
+    drain: (seconds) => served.drain(seconds * 1000),
+    close: () => served.close().finally(announce),
   });
   return { announce: () => announce(), finish };
 }
 
-export async function serveOverStdio({ legacy, modern, protocol }: ServedEras): Promise<RunningServer> {
+export async function serveOverStdio(
+  { legacy, modern, protocol }: ServedEras,
+  drain?: number,
+): Promise<RunningServer> {
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
   const output = await reserveOutput();
   const { announce, finish } = createRunning();
   const input = protocolInput ?? process.stdin;
-  const served = await serveStdio(legacy, { input, output, onEnd: announce, modern: modern.stdio, protocol });
-  return finish(() => served.close());
+  const drained = drain === undefined ? {} : { drainMs: drain * 1000 };
+  const streams = { input, output, onEnd: announce, ...drained };
+  return finish(await serveStdio(legacy, { ...streams, modern: modern.stdio, protocol }));
 }
 
 export async function serveOverHttp(
@@ -71,7 +77,7 @@ export async function serveOverHttp(
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
   const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol });
-  return createRunning(served.url).finish(() => served.close());
+  return createRunning(served.url).finish(served);
 }
 
 /** Runs a program like `runOnOwnStreams`, but reads its messages, to leave out tools that are not approved. */
@@ -80,10 +86,11 @@ export async function guardOnOwnStreams(
   launch: ProcessLaunch,
   processes: ProcessPort,
   policy: ToolPolicy,
+  drain?: number,
 ): Promise<RunningServer> {
   const { passMessages } = await import("./pass-through.ts");
   const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
-  return passMessages(label, launch, processes, { ...streams, policy });
+  return passMessages(label, launch, processes, { ...streams, policy, drain });
 }
 
 /** Runs a program with this process's own stdin, stdout and stderr. */

@@ -1,11 +1,11 @@
 // How the built command ends a served session. Every process ends with its test.
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
 import { isRunning, readPids } from "../support/processes.ts";
-import { command } from "../support/run-cli.ts";
+import { command, runCli } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const request = (id: number, method: string, params: object = {}) =>
@@ -17,10 +17,15 @@ const initialize = request(1, "initialize", {
 });
 
 const pack = toolPack(
-  { who: {} },
+  { who: {}, slow: { ms: "number" } },
   `import { appendFileSync } from "node:fs";
 appendFileSync(new URL("../../pids", import.meta.url), process.pid + "\\n");
-export const who = () => process.pid;`,
+export const who = () => process.pid;
+export const slow = async ({ ms }) => {
+  appendFileSync(new URL("../../called", import.meta.url), "called");
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  return "finished";
+};`,
 );
 
 /** A session with a server and a pack, which run in processes of their own; their IDs are in the file `pids`. */
@@ -91,4 +96,53 @@ test.each(ends)("%s ends a served session while its server is starting", async (
   end(started);
   expect(await started.ended).toEqual([0, null]);
   await waitUntil(() => !readPids(started.pids).some(isRunning));
+});
+
+const calling = (ms: number) => request(3, "tools/call", { name: "slow", arguments: { ms } });
+
+/** A session over stdio with a call of `slow` under way. */
+async function startCall(ms: number, ...args: string[]) {
+  const started = startSession(args);
+  started.child.stdin.write(initialize + request(2, "tools/list"));
+  await waitUntil(() => started.stdout().includes('"id":2'));
+  started.child.stdin.write(calling(ms));
+  await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
+  return started;
+}
+
+test.each(ends)("over stdio, %s lets a call finish", async (_, end) => {
+  const started = await startCall(400);
+  end(started);
+  expect(await started.ended).toEqual([0, null]);
+  expect(started.stdout()).toContain("finished");
+});
+
+test("a call that takes longer than --drain is aborted", async () => {
+  const started = await startCall(60_000, "--drain", "0");
+  started.child.kill("SIGTERM");
+  expect(await started.ended).toEqual([0, null]);
+  expect(started.stdout()).not.toContain("finished");
+});
+
+test("a second signal ends a served session although a call is under way", async () => {
+  const started = await startCall(60_000, "--drain", "600");
+  started.child.kill("SIGTERM");
+  // Until the first signal has arrived.
+  let id = 4;
+  await waitUntil(() => {
+    started.child.stdin.write(request(id++, "ping"));
+    return /"error":\{[^}]*shutting down/.test(started.stdout());
+  });
+  started.child.kill("SIGINT");
+  expect(await started.ended).toEqual([0, null]);
+});
+
+test("--health and --drain are refused where they cannot apply", async () => {
+  const cwd = makeProject({});
+  const { exitCode: code, stderr } = await runCli(["start", "--stdio", "--health"], { cwd });
+  expect(code).toBe(2);
+  expect(stderr).toContain("--health applies only to HTTP");
+  const wrong = await runCli(["start", "--drain", "soon"], { cwd });
+  expect(wrong.exitCode).toBe(2);
+  expect(wrong.stderr).toContain("--drain requires an integer of at least 0");
 });

@@ -43,7 +43,7 @@ function readAddress(value: string): { host?: string; port: number } {
   return host === undefined ? { port } : { host, port };
 }
 
-const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless"];
+const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless", "health"];
 
 function readHttp(options: CommandInput["options"]): HttpTransport {
   // An empty variable counts as unset. An empty --token is rejected later.
@@ -57,6 +57,7 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
     ...(sessionTtl === undefined ? {} : { sessionTtl }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
     ...(options.stateless === true ? { stateless: true } : {}),
+    ...(options.health === true ? { health: true } : {}),
   };
 }
 
@@ -106,12 +107,17 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const http = readHttp(options);
   const protocol = readProtocol(options.protocol);
   const cacheTtl = readNumber(options, "cache-ttl", 0);
+  const drain = readNumber(options, "drain", 0) ?? 10;
   const session = readServedSession(input, reference);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
-  let stop = () => startup.abort();
+  const restoreSignals = () => process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  let stop = () => {
+    restoreSignals();
+    startup.abort();
+  };
   const onSignal = () => stop();
-  process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   const serving: CommandServeOptions = {
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
@@ -121,6 +127,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     http,
     ...(protocol === undefined ? {} : { protocol }),
     ...(cacheTtl === undefined ? {} : { cacheTtl }),
+    drain,
     ownsStdout: true,
     ...(options.install === true ? { install: true } : {}),
     ...(options.frozen === true ? { lock: "frozen" as const } : {}),
@@ -137,7 +144,15 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     if (aborted && error === reason) return served;
     throw error;
   }
-  stop = () => void running.close();
+  const close = () => {
+    // A third signal ends the process.
+    restoreSignals();
+    void running.close();
+  };
+  stop = () => {
+    stop = close;
+    void running.drain(drain).then(close);
+  };
   if (startup.signal.aborted) stop();
   const { url } = running;
   // A client reads the server's log; on a terminal, a user would see nothing.
@@ -147,6 +162,6 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   if (url !== undefined && options.json) output.json({ server: reference, url });
   if (url !== undefined) whenInputEnds(onSignal);
   await running.ended;
-  process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  restoreSignals();
   return served;
 }

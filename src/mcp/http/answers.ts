@@ -21,6 +21,10 @@ export const noSession = (): Answer =>
     code: rpcCode.noSession,
   });
 
+/** The answer to a request that is not run because the server ends: another replica may take it. */
+export const ending = (id?: RequestId): Answer =>
+  refusal(503, "The server is shutting down.", { id, headers: { connection: "close" } });
+
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function transportRefusal(
   reason: Refusal,
@@ -47,6 +51,6 @@ export function transportRefusal(
         headers: { "retry-after": "10" },
       });
     case 503:
-      return refusal(503, "The server is shutting down.");
+      return ending();
   }
 }

@@ -4,6 +4,7 @@ import { refusal } from "./answers.ts";
 import type { Answer, RequestHead } from "./http-answers.ts";
 
 export const path = "/mcp";
+const healthPath = "/healthz";
 const bearer = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** Why a request is refused before its body is read. Each endpoint formats it in its own way. */
@@ -95,4 +96,14 @@ export function createHeadCheck(options: {
       checkEncoding(head);
     return refused && refusal(refused.status, refused.message, refused);
   };
+}
+
+/** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
+export function answerProbe(head: RequestHead, isEnding: boolean): Answer | undefined {
+  if (checkPath(head, healthPath) !== undefined) return undefined;
+  const refused = checkMethod(head, ["GET", "HEAD"]);
+  if (refused !== undefined) return refusal(refused.status, refused.message, refused);
+  return isEnding
+    ? { status: 503, body: JSON.stringify({ status: "ending" }) }
+    : { status: 200, body: JSON.stringify({ status: "ok" }) };
 }

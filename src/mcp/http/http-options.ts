@@ -26,6 +26,8 @@ export interface ServeHttpOptions {
   modern?(): Promise<ModernHttpServer>;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
+  /** Answers probes at `/healthz`. */
+  health?: boolean;
   /** Default: 4 MiB. */
   maxBodyBytes?: number;
   /** How long open requests may take when the server closes. Default: 2 s. */
@@ -55,6 +57,7 @@ export interface HttpSettings {
   maxSessions: number;
   stateless: boolean;
   protocol: ServedProtocol;
+  health: boolean;
   maxBodyBytes: number;
   graceMs: number;
   headersTimeoutMs: number;
@@ -90,6 +93,7 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     maxSessions: options.maxSessions ?? 1000,
     stateless: options.stateless ?? false,
     protocol: options.modern === undefined ? "legacy" : (options.protocol ?? "both"),
+    health: options.health ?? false,
     maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
     graceMs: options.graceMs ?? 2000,
     headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,

@@ -5,7 +5,8 @@ import { noBatches, parseMessage, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
 import { refusal, transportRefusal } from "./answers.ts";
-import { createHeadCheck, path } from "./check-head.ts";
+import { answerProbe, createHeadCheck, path } from "./check-head.ts";
+import { Drain } from "./drain.ts";
 import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
 import { type HttpServer, listenForHttp } from "./http-server.ts";
 import { HttpSession } from "./http-session.ts";
@@ -17,6 +18,8 @@ import { SingleRequests } from "./single-requests.ts";
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
   readonly url: string;
+  /** Refuses new requests. Resolves when none is under way, at the latest after `limitMs`. */
+  drain(limitMs: number): Promise<void>;
   /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
   close(): Promise<void>;
 }
@@ -97,7 +100,8 @@ export async function serveHttp(
   options: ServeHttpOptions,
 ): Promise<ServedOverHttp> {
   const settings = completeOptions(options);
-  const { label, host, graceMs } = settings;
+  const { label, host, graceMs, health } = settings;
+  const drain = new Drain(health);
   const router = createRouter(create, options, settings);
   const check = createHeadCheck({
     isOurHost: createHostCheck(host, settings.allowedHosts),
@@ -111,14 +115,17 @@ export async function serveHttp(
       ...settings,
       refuse: (reason) => transportRefusal(reason, settings),
       admit: (head, port) =>
+        (health ? answerProbe(head, drain.isEnding) : undefined) ??
         check(head, port) ??
+        drain.admit(head.method) ??
         router.admit(head) ??
         (async (body, signal) => {
           const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
           if ("fault" in parsed) return refusal(400, parsed.fault, { code: parsed.code });
           if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
           try {
-            return await router.handle({ head, message: parsed.value, signal });
+            const { value: message } = parsed;
+            return await drain.run(message, () => router.handle({ head, message, signal }));
           } catch {
             return refusal(500, "The server failed.", { code: rpcCode.internal });
           }
@@ -132,6 +139,7 @@ export async function serveHttp(
 
   return {
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
+    drain: (limitMs) => drain.wait(limitMs),
     close: async () => {
       const closed = server.close(graceMs);
       // A server that does not close must not block the exit.

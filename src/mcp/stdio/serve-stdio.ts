@@ -17,11 +17,18 @@ export interface ServeStdioOptions {
   modern?(): Promise<ProtocolServer>;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
-  /** How long answers may take after the input has ended, and the server to close. Default: 2 s. */
+  /** How long answers may take after the input has ended. Default: `graceMs`. */
+  drainMs?: number;
+  /** How long the server may take to close. Default: 2 s. */
   graceMs?: number;
 }
 
 export interface ServedOverStdio {
+  /**
+   * Answers further requests with an error. Resolves when none is open, at the latest after `limitMs`. After the end of the input,
+   * which has waited for them already, it resolves at once.
+   */
+  drain(limitMs: number): Promise<void>;
   /** Ends it after sending the answers that are already written. Idempotent. */
   close(): Promise<void>;
 }
@@ -42,17 +49,22 @@ export async function serveStdio(
   options: ServeStdioOptions,
 ): Promise<ServedOverStdio> {
   const { input, output, onEnd, maxLineBytes = 10 * 1024 * 1024, graceMs = 2000 } = options;
+  const { drainMs = graceMs } = options;
   const sessionId = randomUUID();
   const server = await createServer(create, sessionId, options);
   const finish = async (why: StdioEnd): Promise<void> => {
     // After the input has ended, the client still waits for answers; after `close`, it does not.
-    if (why === "input") await transport.untilAnswered(graceMs);
+    if (why === "input") await Promise.race([transport.untilAnswered(drainMs), hurried]);
     // A server that does not close must not block the exit.
     await atMost(server.close(), graceMs);
     await transport.close();
     await transport.untilAnswered(graceMs);
     onEnd?.(why);
   };
+  let hurry = () => {};
+  const hurried = new Promise<void>((resolve) => {
+    hurry = resolve;
+  });
   let ending: Promise<void> | undefined;
   const end = (why: StdioEnd): Promise<void> => {
     // Deferred, because closing calls this again.
@@ -63,5 +75,15 @@ export async function serveStdio(
     void end(why);
   });
   await server.connect(transport);
-  return { close: () => end("closed") };
+  return {
+    async drain(limitMs) {
+      if (ending !== undefined) return;
+      transport.refuseRequests();
+      await Promise.race([transport.untilAnswered(limitMs), hurried]);
+    },
+    close: () => {
+      hurry();
+      return end("closed");
+    },
+  };
 }

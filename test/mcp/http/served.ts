@@ -8,6 +8,7 @@ import { createTestServers, type TestServers } from "../../serve/test-servers.ts
 export interface Served extends TestServers {
   url: string;
   port: number;
+  drain(limitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
