@@ -2,6 +2,7 @@
 import { benchCatalog } from "./catalog.ts";
 import { benchDiscovery } from "./discovery.ts";
 import { benchLock } from "./lock.ts";
+import { benchReplicas } from "./replicas.ts";
 import { benchServe } from "./serve.ts";
 import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
@@ -12,6 +13,7 @@ const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<voi
   ["catalog", benchCatalog],
   ["discovery", benchDiscovery],
   ["lock", benchLock],
+  ["replicas", benchReplicas],
   ["serve", benchServe],
   ["session", benchSession],
   ["startup", benchStartup],

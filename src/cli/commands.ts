@@ -202,6 +202,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         description: "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)",
       },
       "no-auth": { type: "boolean", description: "Allow unauthenticated access on non-loopback hosts" },
+      "allowed-host": {
+        type: "string",
+        multiple: true,
+        placeholder: "NAME[:PORT]",
+        description: "Also accept requests for this host, such as a proxy's (repeatable)",
+      },
       "session-ttl": {
         type: "string",
         placeholder: "SECONDS",

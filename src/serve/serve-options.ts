@@ -13,6 +13,8 @@ export interface HttpTransport {
   token?: string;
   /** Allows unauthenticated access on a host that is not loopback. */
   noAuth?: boolean;
+  /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
+  allowedHosts?: readonly string[];
   /** Seconds without a request after which a session ends. Default: 1800. */
   sessionTtl?: number;
   /** Default: 1000. */

@@ -43,17 +43,29 @@ function readAddress(value: string): { host?: string; port: number } {
   return host === undefined ? { port } : { host, port };
 }
 
-const httpOptions = ["token", "no-auth", "session-ttl", "max-sessions", "stateless", "health"];
+const httpOptions = [
+  "token",
+  "no-auth",
+  "allowed-host",
+  "session-ttl",
+  "max-sessions",
+  "stateless",
+  "health",
+];
 
 function readHttp(options: CommandInput["options"]): HttpTransport {
   // An empty variable counts as unset. An empty --token is rejected later.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
+  const allowedHosts = Array.isArray(options["allowed-host"])
+    ? options["allowed-host"].map(String)
+    : undefined;
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
     ...(token === undefined ? {} : { token: String(token) }),
     ...(options["no-auth"] === true ? { noAuth: true } : {}),
+    ...(allowedHosts === undefined ? {} : { allowedHosts }),
     ...(sessionTtl === undefined ? {} : { sessionTtl }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
     ...(options.stateless === true ? { stateless: true } : {}),

@@ -1,0 +1,82 @@
+// A served pack behind HAProxy. Every process ends with its test.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { makeProject, toolPack } from "../session/support/session.ts";
+import { findProgram } from "../support/find-program.ts";
+import { type Replica, startReplicas } from "../support/replicas.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const haproxy = findProgram("haproxy");
+const replicaCount = 4;
+const clientCount = 64;
+
+/** Writes down each call before it runs. */
+const pack = toolPack(
+  { work: {} },
+  `import { appendFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+const calls = process.env.CALLS;
+export const work = async ({ id }) => {
+  appendFileSync(calls, process.pid + " " + id + "\\n");
+  await setTimeout(20);
+  return id;
+};`,
+);
+
+test.skipIf(haproxy === undefined)(
+  "64 clients behind four replicas lose nothing while two are drained, and only what ran at a killed one",
+  async () => {
+    const cwd = makeProject({ own: pack });
+    const calls = join(cwd, "calls.txt");
+    writeFileSync(calls, "");
+    const { replicas, connect, end } = await startReplicas(haproxy ?? "", cwd, replicaCount, {
+      CALLS: calls,
+    });
+    onTestFinished(end);
+    const clients = await Promise.all(Array.from({ length: clientCount }, connect));
+    onTestFinished(async () => void (await Promise.all(clients.map((client) => client.close()))));
+    let isOver = false;
+    let answered = 0;
+    const failed: string[] = [];
+    const work = clients.map(async (client, one) => {
+      for (let call = 0; !isOver; call++) {
+        const id = `${one}.${call}`;
+        try {
+          const { content } = await client.callTool({ name: "work", arguments: { id } });
+          expect(content).toEqual([{ type: "text", text: id }]);
+          answered++;
+        } catch {
+          failed.push(id);
+        }
+      }
+    });
+    const someMore = async () => {
+      const before = answered;
+      await waitUntil(() => answered >= before + 4 * clientCount);
+    };
+    const [first, second, third] = replicas as [Replica, Replica, Replica];
+
+    await someMore();
+    for (const { child, exited } of [first, second]) {
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([0, null]);
+      await someMore();
+    }
+    expect(failed).toEqual([]);
+
+    third.child.kill("SIGKILL");
+    await third.exited;
+    await someMore();
+    isOver = true;
+    await Promise.all(work);
+
+    const ran = readFileSync(calls, "utf8").trimEnd().split("\n");
+    const placeOf = new Map(ran.map((line) => line.split(" ").reverse() as [string, string]));
+    expect(placeOf.size).toBe(ran.length);
+    // Those that failed ran there, or were on their way to it.
+    for (const id of failed) expect([undefined, String(third.child.pid)], id).toContain(placeOf.get(id));
+    expect(failed.length).toBeLessThanOrEqual(clientCount);
+    expect(ran.length).toBeGreaterThanOrEqual(answered);
+  },
+);
