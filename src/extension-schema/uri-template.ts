@@ -68,17 +68,18 @@ export function parseUriTemplate(template: string): UriTemplate | { fault: strin
     : { fault: notEncoded };
 }
 
-/** The decoded value of a variable; `undefined` if it is not valid, or leads to another folder as part of a path. */
-function decodeVariable(written: string): string | undefined {
-  if (written === "") return undefined;
+/** The value of a variable, which is percent-encoded UTF-8; `undefined` if it is not. */
+function decode(written: string): string | undefined {
   try {
-    const value = decodeURIComponent(written);
-    const leadsElsewhere = value.includes("/") || /(?:^|\\)\.\.?(?:\\|$)/.test(value);
-    return leadsElsewhere ? undefined : value;
+    return written === "" || written.includes("/") ? undefined : decodeURIComponent(written);
   } catch {
     return undefined;
   }
 }
+
+/** Whether a value leads to another folder as part of a path, or ends the path early. */
+const leadsElsewhere = (value: string) =>
+  value.includes("/") || value.includes("\0") || /(?:^|\\)\.\.?(?:\\|$)/.test(value);
 
 /** Where a literal is found outside percent-encoded characters; -1 if it is not. */
 function findLiteral(uri: string, literal: string, from: number): number {
@@ -89,14 +90,13 @@ function findLiteral(uri: string, literal: string, from: number): number {
 }
 
 /**
- * The decoded variables of a URI; `undefined` if the template does not match. A variable is not empty, is valid
- * percent-encoded UTF-8, and contains no `/`, also after decoding. Neither is it `.` or `..`, nor has it such a segment
- * between backslashes. Of several ways to match, the first variables are the shortest.
+ * The decoded variables of a URI, as RFC 6570 expands them; `undefined` if the template does not match. A variable is not
+ * empty, and is valid percent-encoded UTF-8. Of several ways to match, the first variables are the shortest.
  */
-export function matchUriTemplate(
+export function readVariables(
   { literals, variables }: UriTemplate,
   uri: string,
-): Record<string, string> | undefined {
+): [name: string, value: string][] | undefined {
   const [first = "", ...others] = literals;
   if (!uri.startsWith(first)) return undefined;
   const values: [string, string][] = [];
@@ -106,12 +106,23 @@ export function matchUriTemplate(
     const isLast = index === variables.length - 1;
     if (isLast && !uri.endsWith(literal)) return undefined;
     const end = isLast ? uri.length - literal.length : findLiteral(uri, literal, start + 1);
-    const value = end < start ? undefined : decodeVariable(uri.slice(start, end));
+    const value = end < start ? undefined : decode(uri.slice(start, end));
     if (value === undefined) return undefined;
     values.push([variable, value]);
     start = end + literal.length;
   }
-  return Object.fromEntries(values);
+  return values;
+}
+
+/**
+ * The same for the code of a pack: a variable contains no `/` and no NUL, also after decoding. Neither is it `.` or `..`, nor
+ * has it such a segment between backslashes.
+ */
+export function matchUriTemplate(template: UriTemplate, uri: string): Record<string, string> | undefined {
+  const values = readVariables(template, uri);
+  return values?.some(([, value]) => leadsElsewhere(value)) === false
+    ? Object.fromEntries(values)
+    : undefined;
 }
 
 /** Equal for templates that match the same URIs. */

@@ -2,10 +2,11 @@ import type { ServerLists } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ApprovedServer } from "./approved-server.ts";
+import type { IsDenied } from "./gate.ts";
 
 /**
- * Refuses the prompts and resources of a server that are not approved, with one problem for each kind. If the lock has
- * none of a kind, it may be older than they are: they are left out all the same, but are no difference for `frozen`.
+ * Refuses the prompts and resources of a server that are not approved, with one problem for each kind. What the config
+ * excludes is neither reported nor a difference.
  */
 export function checkOtherLists(
   server: ApprovedServer,
@@ -14,20 +15,26 @@ export function checkOtherLists(
     refused,
     problems,
     differences,
-  }: { refused: Map<object, Problem>; problems: Problem[]; differences: Set<string> },
+    isDenied,
+  }: {
+    refused: Map<object, Problem>;
+    problems: Problem[];
+    differences: Set<string>;
+    isDenied: IsDenied;
+  },
 ): void {
-  const { label, locked, place, entry } = server;
+  const { label, place, entry } = server;
   const check = (
     kind: "prompts" | "resources",
-    checked: readonly (readonly [object, NotApproved | undefined])[],
+    checked: readonly (readonly [{ name: string }, NotApproved | undefined])[],
   ) => {
     const names: string[] = [];
     for (const [one, why] of checked) {
       if (why === undefined) continue;
       refused.set(one, createProblem("NotApproved", why, place));
-      if (why.state === "denied") continue;
+      if (why.state === "denied" || isDenied(one.name, kind)) continue;
       names.push(why.name.slice(label.length + 1));
-      if (locked[kind] !== undefined) differences.add(why.name);
+      differences.add(why.name);
     }
     if (names.length === 0) return;
     const args = { name: label, state: "unlisted", differences: names, entry, list: kind } as const;

@@ -1,6 +1,6 @@
 import type { UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import type { ServerLists } from "../mcp/client/server-lists.ts";
+import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
@@ -10,6 +10,9 @@ export interface ListedServer {
   lists: ServerLists;
   instructions: string | undefined;
 }
+
+/** Whether the config excludes an entry of a server's list, by its name. */
+export type IsDenied = (name: string, list: ListKey) => boolean;
 
 /** What a server may offer of its lists. */
 export interface ListVerdict {
@@ -36,6 +39,6 @@ export interface Gate {
   checkPack(checked: CheckedPack): CheckedPack;
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish(found: FoundPacks): Problem[];
-  /** Checks what a server that has started says. `isDenied`: the config excludes the tool. Throws `LockMismatch`. */
-  checkList(plan: ServerPlan, listed: ListedServer, isDenied: (tool: string) => boolean): ListVerdict;
+  /** Checks what a server that has started says. Throws `LockMismatch`. */
+  checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict;
 }

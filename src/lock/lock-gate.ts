@@ -4,9 +4,8 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
-import type { ServerLists } from "../mcp/client/server-lists.ts";
-import type { ToolPolicy } from "../mcp/tool-guard.ts";
+import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
+import type { ListPolicy } from "../mcp/known-lists.ts";
 import {
   createProblem,
   failure,
@@ -22,8 +21,9 @@ import { checkOtherLists } from "./check-other-lists.ts";
 import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
 import { describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable } from "./describe-pack.ts";
-import type { Gate, ListedServer, ListVerdict } from "./gate.ts";
+import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
+import { createListPolicy } from "./list-policy.ts";
 import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
@@ -284,11 +284,7 @@ export class LockGate implements Gate {
     throw failure("LockMismatch", { names: [...this.#differences].sort() });
   }
 
-  checkList(
-    plan: ServerPlan,
-    { lists, instructions }: ListedServer,
-    isDenied: (tool: string) => boolean,
-  ): ListVerdict {
+  checkList(plan: ServerPlan, { lists, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
     const known = this.#lists.get(lists);
     if (known !== undefined) return known;
     const verdict = this.#compareList(plan, lists, instructions, isDenied);
@@ -307,7 +303,7 @@ export class LockGate implements Gate {
     plan: ServerPlan,
     lists: ServerLists,
     instructions: string | undefined,
-    isDenied: (tool: string) => boolean,
+    isDenied: IsDenied,
   ): ListVerdict {
     const { tools } = lists;
     const refused = new Map<object, Problem>();
@@ -320,7 +316,7 @@ export class LockGate implements Gate {
     if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
     const fresh: string[] = [];
     for (const tool of tools) {
-      if (isDenied(tool.name)) continue;
+      if (isDenied(tool.name, "tools")) continue;
       const why = server.explainTool(tool);
       if (why === undefined) {
         const name = `${label}/${tool.name}`;
@@ -343,24 +339,36 @@ export class LockGate implements Gate {
         createProblem("NotApproved", { name, state, differences: isOne ? [] : fresh, entry }, place),
       );
     }
-    checkOtherLists(server, lists, { refused, problems: verdict.problems, differences: this.#differences });
-    const listed = new Set(tools.map(({ name }) => name));
-    for (const name of Object.keys(locked.lists ?? {})) {
-      if (listed.has(name)) continue;
-      const reason = "is approved, but the server no longer lists it";
-      const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
-      verdict.problems.push(problem);
-      verdict.vanished.push({ name, problem });
+    checkOtherLists(server, lists, {
+      ...{ refused, problems: verdict.problems, differences: this.#differences, isDenied },
+    });
+    const names = {
+      lists: tools.map(({ name }) => name),
+      prompts: lists.prompts.map(({ name }) => name),
+      resources: [
+        ...lists.resources.map(({ uri }) => uri),
+        ...lists.resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+      ],
+    };
+    for (const key of ["lists", "prompts", "resources"] as const) {
+      const listed = new Set(names[key]);
+      for (const name of Object.keys(locked[key] ?? {})) {
+        if (listed.has(name)) continue;
+        const reason = "is approved, but the server no longer lists it";
+        const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
+        verdict.problems.push(problem);
+        if (key === "lists") verdict.vanished.push({ name, problem });
+      }
     }
     return verdict;
   }
 
-  /** Whether the config excludes a tool of a server. */
-  #isExcluded({ pack, label, choices }: ServerPlan, tool: string): boolean {
-    if (choices !== undefined && !isToolChosen(choices, tool)) return true;
+  /** Whether the config excludes an entry of a server's list. */
+  #isExcluded({ pack, label, choices }: ServerPlan, list: ListKey, name: string): boolean {
+    if (list === "tools" && choices !== undefined && !isToolChosen(choices, name)) return true;
     const items = pack === undefined ? undefined : this.#items.get(pack);
     if (pack === undefined || items === undefined) return false;
-    return !isToolAllowed(this.#config.packs, { pack, server: label, items }, tool);
+    return !isToolAllowed(this.#config.packs, { pack, server: label, items }, name);
   }
 
   /**
@@ -370,30 +378,18 @@ export class LockGate implements Gate {
   guard(
     plan: ServerPlan,
     { report, onMismatch }: { report(problem: Problem): void; onMismatch(error: TrailblazeError): void },
-  ): ToolPolicy | undefined {
+  ): ListPolicy | undefined {
     const server = this.#findServer(plan);
     if (server === undefined) return undefined;
     const reported = new Set<string>();
-    const refuse = (why: NotApproved): void => {
-      if (why.state === "denied" || reported.has(why.name)) return;
-      reported.add(why.name);
-      report(this.#refuse(why, server.place));
-      if (this.isFrozen) onMismatch(failure("LockMismatch", { names: [why.name] }));
-    };
-    return {
-      mayUse: (tool) => {
-        if (typeof tool.name !== "string") return false;
-        const why = server.explainTool(tool as unknown as AdvertisedTool);
-        // A lock has no tools that the config excludes.
-        if (why !== undefined && !this.#isExcluded(plan, tool.name)) refuse(why);
-        return why === undefined;
+    return createListPolicy(server, {
+      isExcluded: (list, name) => this.#isExcluded(plan, list, name),
+      refuse: (why) => {
+        if (why.state === "denied" || reported.has(why.name)) return;
+        reported.add(why.name);
+        report(this.#refuse(why, server.place));
+        if (this.isFrozen) onMismatch(failure("LockMismatch", { names: [why.name] }));
       },
-      checkInstructions: (instructions) => {
-        if (server.locked.lists == null) return "omit";
-        const why = server.explainInstructions(instructions);
-        if (why !== undefined) refuse(why);
-        return why === undefined ? "pass" : "refuse";
-      },
-    };
+    });
   }
 }

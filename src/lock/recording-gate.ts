@@ -4,7 +4,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { takeLists } from "../mcp/client/server-lists.ts";
+import { type ListKey, takeLists } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
@@ -18,7 +18,7 @@ import {
   linesOf,
 } from "./describe-items.ts";
 import { describePack } from "./describe-pack.ts";
-import type { Gate, ListedServer, ListVerdict } from "./gate.ts";
+import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
 
@@ -166,7 +166,7 @@ export class RecordingGate implements Gate {
   checkList(
     { label, source, pack, configPath }: ServerPlan,
     { lists: listed, instructions }: ListedServer,
-    isDenied: (tool: string) => boolean,
+    isDenied: IsDenied,
   ): ListVerdict {
     const { item } = source;
     const entry =
@@ -191,11 +191,15 @@ export class RecordingGate implements Gate {
     const lists: [string, LockedItem][] = [];
     const prompts: [string, LockedItem][] = [];
     const resources: [string, LockedItem][] = [];
-    for (const tool of listed.tools)
-      if (!isDenied(tool.name)) record(lists, tool.name, () => describeListedTool(tool));
-    for (const one of listed.prompts) record(prompts, one.name, () => describeListedPrompt(one));
-    for (const one of listed.resources) record(resources, one.uri, () => describeListedResource(one));
-    for (const one of listed.resourceTemplates)
+    const without = <Entry extends { name: string }>(entries: readonly Entry[], list: ListKey) =>
+      entries.filter(({ name }) => !isDenied(name, list));
+    for (const tool of without(listed.tools, "tools"))
+      record(lists, tool.name, () => describeListedTool(tool));
+    for (const one of without(listed.prompts, "prompts"))
+      record(prompts, one.name, () => describeListedPrompt(one));
+    for (const one of without(listed.resources, "resources"))
+      record(resources, one.uri, () => describeListedResource(one));
+    for (const one of without(listed.resourceTemplates, "resourceTemplates"))
       record(resources, one.uriTemplate, () => describeListedResource(one));
     if (entry !== undefined) {
       const said = linesOf(instructions);

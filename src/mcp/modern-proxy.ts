@@ -5,14 +5,24 @@ import { AnswerError } from "./client/answer-error.ts";
 import type { ServerFacts, ServerProtocol } from "./client/handshake.ts";
 import { own } from "./client/incoming-message.ts";
 import { McpClient } from "./client/mcp-client.ts";
+import { type ListKey, listRules } from "./client/server-lists.ts";
 import { openStdioChannel } from "./client/stdio-channel.ts";
 import { maximumDepth, rpcCode } from "./client-message.ts";
 import type { ForwardRequest } from "./create-modern-server.ts";
+import {
+  createLinks,
+  findUse,
+  KnownLists,
+  type ListPolicy,
+  listOf,
+  noteLinks,
+  refuseUse,
+} from "./known-lists.ts";
 import { createLegacyOnlyServer } from "./legacy-only-server.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
 import { RpcError } from "./rpc-error.ts";
 import type { CallChannel } from "./served-server.ts";
-import { describeUnapproved, KnownTools, type ToolPolicy, unapprovedInstructions } from "./tool-guard.ts";
+import { unapprovedInstructions } from "./tool-guard.ts";
 
 const limits = { frameBytes: 32 << 20, waitingBytes: 32 << 20, depth: maximumDepth };
 /** How the process ends, in milliseconds. */
@@ -87,26 +97,44 @@ class SharedProcess {
   }
 }
 
-/** Hides the tools that are not approved. */
-function guardRequests(policy: ToolPolicy, forward: ForwardRequest): ForwardRequest {
+/** Hides what is not approved. */
+function guardRequests(policy: ListPolicy, forward: ForwardRequest): ForwardRequest {
+  const links = createLinks();
+  const readList = async (
+    known: KnownLists,
+    list: ListKey,
+    meta: Readonly<Record<string, unknown>>,
+    channel: Parameters<ForwardRequest>[2],
+  ) => {
+    for (let cursor: unknown; !known.isKnown(list); ) {
+      const asked = { ...(cursor === undefined ? {} : { cursor }), _meta: meta };
+      const answer = await forward(listRules[list].method, asked, channel).catch((error) => {
+        if (error instanceof RpcError && error.code === rpcCode.method) return {};
+        throw error;
+      });
+      const page: Record<string, unknown> = { ...answer };
+      known.filter(list, page, cursor === undefined);
+      cursor = page.nextCursor;
+    }
+  };
   return async (method, params, channel) => {
-    if (method === "tools/list") {
+    const list = listOf(method);
+    const known = new KnownLists(policy, links);
+    if (list !== undefined) {
       const page = await forward(method, params, channel);
-      return new KnownTools(policy).filter({ ...page }, true);
+      return known.filter(list, { ...page }, true);
     }
-    if (method === "tools/call") {
-      const tools = new KnownTools(policy);
+    const use = findUse(method, params);
+    if (use !== undefined) {
       const { progressToken: _, ...meta } = isRecord(params._meta) ? params._meta : {};
-      // The list may have changed since the client read it.
-      for (let cursor: unknown; !tools.isComplete; ) {
-        const asked = { ...(cursor === undefined ? {} : { cursor }), _meta: meta };
-        const page: Record<string, unknown> = { ...(await forward("tools/list", asked, channel)) };
-        tools.filter(page, cursor === undefined);
-        cursor = page.nextCursor;
-      }
-      if (!tools.mayCall(params.name)) throw new RpcError(rpcCode.params, describeUnapproved(params.name));
+      // The lists may have changed since the client read them.
+      for (const one of known.findUnknown(use)) await readList(known, one, meta, channel);
+      const { code, message } = refuseUse(use);
+      if (!known.mayUse(use)) throw new RpcError(code, message);
     }
-    return forward(method, params, channel);
+    const result = await forward(method, params, channel);
+    noteLinks(links, method, { ...result });
+    return result;
   };
 }
 
@@ -119,7 +147,7 @@ export async function createModernProxy(
   protocol: ServerProtocol,
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
-  policy?: ToolPolicy,
+  policy?: ListPolicy,
 ): Promise<ModernHttpServer> {
   if (protocol === "legacy") return createLegacyOnlyServer();
   const start = () => new SharedProcess(processes.start(launch), protocol, onStderr);

@@ -7,9 +7,10 @@ import { LineDecoder } from "../runtime/line-decoder.mjs";
 import { own } from "./client/incoming-message.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
 import { cancelledIdOf, maximumDepth, methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import type { ListPolicy } from "./known-lists.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { refuseRevision } from "./revisions.ts";
-import { MessageGuard, type ToolPolicy } from "./tool-guard.ts";
+import { MessageGuard } from "./tool-guard.ts";
 
 export interface ProxyLimits {
   /** The longest message of the server, in bytes. */
@@ -56,7 +57,7 @@ function isUnknownMethod(message: Record<string, unknown>): boolean {
 
 /**
  * A subprocess server behind a connection: its process lives as long as the connection, and every message is passed on
- * unchanged, except that a client learns what a server without `initialize` speaks, and nothing of tools that `policy` refuses. `onStderr` gets its stderr output, and why it could not start or was terminated.
+ * unchanged, except that a client learns what a server without `initialize` speaks, and nothing of what `policy` refuses. `onStderr` gets its stderr output, and why it could not start or was terminated.
  */
 export function createProxyServer(
   label: string,
@@ -64,7 +65,7 @@ export function createProxyServer(
   processes: ProcessPort,
   onStderr: (chunk: Buffer) => void,
   { messageBytes, waitingBytes }: ProxyLimits = defaultLimits,
-  policy?: ToolPolicy,
+  policy?: ListPolicy,
 ): ProtocolServer {
   let connected: Transport | undefined;
   let child: ReturnType<ProcessPort["start"]> | undefined;

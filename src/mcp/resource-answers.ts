@@ -1,3 +1,4 @@
+import { TrailblazeError } from "../problems/index.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { rpcCode } from "./client-message.ts";
 import { AskedResult } from "./questions.ts";
@@ -63,6 +64,8 @@ export class ResourceAnswers {
       );
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
+      // The server that the resource is of does not know it.
+      if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
       throw handlerError(error);
     }
     const result = this.#rules.readContents(answer.contents, answer.isStatic);

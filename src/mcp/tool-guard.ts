@@ -1,69 +1,22 @@
 import { isRecord } from "../data/parse-json.ts";
 import { own } from "./client/incoming-message.ts";
+import { type ListKey, listRules } from "./client/server-lists.ts";
 import { cancelledIdOf, methodOf, type RequestId, requestIdOf, rpcCode } from "./client-message.ts";
+import {
+  createLinks,
+  findUse,
+  KnownLists,
+  type ListPolicy,
+  listOf,
+  noteLinks,
+  refuseUse,
+} from "./known-lists.ts";
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** Decides what clients learn of a server that is passed on. */
-export interface ToolPolicy {
-  /** Whether clients may see and call a tool of `tools/list`. */
-  mayUse(tool: Message): boolean;
-  /** Whether instructions are passed on or omitted, or the server is not used. */
-  checkInstructions(instructions: string | undefined): "pass" | "omit" | "refuse";
-}
-
-/** How many pages of a list are read. */
-const mostPages = 1000;
-
 export const unapprovedInstructions = "The server's instructions are not approved by trailblaze.lock.";
 
-/** The error of a call of a tool that clients may not use. */
-export const describeUnapproved = (name: unknown): string =>
-  `The tool ${JSON.stringify(name)} is not approved by trailblaze.lock.`;
-
-/** Which tools of a server clients may call, by what it listed last. */
-export class KnownTools {
-  readonly #policy: ToolPolicy;
-  /** `undefined` until a whole list was seen. */
-  #usable: Set<string> | undefined;
-  #pages = new Set<string>();
-  /** A call may reach either of two tools with the same name. */
-  #refused = new Set<string>();
-  #pageCount = 0;
-
-  constructor(policy: ToolPolicy) {
-    this.#policy = policy;
-  }
-
-  get isComplete(): boolean {
-    return this.#usable !== undefined;
-  }
-
-  mayCall(name: unknown): boolean {
-    return typeof name === "string" && this.#usable?.has(name) === true;
-  }
-
-  /** The list has changed. */
-  forget(): void {
-    this.#usable = undefined;
-  }
-
-  /** The same result of `tools/list` without what clients may not use. `isFirst`: the page that a request without a cursor got. */
-  filter(result: Message, isFirst: boolean): Message {
-    const tools = Array.isArray(result.tools) ? result.tools.filter(isRecord) : [];
-    if (isFirst) [this.#pages, this.#refused, this.#pageCount] = [new Set(), new Set(), 0];
-    this.#pageCount += 1;
-    for (const tool of tools) {
-      const isUsable = this.#policy.mayUse(tool);
-      (isUsable ? this.#pages : this.#refused).add(String(tool.name));
-    }
-    for (const name of this.#refused) this.#pages.delete(name);
-    if (result.nextCursor === undefined || this.#pageCount >= mostPages) this.#usable = this.#pages;
-    return { ...result, tools: tools.filter(({ name }) => this.#pages.has(String(name))) };
-  }
-}
-
-/** How many calls may wait for the list. */
+/** How many requests may wait for a list. */
 const mostWaiting = 1000;
 
 export interface GuardedConnection {
@@ -79,40 +32,37 @@ interface OpenRequest {
   message: Message;
 }
 
-/** Stands between a client and a server that speak any revision of MCP, and hides the tools that are not approved. */
+/** Stands between a client and a server that speak any revision of MCP, and hides what is not approved. */
 export class MessageGuard {
   readonly #connection: GuardedConnection;
-  readonly #policy: ToolPolicy;
-  readonly #tools: KnownTools;
+  readonly #policy: ListPolicy;
+  readonly #lists: KnownLists;
+  readonly #links = createLinks();
   /**
    * The client's requests that have no answer yet, by their ids as JSON. Each gets one answer: a client may reject the first
    * one, and take a second one that was not seen as the answer to its request.
    */
   readonly #open = new Map<string, OpenRequest>();
-  /** Calls that wait for the list. */
+  /** Requests that wait for a list. */
   #waiting: Message[] = [];
   /** The guard's own request; `undefined` if none is open. */
-  #ownRequest: { id: string; isFirst: boolean; meta: unknown } | undefined;
+  #ownRequest: { id: string; list: ListKey; isFirst: boolean; meta: unknown } | undefined;
   #requests = 0;
 
-  constructor(policy: ToolPolicy, connection: GuardedConnection) {
+  constructor(policy: ListPolicy, connection: GuardedConnection) {
     this.#policy = policy;
     this.#connection = connection;
-    this.#tools = new KnownTools(policy);
+    this.#lists = new KnownLists(policy, this.#links);
   }
 
   fromClient(message: Message): void {
-    const method = methodOf(message);
     const cancelled = cancelledIdOf(message);
     if (cancelled !== undefined) {
       this.#waiting = this.#waiting.filter((one) => requestIdOf(one) !== cancelled);
       this.#open.delete(JSON.stringify(cancelled));
     }
-    if (method === "tools/call") {
-      this.#call(message);
-      return;
-    }
-    this.#forward(message);
+    if (useOf(message) === undefined) this.#forward(message);
+    else this.#check(message);
   }
 
   #forward(message: Message): void {
@@ -132,7 +82,7 @@ export class MessageGuard {
   }
 
   fromServer(message: Message): void {
-    if (methodOf(message) === "notifications/tools/list_changed") this.#tools.forget();
+    this.#lists.forget(methodOf(message));
     const result = own(message, "result");
     if (result === undefined && own(message, "error") === undefined) {
       this.#connection.toClient(message);
@@ -140,7 +90,8 @@ export class MessageGuard {
     }
     const answered = own(message, "id");
     if (answered === this.#ownRequest?.id) {
-      this.#onOwnAnswer(isRecord(result) ? result : undefined);
+      const isAbsent = own(asRecord(own(message, "error")), "code") === rpcCode.method;
+      this.#onOwnAnswer(isRecord(result) ? result : isAbsent ? {} : undefined);
       return;
     }
     // An error without an id answers a message that the server could not read.
@@ -149,9 +100,11 @@ export class MessageGuard {
     if (request === undefined) return;
     const { id } = request;
     const method = methodOf(request.message);
-    if (isRecord(result) && method === "tools/list") {
+    const list = listOf(method);
+    if (isRecord(result)) noteLinks(this.#links, method, result);
+    if (isRecord(result) && list !== undefined) {
       const isFirst = own(asRecord(request.message.params), "cursor") === undefined;
-      this.#connection.toClient({ jsonrpc: "2.0", id, result: this.#tools.filter(result, isFirst) });
+      this.#connection.toClient({ jsonrpc: "2.0", id, result: this.#lists.filter(list, result, isFirst) });
     } else if (isRecord(result) && (method === "initialize" || method === "server/discover"))
       this.#passHandshake(id, result);
     else this.#connection.toClient({ ...message, id });
@@ -174,59 +127,80 @@ export class MessageGuard {
     this.#connection.onRefused();
   }
 
-  #call(message: Message): void {
-    if (this.#tools.isComplete) {
-      this.#settle(message);
-      return;
+  #check(message: Message): void {
+    if (this.#findUnknown(message) === undefined) this.#settle(message);
+    else if (this.#waiting.length >= mostWaiting) this.#refuse(message);
+    else {
+      this.#waiting.push(message);
+      if (this.#ownRequest === undefined) this.#listNext();
     }
-    if (this.#waiting.length >= mostWaiting) {
-      this.#refuse(message);
-      return;
-    }
-    this.#waiting.push(message);
-    if (this.#ownRequest === undefined) this.#list(own(asRecord(message.params), "_meta"), undefined);
   }
 
-  /** Asks for the list, with the metadata that requests of modern clients need. */
-  #list(meta: unknown, cursor: unknown): void {
+  /** The first list that decides about a request and is not known. */
+  #findUnknown(message: Message): ListKey | undefined {
+    const use = useOf(message);
+    return use && this.#lists.findUnknown(use)[0];
+  }
+
+  /** Asks for a list that a request waits for. */
+  #listNext(): void {
+    for (const message of this.#waiting) {
+      const list = this.#findUnknown(message);
+      if (list === undefined) continue;
+      this.#list(list, own(asRecord(message.params), "_meta"), undefined);
+      return;
+    }
+  }
+
+  /** Asks for a page of a list, with the metadata that requests of modern clients need. */
+  #list(list: ListKey, meta: unknown, cursor: unknown): void {
     const { progressToken: _, ...kept } = isRecord(meta) ? meta : {};
     this.#requests += 1;
     const id = `trailblaze-list-${this.#requests}`;
-    this.#ownRequest = { id, isFirst: cursor === undefined, meta };
+    this.#ownRequest = { id, list, isFirst: cursor === undefined, meta };
     const params = {
       ...(cursor === undefined ? {} : { cursor }),
       ...(Object.keys(kept).length === 0 ? {} : { _meta: kept }),
     };
-    this.#connection.toServer({ jsonrpc: "2.0", id, method: "tools/list", params });
+    this.#connection.toServer({ jsonrpc: "2.0", id, method: listRules[list].method, params });
   }
 
+  /** `undefined`: the list could not be read, so what waits for it is refused. */
   #onOwnAnswer(result: Message | undefined): void {
-    const { isFirst = true, meta } = this.#ownRequest ?? {};
+    if (this.#ownRequest === undefined) return;
+    const { list, isFirst, meta } = this.#ownRequest;
     this.#ownRequest = undefined;
     if (result !== undefined) {
-      this.#tools.filter(result, isFirst);
-      if (!this.#tools.isComplete) {
-        this.#list(meta, result.nextCursor);
+      this.#lists.filter(list, result, isFirst);
+      if (!this.#lists.isKnown(list)) {
+        this.#list(list, meta, result.nextCursor);
         return;
       }
     }
-    for (const message of this.#waiting.splice(0)) this.#settle(message);
+    const isDecided = (message: Message) => {
+      const unknown = this.#findUnknown(message);
+      return unknown === undefined || (result === undefined && unknown === list);
+    };
+    const decided = this.#waiting.filter(isDecided);
+    this.#waiting = this.#waiting.filter((message) => !decided.includes(message));
+    for (const message of decided) this.#settle(message);
+    if (this.#ownRequest === undefined) this.#listNext();
   }
 
   #settle(message: Message): void {
-    if (this.#tools.mayCall(own(asRecord(message.params), "name"))) this.#forward(message);
+    const use = useOf(message);
+    if (use !== undefined && this.#lists.findUnknown(use).length === 0 && this.#lists.mayUse(use))
+      this.#forward(message);
     else this.#refuse(message);
   }
 
   #refuse(message: Message): void {
-    const id = requestIdOf(message);
-    if (id === undefined) return;
-    const error = {
-      code: rpcCode.params,
-      message: describeUnapproved(own(asRecord(message.params), "name")),
-    };
-    this.#connection.toClient({ jsonrpc: "2.0", id, error });
+    const [id, use] = [requestIdOf(message), useOf(message)];
+    if (id !== undefined && use !== undefined)
+      this.#connection.toClient({ jsonrpc: "2.0", id, error: refuseUse(use) });
   }
 }
+
+const useOf = (message: Message) => findUse(methodOf(message), own(message, "params"));
 
 const asRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {});

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { ToolPolicy } from "../mcp/tool-guard.ts";
+import type { ListPolicy } from "../mcp/known-lists.ts";
 import { failure } from "../problems/index.ts";
 import type { ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
@@ -68,14 +68,14 @@ export async function passThrough(
 }
 
 /**
- * The same, with the messages read one by one: clients learn nothing of tools that `policy` refuses. Calls that the client
+ * The same, with the messages read one by one: clients learn nothing of what `policy` refuses. Calls that the client
  * made before its input ended are answered.
  */
 export async function passMessages(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
-  { input, output, error, policy, drain }: OwnStreams & { policy: ToolPolicy; drain?: number | undefined },
+  { input, output, error, policy, drain }: OwnStreams & { policy: ListPolicy; drain?: number | undefined },
 ): Promise<RunningServer> {
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");

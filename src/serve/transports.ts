@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ServedOverHttp } from "../mcp/http/serve-http.ts";
-import type { ToolPolicy } from "../mcp/tool-guard.ts";
+import type { ListPolicy } from "../mcp/known-lists.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 import type { ServedEras } from "./served-eras.ts";
@@ -85,7 +85,7 @@ export async function guardOnOwnStreams(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
-  policy: ToolPolicy,
+  policy: ListPolicy,
   drain?: number,
 ): Promise<RunningServer> {
   const { passMessages } = await import("./pass-through.ts");

@@ -1,4 +1,6 @@
 import { describeType } from "../data/parse-json.ts";
+import { AnswerError, saysUnknownResource } from "../mcp/client/answer-error.ts";
+import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
@@ -24,6 +26,13 @@ export interface ReadOptions {
 /** What a resource contains. Strings are the author's and not trusted. */
 export interface ResourceResult {
   contents: readonly ResourceContents[];
+}
+
+/** The error for a URI that neither the session nor its server knows. */
+function notFound({ resources }: SessionState, uri: string): TrailblazeError {
+  const known = resources.flatMap(({ resource }) => resource.uri ?? resource.uriTemplate ?? []);
+  const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
+  return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
 }
 
 /** Reads resources of packs and servers, for the host and for clients that the session is served to. */
@@ -59,11 +68,9 @@ export class ResourceCalls {
     }
     const route = this.find(state, uri);
     if (route === undefined) {
-      const excluded = state.resourceServers.flatMap(({ hidden }) => hidden.get(uri) ?? [])[0];
+      const excluded = state.resourceServers.flatMap((one) => one.findHidden(uri)?.problem ?? [])[0];
       if (excluded !== undefined) throw new TrailblazeError(excluded);
-      const known = state.resources.flatMap(({ resource }) => resource.uri ?? resource.uriTemplate ?? []);
-      const nearest = findNearestNames(uri, known);
-      throw failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
+      throw notFound(state, uri);
     }
     const { own } = this.#calls;
     const closing = this.#closing;
@@ -110,12 +117,16 @@ export class ResourceCalls {
     const { server, plan } = route.from;
     if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
     const connected = server.current ?? (await server.ready);
-    const { inputRequired, contents } = await connected.readResource(uri, {
+    const options = {
       signal: channel.signal,
       limit: channel.limit,
       ask: askInScope(uri, scope),
       user: scope.sessionId,
       round,
+    };
+    const { inputRequired, contents } = await connected.readResource(uri, options).catch((error) => {
+      const { cause } = error instanceof ServerCallError ? error : {};
+      throw cause instanceof AnswerError && saysUnknownResource(cause) ? notFound(state, uri) : error;
     });
     if (inputRequired !== undefined) return { inputRequired };
     return { contents: contents as unknown as ResourceContents[], isStatic: false };

@@ -2,9 +2,9 @@ import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/clie
 import type { Problem } from "../problems/index.ts";
 import { createPackResource, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { describeSource } from "../runtime/server-launches.ts";
+import { fitsServerTemplate } from "../runtime/server-templates.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import type { LinkMaker } from "./resource-links.ts";
 import type { PlannedServer } from "./session-servers.ts";
 
 /** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */
@@ -21,9 +21,16 @@ export interface SessionResource {
   source: ToolSource;
 }
 
-/** A running server whose resources can be read. `hidden`: the URIs of those that are excluded, and the problem that says why. */
+/** A running server whose resources can be read. */
 export interface ResourceServer extends PlannedServer {
-  hidden: ReadonlyMap<string, Problem | undefined>;
+  /** Whether a URI is of a resource that is excluded, and the problem that says why; `undefined` for any other one. */
+  findHidden(uri: string): { problem: Problem | undefined } | undefined;
+}
+
+/** Who made a link in a result: the label of a server, or the npm name of a pack. */
+export interface LinkMaker {
+  server?: string;
+  pack?: string | undefined;
 }
 
 /** How a URI is read. */
@@ -89,12 +96,19 @@ export function collectServerResources(
   isAllowed: (name: string) => boolean = () => true,
   refused: ReadonlyMap<object, Problem> = new Map(),
 ): ResourceContribution {
-  const isHidden = (listing: Listing) => !isAllowed(listing.name) || refused.has(listing);
   const all: readonly Listing[] = [...lists.resources, ...lists.resourceTemplates];
-  const hidden = new Map(
-    all.filter(isHidden).map((listing) => [listing.uri ?? "", refused.get(listing)] as const),
-  );
-  const resourceServer = { ...one, hidden };
+  const isHidden = (listing: Listing) => !isAllowed(listing.name) || refused.has(listing);
+  const fits = ({ uri, uriTemplate = "" }: Listing, asked: string) =>
+    uri === asked || fitsServerTemplate(uriTemplate, asked);
+  const hidden = all.filter(isHidden);
+  const templates = lists.resourceTemplates.filter((one) => !isHidden(one));
+  const findHidden = (asked: string) => {
+    const found =
+      hidden.find(({ uri }) => uri === asked) ??
+      (templates.some((one) => fits(one, asked)) ? undefined : hidden.find((one) => fits(one, asked)));
+    return found && { problem: refused.get(found) };
+  };
+  const resourceServer = { ...one, findHidden };
   const resources = all
     .filter((listing) => !isHidden(listing))
     .map(
@@ -106,9 +120,6 @@ export function collectServerResources(
     );
   return { resources, resourceServer };
 }
-
-/** What a template of a server begins with: servers may match its variables in other ways than packs' templates. */
-const beginningOf = (template: string) => template.slice(0, template.indexOf("{"));
 
 /**
  * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it.
@@ -126,7 +137,7 @@ export function findRoute(
   maker: LinkMaker | undefined,
 ): ResourceRoute | undefined {
   const from = resourceServers.find(({ plan }) => plan.label === maker?.server);
-  if (from !== undefined && !from.hidden.has(uri)) return { by: "server", from };
+  if (from !== undefined && from.findHidden(uri) === undefined) return { by: "server", from };
   const ofPack = resources.flatMap(({ route, resource: { source } }) =>
     route.by === "code" && maker?.pack !== undefined && source.pack === maker.pack ? [route.resource] : [],
   );
@@ -137,7 +148,6 @@ export function findRoute(
   return resources.find(({ resource: { uriTemplate }, route }) => {
     if (uriTemplate === undefined) return false;
     if (route.by === "code") return route.resource.match(uri) !== undefined;
-    const beginning = beginningOf(uriTemplate);
-    return beginning.includes(":") && uri.startsWith(beginning) && !route.from.hidden.has(uri);
+    return fitsServerTemplate(uriTemplate, uri) && route.from.findHidden(uri) === undefined;
   })?.route;
 }

@@ -3,7 +3,7 @@ import { isToolAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import type { Gate } from "../lock/gate.ts";
+import type { Gate, IsDenied } from "../lock/gate.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import {
   planPackServer,
@@ -166,8 +166,10 @@ export class StateServers {
       const resources = collectServerResources(one, lists, isToolAllowed);
       return { ...collectServerTools(one, tools, isToolAllowed), ...prompts, ...resources };
     }
-    const isDenied = (tool: string) =>
-      explainDenied(one.plan, tool, isToolAllowed ?? (() => true)) !== undefined;
+    const isAllowed = isToolAllowed ?? (() => true);
+    // `tools` of a server in the config is only about its tools.
+    const isDenied: IsDenied = (name, list) =>
+      list === "tools" ? explainDenied(one.plan, name, isAllowed) !== undefined : !isAllowed(name);
     const verdict = gate.checkList(one.plan, { lists, instructions }, isDenied);
     const { refused, refusal, problems, vanished } = verdict;
     const { label, source } = one.plan;

@@ -14,6 +14,7 @@ import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
@@ -22,8 +23,8 @@ import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts"
 import { CallListeners, type CallLog, type ToolLog, type ToolProgress } from "./call-listeners.ts";
 import { CallReach } from "./call-reach.ts";
 import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
-import { ResourceLinks } from "./resource-links.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
+import type { LinkMaker } from "./session-reads.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
@@ -111,7 +112,7 @@ export class ToolCalls {
   readonly #asked = new AskedRequests();
   readonly #listeners: CallListeners;
   /** The links in results. */
-  readonly links = new ResourceLinks();
+  readonly links = new ResourceLinks<LinkMaker>();
   /** What the code of packs may call. */
   readonly reach: CallReach;
 

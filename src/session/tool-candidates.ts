@@ -36,7 +36,7 @@ export interface Contribution extends Partial<PromptContribution>, Partial<Resou
   listed?: ListedTools;
 }
 
-/** The server's own names of all its tools. */
+/** The server's own names of what it lists. */
 export interface ListedTools {
   /** The label: of a server of a pack, its qualified name. */
   server: string;
@@ -44,7 +44,10 @@ export interface ListedTools {
   pack: string | undefined;
   choices: ServerPlan["choices"];
   configPath: Path | undefined;
+  /** Of its tools. */
   names: readonly string[];
+  /** Of its prompts, resources and templates. */
+  otherNames: readonly string[];
 }
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -294,7 +297,9 @@ export function collectServerTools(
 ): Contribution {
   const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);
-  const listed = { server: plan.label, pack: plan.pack, choices, configPath, names };
+  const { prompts = [], resources = [], resourceTemplates = [] } = server.lists ?? {};
+  const otherNames = [...prompts, ...resources, ...resourceTemplates].map(({ name }) => name);
+  const listed = { server: plan.label, pack: plan.pack, choices, configPath, names, otherNames };
   const contribution: Contribution = { candidates: [], skipped: [], problems: [], listed };
   const { pack, item } = source;
   const place: ProblemPlace =

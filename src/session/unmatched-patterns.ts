@@ -24,7 +24,7 @@ export interface PatternSources {
 class InstalledNames {
   /** Qualified names of packs. */
   readonly packs: readonly string[];
-  /** Qualified names of packs, of items, and of tools of packs' servers. */
+  /** Qualified names of packs, of items, and of what packs' servers list. */
   readonly all: readonly string[];
   /** Packs with servers whose tools are unknown, because the session does not start them. */
   readonly #unknown: readonly string[];
@@ -43,10 +43,10 @@ class InstalledNames {
     const items = found.flatMap((one) =>
       declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`),
     );
-    const tools = listed.flatMap(({ pack, names }) =>
-      pack === undefined ? [] : names.map((name) => `${pack}/${name}`),
+    const ofServers = listed.flatMap(({ pack, names, otherNames }) =>
+      pack === undefined ? [] : [...names, ...otherNames].map((name) => `${pack}/${name}`),
     );
-    this.all = [...this.packs, ...items, ...tools];
+    this.all = [...this.packs, ...items, ...ofServers];
     this.#unknown = found
       .filter(({ pack }) =>
         pack.servers.some(

@@ -46,6 +46,7 @@ describe("a template of URIs", () => {
     ["docs://{page}", "docs://."],
     ["docs://{page}", "docs://..%5Csecret"],
     ["docs://{page}", "docs://a%5C..%5C..%5Csecret"],
+    ["docs://{page}", "docs://a%00.md"],
     ["docs://{page}", "docs://%"],
     ["docs://{page}", "docs://%zz"],
     ["docs://{page}", "docs://%C3"],

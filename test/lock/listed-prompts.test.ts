@@ -29,19 +29,18 @@ async function makeListed() {
 test("prompts and resources of a server that a lock does not have are left out, and its tools are used", async () => {
   const { project, before } = await makeListed();
   expect(Object.keys(before)).not.toContain("prompts");
-  for (const lock of ["surface", "frozen"] as const) {
-    const session = await openLocked(project, { lock });
-    expect(namesOf(session.tools)).toContain("query");
-    expect(ofServer(namesOf(session.prompts))).toEqual([]);
-    expect(session.problems).toMatchObject([
-      { code: "NotApproved", message: expect.stringMatching(/Some prompts of .*report and audit/) },
-      { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
-    ]);
-    await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
-    expect(session.resources).toEqual([]);
-    await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
-    await session.close();
-  }
+  const session = await openLocked(project);
+  expect(namesOf(session.tools)).toContain("query");
+  expect(ofServer(namesOf(session.prompts))).toEqual([]);
+  expect(session.problems).toMatchObject([
+    { code: "NotApproved", message: expect.stringMatching(/Some prompts of .*report and audit/) },
+    { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
+  ]);
+  await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
+  expect(session.resources).toEqual([]);
+  await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
+  await session.close();
+  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
   const { packs, inSync } = await diffLock({ cwd: project });
   expect(inSync).toBe(false);
   const items = packs.flatMap((pack) => pack.items);
@@ -76,4 +75,51 @@ test("approved prompts of a server are offered, and a changed or new one is not"
   });
   await changed.close();
   await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+});
+
+test("an approved prompt or resource that a server no longer lists is outdated, and a difference for frozen", async () => {
+  const { project } = await makeListed();
+  await lockEverything(project);
+  editJson(project, list, (listed: Values) => ({ ...listed, prompts: [prompts[1]], resources: [] }));
+  const session = await openLocked(project);
+  expect(session.problems.map(({ code, severity, message }) => [code, severity, message])).toEqual([
+    ["LockOutdated", "info", expect.stringContaining("report")],
+    ["LockOutdated", "info", expect.stringContaining("db://tables")],
+  ]);
+  expect(ofServer(namesOf(session.prompts))).toEqual(["audit"]);
+  await session.close();
+  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+});
+
+test("a template that is not approved is not read, neither by a link nor where an approved one fits too", async () => {
+  const { project } = await makeListed();
+  const row = { uriTemplate: "db://rows/{id}", name: "row" };
+  editJson(project, list, (listed: Values) => ({ ...listed, templates: [row] }));
+  await lockEverything(project);
+  const secret = { uriTemplate: "db://secret/{id}", name: "secret" };
+  editJson(project, list, (listed: Values) => ({ ...listed, templates: [row, secret] }));
+  const session = await openLocked(project);
+  const read = async (uri: string) => (await session.readResource(uri)).contents[0]?.text;
+  expect(await read("db://rows/1")).toBe("read db://rows/1");
+  for (const link of ["db://secret/1", "db://secret/a/b"]) await session.callTool("query", { link });
+  await expect(read("db://secret/1")).rejects.toMatchObject({ code: "NotApproved" });
+  await expect(read("db://secret/2")).rejects.toMatchObject({ code: "NotApproved" });
+  expect(await read("db://secret/a/b")).toBe("read db://secret/a/b");
+  await session.close();
+});
+
+test("what the config excludes of a pack's server is neither approved nor reported", async () => {
+  const { project } = await makeListed();
+  editJson(project, "trailblaze.config.json", (config: Values) => ({
+    ...config,
+    packs: { deny: ["acme/jira/audit", "acme/jira/tables"] },
+  }));
+  await lockEverything(project);
+  expect(warehouse(project)).toMatchObject({ prompts: { report: {} } });
+  expect(warehouse(project).prompts).not.toHaveProperty("audit");
+  expect(warehouse(project)).not.toHaveProperty("resources");
+  const session = await openLocked(project, { lock: "frozen" });
+  expect(session.problems).toEqual([]);
+  expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);
+  await session.close();
 });

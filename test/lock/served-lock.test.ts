@@ -1,5 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -7,6 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { formatLock, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
 import type { LockFile } from "../../src/lock/types.ts";
 import { startServer } from "../../src/serve.ts";
+import { lockEverything } from "../approval/support/locked-project.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 import { count, editJson, inPack, makeLocked, makeReaching, query } from "./support/locked-project.ts";
@@ -51,6 +56,19 @@ async function connectHttp(cwd: string, server: string) {
   return client;
 }
 
+/** A modern one. */
+async function connectModern(cwd: string, server: string) {
+  const running = await startServer(server, { cwd, transport: { port: 0 } });
+  onTestFinished(() => running.close());
+  const client = new ModernClient(
+    { name: "tester", version: "1.0.0" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  await client.connect(new ModernHttp(new URL(String(running.url))) as never);
+  onTestFinished(() => client.close());
+  return client;
+}
+
 test("a subprocess server whose list is approved is passed on as it is", async () => {
   const project = await makeLocked();
   const { client } = await connect(project, "acme/jira/warehouse");
@@ -76,6 +94,64 @@ test.each(["stdio", "http"])(
     for (const name of ["query", "drop", "nothing"])
       await expect(client.callTool({ name })).rejects.toMatchObject({ code: -32602 });
     expect(await client.callTool({ name: "count" })).toMatchObject({ content: [{ text: "called count" }] });
+  },
+);
+
+test.each(["stdio", "http", "modern http"])(
+  "over %s, prompts and resources of a subprocess server that are not approved are neither listed nor used",
+  async (transport) => {
+    const project = await makeLocked();
+    const row = { uriTemplate: "db://rows/{id}", name: "row" };
+    const setOthers = (others: Values) =>
+      writeFileSync(
+        join(project, inPack("list.json")),
+        JSON.stringify({ instructions: "Use SQL.", tools: [query, count], isModern, ...others }),
+      );
+    const isModern = transport === "modern http";
+    const [audit, tables] = [{ name: "audit" }, { uri: "db://tables", name: "tables" }];
+    setOthers({
+      prompts: [audit, { name: "report", description: "Reports." }],
+      resources: [tables, { uri: "db://users", name: "users" }],
+      templates: [row],
+    });
+    await lockEverything(project);
+    setOthers({
+      prompts: [audit, { name: "report", description: "Poison." }, { name: "added" }],
+      resources: [tables, { uri: "db://users", name: "users", title: "Poison" }],
+      templates: [row, { uriTemplate: "db://secrets/{id}", name: "secret" }],
+    });
+    const server = "acme/jira/warehouse";
+    const client = isModern
+      ? await connectModern(project, server)
+      : transport === "http"
+        ? await connectHttp(project, server)
+        : (await connect(project, server)).client;
+    const refused = { code: -32602, message: expect.stringContaining("is not approved") };
+    // Before any list.
+    await expect(client.getPrompt({ name: "report" })).rejects.toMatchObject(refused);
+    await expect(client.readResource({ uri: "db://users" })).rejects.toMatchObject(refused);
+    expect(namesOf((await client.listPrompts()).prompts)).toEqual(["audit"]);
+    expect(namesOf((await client.listResources()).resources)).toEqual(["tables"]);
+    expect(namesOf((await client.listResourceTemplates()).resourceTemplates)).toEqual(["row"]);
+    for (const name of ["added", "none"])
+      await expect(client.getPrompt({ name })).rejects.toMatchObject(refused);
+    expect((await client.getPrompt({ name: "audit" })).messages).toMatchObject([
+      { content: { text: "got audit" } },
+    ]);
+    const links = ["db://linked", "db://secrets/2", "db://users"];
+    for (const link of links) await client.callTool({ name: "query", arguments: { link } });
+    for (const uri of ["db://users", "db://secrets/1", "db://secrets/2", "db://rows/1/2", "db://other"]) {
+      await expect(client.readResource({ uri })).rejects.toMatchObject(refused);
+      if (!isModern) await expect(client.subscribeResource({ uri })).rejects.toMatchObject(refused);
+    }
+    for (const uri of ["db://tables", "db://rows/1", "db://linked"])
+      expect((await client.readResource({ uri })).contents).toMatchObject([{ text: `read ${uri}` }]);
+    const argument = { name: "x", value: "" };
+    for (const ref of [
+      { type: "ref/prompt", name: "report" },
+      { type: "ref/resource", uri: "db://secrets/{id}" },
+    ] as const)
+      await expect(client.complete({ ref, argument })).rejects.toMatchObject(refused);
   },
 );
 

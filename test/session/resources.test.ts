@@ -51,7 +51,8 @@ const linking = (prefix: string) => `
   server.setRequestHandler(types.ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [{ uriTemplate: "${prefix}://{+path}", name: "paths" }] }));
   server.setRequestHandler(types.ReadResourceRequestSchema, ({ params: { uri } }) => {
-    if (uri.endsWith("none")) throw new types.McpError(-32002, "No such thing");
+    const [, code, message] = /=(-?\\d+):(.*)/.exec(decodeURIComponent(uri)) ?? [];
+    if (code) throw Object.assign(new Error(message), { code: Number(code) });
     return { contents: [{ uri, text: "${prefix} has " + uri }] };
   });
   await server.connect(new StdioServerTransport());
@@ -173,7 +174,16 @@ describe("resources of servers in a session", () => {
     expect(await read("shared://one")).toBe("b has shared://one");
     expect(await read("hidden://1")).toBe("b has hidden://1");
     expect(await read("b://some/path")).toBe("b has b://some/path");
-    await expect(read("a://none")).rejects.toMatchObject({ code: "ResourceFailed" });
+    for (const [answer, code] of [
+      ["-32002:No such thing", "ResourceNotFound"],
+      ["-32602:Bad", "ResourceNotFound"],
+      ["-32603:Unknown resource: x", "ResourceNotFound"],
+      ["-32603:Resource a:x not found", "ResourceNotFound"],
+      ["-32603:The table was not found", "ResourceFailed"],
+      ["-32601:Method not found", "ResourceFailed"],
+      ["1:broken", "ResourceFailed"],
+    ])
+      await expect(read(`a://x=${encodeURIComponent(String(answer))}`)).rejects.toMatchObject({ code });
     onTestFinished(() => session.close());
   });
 });

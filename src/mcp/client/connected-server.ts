@@ -119,8 +119,14 @@ export class ServerCallError extends Error {
   readonly reason: "exited" | "timeout" | "protocol" | "closed";
   readonly exit: UnexpectedExit | undefined;
 
-  constructor(reason: ServerCallError["reason"], message: string, exit?: UnexpectedExit) {
-    super(message);
+  /** `cause`: the server's error answer. */
+  constructor(
+    reason: ServerCallError["reason"],
+    message: string,
+    exit?: UnexpectedExit,
+    options?: { cause: unknown },
+  ) {
+    super(message, options);
     this.reason = reason;
     this.exit = exit;
   }

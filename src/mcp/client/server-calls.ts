@@ -84,7 +84,8 @@ export function createServerCalls(
   const openCalls = new Set<OpenCall>();
   let lastToken = 0;
 
-  const fault = (reason: string) => new ServerCallError("protocol", `Server "${label}" failed: ${reason}`);
+  const fault = (reason: string, cause?: AnswerError) =>
+    new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
 
   /** Sends a request; `read` returns its result, or why it is invalid. */
   async function call<Result extends object>(
@@ -131,7 +132,7 @@ export function createServerCalls(
       }
       signal?.throwIfAborted();
       if (error instanceof AnswerError)
-        throw fault(describeMissing(error) ?? describeAnswer(error, redactor));
+        throw fault(describeMissing(error) ?? describeAnswer(error, redactor), error);
       throw findEnd() ?? fault(error instanceof Error ? error.message : String(error));
     } finally {
       limit.onOver = onOver;

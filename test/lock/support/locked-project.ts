@@ -13,19 +13,29 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 const at = (name) => fileURLToPath(new URL(name, import.meta.url));
 appendFileSync(at("started.txt"), "started\\n");
-const { instructions, tools, prompts, resources } = JSON.parse(readFileSync(at("list.json"), "utf8"));
+const { instructions, tools, prompts, resources, templates = [], isModern } = JSON.parse(readFileSync(at("list.json"), "utf8"));
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  const answer = (result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...message }) + "\\n");
+  const modern = isModern && { resultType: "complete", ttlMs: 0, cacheScope: "private" };
+  const answer = (result) => send({ result: { ...modern, ...result } });
   const serverInfo = { name: "list", version: "1.0.0" };
   const capabilities = { tools: {}, ...(prompts && { prompts: {} }), ...(resources && { resources: {} }) };
-  if (method === "initialize")
+  if (method === "server/discover")
+    answer({ supportedVersions: ["2026-07-28"], capabilities, serverInfo, instructions });
+  else if (method === "initialize" && isModern) send({ error: { code: -32601, message: "Method not found" } });
+  else if (method === "initialize")
     answer({ protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions });
   else if (method === "prompts/list") answer({ prompts });
   else if (method === "resources/list") answer({ resources });
-  else if (method === "resources/templates/list") answer({ resourceTemplates: [] });
+  else if (method === "resources/templates/list") answer({ resourceTemplates: templates });
+  else if (method === "prompts/get")
+    answer({ messages: [{ role: "user", content: { type: "text", text: "got " + params.name } }] });
+  else if (method === "resources/read") answer({ contents: [{ uri: params.uri, text: "read " + params.uri }] });
   else if (method === "tools/list") answer({ tools });
   else if (method === "tools/call" && params.arguments?.exit) process.exit(3);
+  else if (method === "tools/call" && params.arguments?.link)
+    answer({ content: [{ type: "resource_link", name: "linked", uri: params.arguments.link }] });
   else if (method === "tools/call") answer({ content: [{ type: "text", text: "called " + params.name }] });
 });
 `;

@@ -1,24 +1,17 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { ContentBlock } from "../runtime/tool-result.ts";
 
 /** How many links are remembered, of those that results had last. */
 const mostLinks = 10_000;
 const longestUri = 8192;
 
-/** Who made the links in the results of a session: the label of a server, or the npm name of a pack. */
-export interface LinkMaker {
-  server?: string;
-  pack?: string | undefined;
-}
-
 /** The makers of the links that results had, by URI: a link need not be listed. */
-export class ResourceLinks {
-  readonly #makers = new Map<string, LinkMaker>();
+export class ResourceLinks<Maker> {
+  readonly #makers = new Map<string, Maker>();
 
   /** Notes the `resource_link`s of a result. */
-  note(content: readonly ContentBlock[], maker: LinkMaker): void {
+  note(content: readonly unknown[], maker: Maker): void {
     for (const block of content) {
-      const { type, uri } = isRecord(block) ? (block as Record<string, unknown>) : {};
+      const { type, uri } = isRecord(block) ? block : {};
       if (type !== "resource_link" || typeof uri !== "string" || uri.length > longestUri) continue;
       this.#makers.delete(uri);
       this.#makers.set(uri, maker);
@@ -28,7 +21,7 @@ export class ResourceLinks {
   }
 
   /** The maker of the last link with this URI. */
-  makerOf(uri: string): LinkMaker | undefined {
+  makerOf(uri: string): Maker | undefined {
     return this.#makers.get(uri);
   }
 }

@@ -1,0 +1,151 @@
+import { isRecord } from "../data/parse-json.ts";
+import { ResourceLinks } from "../runtime/resource-links.ts";
+import { fitsServerTemplate } from "../runtime/server-templates.ts";
+import { type ListKey, listKeys, listRules } from "./client/server-lists.ts";
+import { rpcCode } from "./client-message.ts";
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** Decides what clients learn of a server that is passed on. */
+export interface ListPolicy {
+  /** Whether clients may see and use an entry of a list. */
+  mayUse(list: ListKey, entry: Message): boolean;
+  /** Whether instructions are passed on or omitted, or the server is not used. */
+  checkInstructions(instructions: string | undefined): "pass" | "omit" | "refuse";
+}
+
+/** How many pages of a list are read. */
+const mostPages = 1000;
+
+/** The links in results that clients got, which they may read although no list has them. */
+export type KnownLinks = ResourceLinks<true>;
+export const createLinks = (): KnownLinks => new ResourceLinks<true>();
+
+const asRecord = (value: unknown): Message => (isRecord(value) ? value : {});
+
+/** The list that a method reads. */
+export const listOf = (method: string | undefined): ListKey | undefined =>
+  listKeys.find((key) => listRules[key].method === method);
+
+/** What a request uses: an entry of a list, or a URI. */
+export interface Use {
+  kind: "tool" | "prompt" | "resource";
+  name: unknown;
+}
+
+/** What a request uses that may not be approved; `undefined` for other requests. */
+export function findUse(method: string | undefined, params: unknown): Use | undefined {
+  const { name, uri, ref } = asRecord(params);
+  switch (method) {
+    case "tools/call":
+      return { kind: "tool", name };
+    case "prompts/get":
+      return { kind: "prompt", name };
+    case "resources/read":
+    case "resources/subscribe":
+      return { kind: "resource", name: uri };
+    case "completion/complete": {
+      const { type, name: prompt, uri: template } = asRecord(ref);
+      return type === "ref/prompt" ? { kind: "prompt", name: prompt } : { kind: "resource", name: template };
+    }
+  }
+}
+
+const listsOf: Readonly<Record<Use["kind"], readonly ListKey[]>> = {
+  tool: ["tools"],
+  prompt: ["prompts"],
+  resource: ["resources", "resourceTemplates"],
+};
+
+/** The error of a request for what clients may not use. */
+export const refuseUse = ({ kind, name }: Use) => ({
+  code: rpcCode.params,
+  message: `The ${kind} ${JSON.stringify(name)} is not approved by trailblaze.lock.`,
+});
+
+/** What one list had last. */
+class KnownList {
+  readonly #key: ListKey;
+  readonly #policy: ListPolicy;
+  /** `undefined` until a whole list was seen. */
+  usable: ReadonlySet<string> | undefined;
+  #pages = new Set<string>();
+  /** A request may reach either of two entries with the same name. */
+  refused = new Set<string>();
+  #pageCount = 0;
+
+  constructor(key: ListKey, policy: ListPolicy) {
+    this.#key = key;
+    this.#policy = policy;
+  }
+
+  filter(result: Message, isFirst: boolean): Message {
+    const key = this.#key;
+    const [id = ""] = listRules[key].keys;
+    const entries = Array.isArray(result[key]) ? result[key].filter(isRecord) : [];
+    if (isFirst) [this.#pages, this.refused, this.#pageCount] = [new Set(), new Set(), 0];
+    this.#pageCount += 1;
+    for (const entry of entries) {
+      const isUsable = this.#policy.mayUse(key, entry);
+      (isUsable ? this.#pages : this.refused).add(String(entry[id]));
+    }
+    for (const name of this.refused) this.#pages.delete(name);
+    if (result.nextCursor === undefined || this.#pageCount >= mostPages) this.usable = this.#pages;
+    return { ...result, [key]: entries.filter((entry) => this.#pages.has(String(entry[id]))) };
+  }
+}
+
+/** What of a server clients may use, by what it listed last. */
+export class KnownLists {
+  readonly #lists: Readonly<Record<ListKey, KnownList>>;
+  readonly #links: KnownLinks;
+
+  constructor(policy: ListPolicy, links: KnownLinks) {
+    this.#links = links;
+    this.#lists = Object.fromEntries(listKeys.map((key) => [key, new KnownList(key, policy)])) as Record<
+      ListKey,
+      KnownList
+    >;
+  }
+
+  /** The lists that decide about a use and are not known. */
+  findUnknown({ kind }: Use): ListKey[] {
+    return listsOf[kind].filter((key) => this.#lists[key].usable === undefined);
+  }
+
+  /** By the lists that are known. */
+  mayUse({ kind, name }: Use): boolean {
+    if (typeof name !== "string") return false;
+    const { resources, resourceTemplates } = this.#lists;
+    const isUsable = (key: ListKey) => this.#lists[key].usable?.has(name) === true;
+    if (kind === "tool") return isUsable("tools");
+    if (kind === "prompt") return isUsable("prompts");
+    if (isUsable("resources") || isUsable("resourceTemplates")) return true;
+    if (resources.usable === undefined || resources.refused.has(name)) return false;
+    const fits = (template: string) => fitsServerTemplate(template, name);
+    if ([...(resourceTemplates.usable ?? [])].some(fits)) return true;
+    return this.#links.makerOf(name) === true && ![...resourceTemplates.refused].some(fits);
+  }
+
+  /** The lists of a server's capability have changed. */
+  forget(method: string | undefined): void {
+    for (const key of listKeys) {
+      const { capability } = listRules[key];
+      if (method === `notifications/${capability}/list_changed`) this.#lists[key].usable = undefined;
+    }
+  }
+
+  isKnown(key: ListKey): boolean {
+    return this.#lists[key].usable !== undefined;
+  }
+
+  /** The same result of a list without what clients may not use. `isFirst`: the page that a request without a cursor got. */
+  filter(key: ListKey, result: Message, isFirst: boolean): Message {
+    return this.#lists[key].filter(result, isFirst);
+  }
+}
+
+/** Notes the links in the result of a call. */
+export function noteLinks(links: KnownLinks, method: string | undefined, result: Message): void {
+  if (method === "tools/call" && Array.isArray(result.content)) links.note(result.content, true);
+}
