@@ -10,7 +10,14 @@ import { isPackageName } from "../qualified-names/item-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { compareText, orderPacks, shadowCopies } from "./order-packs.ts";
-import { ancestorsOf, declaredDependencies, findProject, type Project } from "./project.ts";
+import {
+  ancestorsOf,
+  declaredDependencies,
+  denoFiles,
+  findDenoFile,
+  findProject,
+  type Project,
+} from "./project.ts";
 import { findProjectManager, nameManager } from "./project-manager.ts";
 import type { FoundPack, Origin } from "./types.ts";
 import { PackageWalk, type WalkedPackage } from "./walk-packages.ts";
@@ -72,6 +79,12 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   }
 }
 
+/** The name of the folder that Deno makes for the project itself in its store: `@acme+app@1.0.0`. */
+function nameInStore({ manifest }: Project): string | undefined {
+  const { name, version } = manifest?.value ?? {};
+  return typeof name === "string" ? `${name.replace("/", "+")}@${String(version ?? "")}` : undefined;
+}
+
 /** Walks the packages that are installed for the project and its workspace: relevant ones, or all. */
 export async function walkProject(
   port: DiscoveryPort,
@@ -80,7 +93,7 @@ export async function walkProject(
   declared: ReadonlySet<string>,
   which: "always" | "ifRelevant" = "ifRelevant",
 ): Promise<PackageWalk> {
-  const walk = new PackageWalk(port, which);
+  const walk = new PackageWalk(port, which, nameInStore(project));
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
   for (const folder of folders) {
     const store = await findMovedStore(port, folder);
@@ -181,6 +194,19 @@ function findPlugAndPlay(
   return found;
 }
 
+/** Finds Deno's file in a project whose dependencies Deno keeps in its cache. */
+function findDenoCache(
+  port: DiscoveryPort,
+  { directory }: Project,
+  workspace: Workspace | undefined,
+  declared: ReadonlySet<string>,
+): string | undefined {
+  const folders = [...new Set([directory, workspace?.root ?? directory])];
+  if (declared.size === 0 || folders.some((folder) => port.exists(join(folder, "node_modules"))))
+    return undefined;
+  return folders.flatMap((folder) => findDenoFile(port, folder, denoFiles) ?? [])[0];
+}
+
 /**
  * Finds every installed pack. Reads only package.json files, the project's config, its workspace file and metadata of
  * package managers, which the port enforces. Trust level: discovery.
@@ -232,7 +258,10 @@ export async function findPacks(
   const byLocation = [...broken].sort(([one], [other]) => compareText(one, other));
   problems.push(...byLocation.map(([, problem]) => problem));
   for (const file of findPlugAndPlay(port, project, workspace))
-    problems.push(createProblem("UnsupportedLayout", { file }));
+    problems.push(createProblem("UnsupportedLayout", { layout: "pnp", file }));
+  const denoFile = findDenoCache(port, project, workspace, declared);
+  if (denoFile !== undefined)
+    problems.push(createProblem("UnsupportedLayout", { layout: "deno", file: denoFile }));
 
   const administered = await readPolicy(port);
   // Only a warning, because discovery goes on.

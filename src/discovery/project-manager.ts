@@ -41,6 +41,7 @@ const ofLockfile: Readonly<Record<string, string>> = {
   "yarn.lock": "yarn",
   "bun.lock": "bun",
   "bun.lockb": "bun",
+  "deno.lock": "deno",
 };
 
 export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
@@ -129,5 +130,6 @@ export async function findManagerName(port: DiscoveryPort, project: Project): Pr
 /** The package manager for commands in hints: npm if the project uses an unknown one. */
 export function nameManager(manager: ProjectManager | { unsupported: string }): PackageManager {
   if (!("unsupported" in manager)) return manager.name;
-  return manager.unsupported === "bun" ? "bun" : "npm";
+  const { unsupported } = manager;
+  return unsupported === "bun" || unsupported === "deno" ? unsupported : "npm";
 }

@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { failure } from "../problems/index.ts";
@@ -39,7 +39,23 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
     if (isFault(read)) return { directory, manifest: undefined, fault: read };
     if (!holdsOnlyType(read)) return { directory, manifest: read, fault: undefined };
   }
-  throw failure("ProjectNotFound", { directory: start, exists: true });
+  const [denoFile] = [...ancestorsOf(start)].flatMap(
+    (directory) => findDenoFile(port, directory, ["deno.json", "deno.jsonc"]) ?? [],
+  );
+  const deno = denoFile === undefined ? {} : { denoFile };
+  throw failure("ProjectNotFound", { directory: start, exists: true, ...deno });
+}
+
+export const denoFiles = ["deno.json", "deno.jsonc", "deno.lock"] as const;
+
+/** The first of these files of Deno in a folder. */
+export function findDenoFile(
+  port: DiscoveryPort,
+  directory: string,
+  names: readonly (typeof denoFiles)[number][],
+): string | undefined {
+  const name = names.find((one) => port.hasProjectFile(directory, one));
+  return name === undefined ? undefined : join(directory, name);
 }
 
 const dependencyKeys = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];

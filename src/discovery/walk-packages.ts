@@ -13,9 +13,9 @@ export interface WalkedPackage {
 }
 
 /** Folders in which package managers keep packages as targets of links. */
-const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun"]);
+const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun", ".deno"]);
 
-/** `@acme+jira@1.2.0_peer@3.0.0` as pnpm writes it; group 1 is the scope, group 2 the name. */
+/** `@acme+jira@1.2.0_peer@3.0.0` as pnpm writes it, and Deno without peers; group 1 is the scope, group 2 the name. */
 const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 
 /**
@@ -25,6 +25,7 @@ const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 export class PackageWalk {
   readonly #port: DiscoveryPort;
   readonly #which: "always" | "ifRelevant";
+  readonly #ownUnit: string | undefined;
   /** By location. */
   readonly found = new Map<string, WalkedPackage>();
   /** Real paths of the node_modules folders that were listed. */
@@ -35,9 +36,11 @@ export class PackageWalk {
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
 
-  constructor(port: DiscoveryPort, which: "always" | "ifRelevant" = "ifRelevant") {
+  /** `ownUnit`: the entry of a store that stands for the project itself. */
+  constructor(port: DiscoveryPort, which: "always" | "ifRelevant" = "ifRelevant", ownUnit?: string) {
     this.#port = port;
     this.#which = which;
+    this.#ownUnit = ownUnit;
   }
 
   /** Walks the node_modules of a package's folder, recursively. */
@@ -135,7 +138,7 @@ export class PackageWalk {
     this.#stores.add(store);
     for (const listed of this.#port.listDirectory(store) ?? []) {
       const { name: entry } = listed;
-      if (entry === "node_modules" || !listed.isDirectory()) continue;
+      if (entry === "node_modules" || entry === this.#ownUnit || !listed.isDirectory()) continue;
       const unit = `${store}${sep}${entry}${sep}node_modules`;
       const [, scope, name] = storeEntry.exec(entry) ?? [];
       if (name !== undefined) {
@@ -177,7 +180,7 @@ export class PackageWalk {
 }
 
 /** Matches paths in stores that were not registered, such as pnpm's global one. */
-const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|links)[\\/].*[\\/]node_modules[\\/]/;
+const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno|links)[\\/].*[\\/]node_modules[\\/]/;
 
 function isBelowAny(folders: Iterable<string>, path: string): boolean {
   for (const folder of folders) if (path.startsWith(`${folder}${sep}`)) return true;

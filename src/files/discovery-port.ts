@@ -48,6 +48,9 @@ export type ProjectFile =
   | "pnpm-workspace.yaml"
   | ".pnp.cjs"
   | ".pnp.js"
+  | "deno.json"
+  | "deno.jsonc"
+  | "deno.lock"
   | "yarn.lock"
   | "node_modules/.modules.yaml";
 

@@ -150,6 +150,9 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
 }
 
 /** Problems that occur while a command or a library function runs. */
+/** How to make Deno create a node_modules folder. */
+const installDenoPackages = 'set `"nodeModulesDir": "auto"`, then run `deno install`.';
+
 export const operationProblems = {
   InvalidQualifiedName: entry<{ name: string; reason: string }>({
     title: "Invalid qualified name",
@@ -270,17 +273,19 @@ export const operationProblems = {
       return hint === undefined ? more : `${endSentence(hint)} ${more}`;
     },
   }),
-  ProjectNotFound: entry<{ directory: string; exists: boolean }>({
+  ProjectNotFound: entry<{ directory: string; exists: boolean; denoFile?: string | undefined }>({
     title: "No package.json found",
     severity: "error",
     message: ({ directory, exists }) =>
       exists
         ? `No package.json found in ${quote(directory, 400)} or any parent folder.`
         : `Folder ${quote(directory, 400)} does not exist.`,
-    hint: ({ exists }) =>
-      exists
-        ? "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`."
-        : undefined,
+    hint: ({ exists, denoFile }) => {
+      if (!exists) return undefined;
+      if (denoFile === undefined)
+        return "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`.";
+      return `Declare the packs in a package.json beside ${quote(denoFile, 400)}; there, ${installDenoPackages}`;
+    },
   }),
   MalformedPackageJson: entry<{
     reason: string;
@@ -311,12 +316,17 @@ export const operationProblems = {
         ? "Remove entries that pnpm does not need."
         : "Use fewer and simpler patterns, such as packages/*.",
   }),
-  UnsupportedLayout: entry<{ file: string }>({
-    title: "Yarn Plug'n'Play is not supported",
+  UnsupportedLayout: entry<{ layout: "pnp" | "deno"; file: string }>({
+    title: "The layout of installed packages is not supported",
     severity: "error",
-    message: ({ file }) =>
-      `The project uses Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives that Trailblaze cannot read.`,
-    hint: () => "Add `nodeLinker: node-modules` to .yarnrc.yml, then run `yarn install`.",
+    message: ({ layout, file }) =>
+      layout === "deno"
+        ? `The project uses Deno (${quote(file, 400)}) without a node_modules folder, so its packages are not in it.`
+        : `The project uses Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives that Trailblaze cannot read.`,
+    hint: ({ layout }) =>
+      layout === "deno"
+        ? `In deno.json, ${installDenoPackages}`
+        : "Add `nodeLinker: node-modules` to .yarnrc.yml, then run `yarn install`.",
   }),
   ShadowedPack: entry<{
     name: string;

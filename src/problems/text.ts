@@ -65,12 +65,13 @@ export const quoteForShell = (word: string): string =>
   /^[\p{L}\p{N}_@%+=:,./\\-]+$/u.test(word) ? word : JSON.stringify(word);
 
 /** The package managers whose commands appear in hints. */
-export type PackageManager = "npm" | "pnpm" | "yarn" | "bun";
+export type PackageManager = "npm" | "pnpm" | "yarn" | "bun" | "deno";
 
 /** The command that adds a package to a project, or without a package installs its dependencies. */
 export function formatInstall(manager: PackageManager = "npm", spec?: string): string {
   if (spec === undefined) return `${manager} install`;
-  const word = /^[\w@./~-]+$/.test(spec) ? spec : `"${spec}"`;
+  const source = manager === "deno" ? `npm:${spec}` : spec;
+  const word = /^[\w@./:~-]+$/.test(source) ? source : `"${source}"`;
   return `${manager} ${manager === "npm" ? "install" : "add"} ${word}`;
 }
 

@@ -227,6 +227,44 @@ describe("pnpm's layouts", () => {
   });
 });
 
+describe("Deno's layouts", () => {
+  const unit = (name: string, version: string) => `node_modules/.deno/${name}@${version}/node_modules`;
+
+  test("transitive packs in Deno's store are found, and the project is not found twice", async () => {
+    const root = makeTree({
+      "package.json": packManifest("app", { version: "1.0.0", dependencies: { "@acme/jira": "^1.2.0" } }),
+      "deno.lock": "{}",
+      "node_modules/.deno/.deno.lock": "",
+      "node_modules/.deno/app@1.0.0/node_modules/app/package.json": packManifest("app", { version: "1.0.0" }),
+      [`${unit("@acme+jira", "1.2.0")}/@acme/jira/package.json`]: jira,
+      [`${unit("notes", "1.0.0")}/notes/package.json`]: notes,
+    });
+    makeLink(`../../${unit("@acme+jira", "1.2.0")}/@acme/jira`, join(root, "node_modules/@acme/jira"));
+    makeLink("../../notes@1.0.0/node_modules/notes", join(root, unit("@acme+jira", "1.2.0"), "notes"));
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(describeOrigins(packs)).toEqual([...expected, "app@1.0.0 self enabled"].sort());
+    expect(problems).toEqual([]);
+  });
+
+  test.each(["deno.json", "deno.jsonc", "deno.lock"])(
+    "without node_modules, %s is reported",
+    async (file) => {
+      const root = makeTree({ "package.json": app, [file]: "{}" });
+      const { problems } = await discoverPacks({ cwd: root });
+      expect(problems).toMatchObject([
+        { code: "UnsupportedLayout", severity: "error", args: { layout: "deno", file: join(root, file) } },
+      ]);
+      expect(problems[0]?.hint).toContain('"nodeModulesDir": "auto"');
+    },
+  );
+
+  test("a project without dependencies, or with node_modules, needs no other layout", async () => {
+    const bare = makeTree({ "package.json": { name: "app" }, "deno.json": "{}" });
+    const installed = makeTree({ "package.json": app, "deno.json": "{}", "node_modules/.bin/x": "" });
+    for (const cwd of [bare, installed]) expect((await discoverPacks({ cwd })).problems).toEqual([]);
+  });
+});
+
 describe("Yarn's layouts", () => {
   test.each([".pnp.cjs", ".pnp.js"])(
     "Plug'n'Play (%s) is reported, and the project's own packs are listed",
@@ -240,7 +278,7 @@ describe("Yarn's layouts", () => {
         const { packs, problems } = await discoverPacks({ cwd });
         expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
         expect(problems).toMatchObject([
-          { code: "UnsupportedLayout", severity: "error", args: { file: join(root, file) } },
+          { code: "UnsupportedLayout", severity: "error", args: { layout: "pnp", file: join(root, file) } },
         ]);
       }
     },

@@ -104,6 +104,13 @@ describe("without a project", () => {
     });
   });
 
+  test("the error for a project of Deno without package.json says how to install packages", async () => {
+    const root = makeTree({ "deno.json": "{}", "a/readme.txt": "" });
+    const problem = await failureOf(join(root, "a"));
+    expect(problem).toMatchObject({ code: "ProjectNotFound", args: { denoFile: join(root, "deno.json") } });
+    expect(problem.hint).toContain('"nodeModulesDir": "auto"');
+  });
+
   test("a package.json that holds only `type` is not a project", async () => {
     const root = makeTree({ "package.json": { type: "module" } });
     expect((await failureOf(root)).code).toBe("ProjectNotFound");

@@ -306,6 +306,7 @@ const samples: Samples = {
   ProjectNotFound: [
     { directory: "/project", exists: true },
     { directory: "/project", exists: false },
+    { directory: "/project", exists: true, denoFile: "/project/deno.json" },
   ],
   MalformedPackageJson: [
     { reason: "it is empty", location: "node_modules/x", isSource: false },
@@ -323,7 +324,10 @@ const samples: Samples = {
     { cause: "bytes", limit: 1_048_576 },
     { cause: "failed", reason: "EACCES" },
   ],
-  UnsupportedLayout: [{ file: ".pnp.cjs" }],
+  UnsupportedLayout: [
+    { layout: "pnp", file: ".pnp.cjs" },
+    { layout: "deno", file: "deno.lock" },
+  ],
   ShadowedPack: [
     { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },
     { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },
