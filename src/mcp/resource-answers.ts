@@ -96,10 +96,15 @@ export class ResourceAnswers {
     const suggested = await completing.catch((error) => {
       throw handlerError(error);
     });
-    const values = suggested.filter((value) => typeof value === "string");
-    const { length: total } = values;
+    const values = suggested.values.filter((value) => typeof value === "string");
+    const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
+    const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
     return {
-      completion: { values: values.slice(0, mostSuggestions), total, hasMore: total > mostSuggestions },
+      completion: {
+        values: values.slice(0, mostSuggestions),
+        ...(total === undefined ? {} : { total }),
+        hasMore,
+      },
     };
   }
 

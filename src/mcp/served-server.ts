@@ -1,6 +1,7 @@
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
+import type { Suggestions } from "./client/connected-server.ts";
 import type { Questions } from "./questions.ts";
 
 /** The connection of a request, as tools see it. */
@@ -138,7 +139,7 @@ export interface ServedServer {
   readonly resources?: ServedResources | undefined;
   /** The values for an argument; `undefined` for a prompt or a template that does not exist. Missing if it suggests none. */
   complete?:
-    | ((request: CompletionRequest, signal: AbortSignal) => Promise<readonly unknown[]> | undefined)
+    | ((request: CompletionRequest, signal: AbortSignal) => Promise<Suggestions> | undefined)
     | undefined;
   /** Set if the lists can change, or are not complete yet. */
   changing?: ChangingLists;

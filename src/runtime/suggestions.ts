@@ -4,8 +4,8 @@ import type { CodeUse } from "./pack-resource.ts";
 import { placeOfCode } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 
-/** How long a pack's function may take: users wait for it while they type. Milliseconds. */
-const limitMs = 5000;
+/** How long suggestions may take: users wait for them while they type. Milliseconds. */
+export const suggestionMs = 5000;
 
 /** Whether a prompt or a template suggests values for an argument. */
 export const makesSuggestions = ({ definition }: InspectedItem): boolean =>
@@ -28,7 +28,7 @@ export async function suggestValues(
     arguments: Readonly<Record<string, string>>;
   },
   { runner, context }: CodeUse,
-  ms = limitMs,
+  ms = suggestionMs,
 ): Promise<readonly unknown[]> {
   const complete = item.definition?.complete;
   const source = isRecord(complete) && Object.hasOwn(complete, argument) ? complete[argument] : undefined;

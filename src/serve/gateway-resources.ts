@@ -1,12 +1,23 @@
 import { basename, dirname, join } from "node:path";
+import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
 import type { CompletionRequest, ServedResources } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { EntryWatcher } from "../processes/entry-watcher.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
+import { suggestionMs } from "../runtime/suggestions.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import type { SessionParts } from "../session/session.ts";
+import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { CallScope } from "../session/tool-calls.ts";
-import { type Suggesting, suggest, type UseCode, watchResource } from "./serve-resources.ts";
+import {
+  mostWatches,
+  refuseWatch,
+  type Suggesting,
+  suggest,
+  type UseCode,
+  watchResource,
+} from "./serve-resources.ts";
 
 /** How long a file must rest before its change counts. Milliseconds. */
 const quietMs = 100;
@@ -26,6 +37,22 @@ function watchFile({ owner, file = "" }: PackResource, changed: () => void): () 
   };
 }
 
+/** Asks a server for suggestions. */
+function askServer({ server }: PlannedServer, ref: ServerCompletion["ref"]) {
+  const ask = async (request: CompletionRequest, signal: AbortSignal) => {
+    const { argument: name, value, arguments: known } = request;
+    const connected = server.current ?? (await server.ready);
+    const limit = new TimeLimit(suggestionMs);
+    try {
+      const asked = { ref, argument: { name, value }, context: { arguments: known } };
+      return await connected.complete(asked, { signal, limit });
+    } finally {
+      limit.end();
+    }
+  };
+  return { ask };
+}
+
 /** What a followed resource is: another one has other contents. */
 const identify = (resource: PackResource | undefined) =>
   JSON.stringify([resource?.item.definition, resource?.owner.content]);
@@ -41,7 +68,9 @@ export interface GatewayResourcesOptions {
 /** The resources of an open session, and suggestions for its prompts and templates. */
 export class GatewayResources {
   readonly #options: GatewayResourcesOptions;
-  readonly #watches = new SharedWatches((uri, changed) => this.#watch(uri, changed));
+  readonly #watches: SharedWatches = new SharedWatches((uri, changed) =>
+    this.#watches.size < mostWatches ? this.#watch(uri, changed) : refuseWatch(uri, this.#options.report),
+  );
   /** Begins the watches again that a change of the session concerns. */
   readonly #refreshes = new Set<() => void>();
   #state: SessionState | undefined;
@@ -102,7 +131,7 @@ export class GatewayResources {
   }
 
   /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
-  complete(request: CompletionRequest, signal: AbortSignal): Promise<readonly unknown[]> | undefined {
+  complete(request: CompletionRequest, signal: AbortSignal): Promise<Suggestions> | undefined {
     const parts = this.#options.parts();
     if (parts === undefined) return undefined;
     const state = parts.state();
@@ -111,15 +140,22 @@ export class GatewayResources {
         inspected.items.map((item) => [item.qualifiedName, { item, owner }] as const),
       ),
     );
-    const all: Suggesting[] = [
-      ...state.prompts.map(({ prompt: { name, qualifiedName } }) => ({
-        ...{ kind: "prompt" as const, name },
-        code: qualifiedName === null ? undefined : items.get(qualifiedName),
-      })),
-      ...state.resources.map(({ resource: { uri, uriTemplate = uri ?? "" }, route }) => ({
-        ...{ kind: "resource" as const, name: uriTemplate },
-        code: route.by === "code" ? route.resource : undefined,
-      })),
+    const all = [
+      ...state.prompts.flatMap(({ prompt: { name, qualifiedName }, route }): Suggesting[] => {
+        const kind = "prompt";
+        if (route.by === "server")
+          return [{ kind, name, by: askServer(route, { type: "ref/prompt", name: route.advertisedName }) }];
+        const code = items.get(qualifiedName ?? "");
+        return code === undefined ? [] : [{ kind, name, by: { code } }];
+      }),
+      ...state.resources.map(({ resource, route }): Suggesting => {
+        const name = resource.uriTemplate ?? resource.uri ?? "";
+        const by =
+          route.by === "code"
+            ? { code: route.resource }
+            : askServer(route.from, { type: "ref/resource", uri: name });
+        return { kind: "resource", name, by };
+      }),
     ];
     return suggest(all, request, signal, this.#useCode(parts, state, request.name));
   }
@@ -131,22 +167,26 @@ export class GatewayResources {
     });
   }
 
-  /** Watches a resource of a pack: by its own watch, or its file if the project is followed. */
+  /** Watches a resource: of a pack, by its own watch, or its file if the project is followed; of a server, by the server. */
   #watch(uri: string, changed: () => void): () => void {
     let end = () => {};
-    let known: string | undefined;
+    let known: unknown;
     const begin = () => {
       const parts = this.#options.parts();
       const state = parts?.state();
       const route = state && parts?.reads.find(state, uri);
-      const resource = route?.by === "code" ? route.resource : undefined;
       const before = known;
-      known = identify(resource);
+      known = route?.by === "server" ? route.from.server : identify(route?.resource);
       if (before === known) return;
       end();
       end = () => {};
       if (before !== undefined) changed();
-      if (parts === undefined || state === undefined || resource === undefined) return;
+      if (parts === undefined || state === undefined || route === undefined) return;
+      if (route.by === "server") {
+        end = route.from.server.watchResource(uri, changed);
+        return;
+      }
+      const { resource } = route;
       const follows = resource.owner.content !== undefined;
       const found = resource.watch && findResource([resource], uri);
       if (found !== undefined) {

@@ -113,9 +113,9 @@ export class MemberServer {
       [
         ...prompts.map((item, index) => {
           const name = promptNames[index] ?? advertisedPrompt(item);
-          return { kind: "prompt" as const, name, code: { item, owner: ownerOf(item) } };
+          return { kind: "prompt" as const, name, by: { code: { item, owner: ownerOf(item) } } };
         }),
-        ...resources.map((one) => ({ kind: "resource" as const, name: one.uri, code: one })),
+        ...resources.map((one) => ({ kind: "resource" as const, name: one.uri, by: { code: one } })),
       ],
       useCode,
     );

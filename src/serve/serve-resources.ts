@@ -1,4 +1,5 @@
 import type { InspectedItem } from "../inspection/types.ts";
+import type { Suggestions } from "../mcp/client/connected-server.ts";
 import { createLegacyQuestions } from "../mcp/questions.ts";
 import type { CallChannel, CompletionRequest, ServedResources, ServedServer } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
@@ -7,7 +8,7 @@ import { makesSuggestions, suggestValues } from "../runtime/suggestions.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 
 /** How many URIs are watched at once. */
-const mostWatches = 1000;
+export const mostWatches = 1000;
 
 /** How the code of a prompt or a resource runs for a request. */
 export type UseCode = (owner: CodeOwner, channel: CallChannel) => CodeUse;
@@ -39,6 +40,12 @@ export function watchResource(
   return () => stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
 }
 
+/** Reports that a resource is not watched. */
+export function refuseWatch(uri: string, report: (message: string) => void): () => void {
+  report(`${uri} is not watched: ${mostWatches} resources are`);
+  return () => {};
+}
+
 /** Serves resources of packs, whose list does not change. Of two with one URI, the first is served. */
 export function serveResources(
   resources: readonly PackResource[],
@@ -56,9 +63,8 @@ export function serveResources(
   const watches = new SharedWatches((uri, changed) => {
     const found = findResource(served, uri);
     if (found?.resource.watch === undefined) return () => {};
-    if (watches.size < mostWatches) return watchResource(found, uri, { useCode, changed, report });
-    report(`${uri} is not watched: ${mostWatches} resources are`);
-    return () => {};
+    if (watches.size >= mostWatches) return refuseWatch(uri, report);
+    return watchResource(found, uri, { useCode, changed, report });
   });
   return {
     listed: listingsOf(false),
@@ -79,11 +85,14 @@ export function serveResources(
   };
 }
 
-/** A prompt or a template, by the name or the template that clients see. `code`: of a pack, and not of a server. */
+/** A prompt or a template, by the name or the template that clients see. */
 export interface Suggesting {
   kind: "prompt" | "resource";
   name: string;
-  code: { item: InspectedItem; owner: CodeOwner } | undefined;
+  /** Of a pack, or the request to a server. */
+  by:
+    | { code: { item: InspectedItem; owner: CodeOwner } }
+    | { ask(request: CompletionRequest, signal: AbortSignal): Promise<Suggestions> };
 }
 
 /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
@@ -92,15 +101,16 @@ export function suggest(
   request: CompletionRequest,
   signal: AbortSignal,
   useCode: UseCode,
-): Promise<readonly unknown[]> | undefined {
-  const found = all.find(({ kind, name }) => kind === request.kind && name === request.name);
-  if (found === undefined || found.code === undefined) return found && Promise.resolve([]);
-  const { item, owner } = found.code;
-  return suggestValues(item, owner, request, useCode(owner, quiet(signal)));
+): Promise<Suggestions> | undefined {
+  const by = all.find(({ kind, name }) => kind === request.kind && name === request.name)?.by;
+  if (by === undefined) return undefined;
+  if ("ask" in by) return by.ask(request, signal);
+  const { item, owner } = by.code;
+  return suggestValues(item, owner, request, useCode(owner, quiet(signal))).then((values) => ({ values }));
 }
 
 /** Serves the suggestions for arguments; `undefined` if there are none. */
 export const serveSuggestions = (all: readonly Suggesting[], useCode: UseCode): ServedServer["complete"] =>
-  all.some(({ code }) => code !== undefined && makesSuggestions(code.item))
+  all.some(({ by }) => "code" in by && makesSuggestions(by.code.item))
     ? (request, signal) => suggest(all, request, signal, useCode)
     : undefined;

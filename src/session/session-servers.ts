@@ -16,6 +16,7 @@ import {
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
+import { notifyHost } from "../runtime/late-reports.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 
 /** What a server needs from its session. */
@@ -66,6 +67,7 @@ export class SessionServer {
   #holders = 0;
   #lists: ServerLists | undefined;
   #startFault: unknown;
+  readonly #watches = new Set<{ uri: string; changed(): void; end(): void }>();
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
   /** How it exited, if it is not restarted. */
@@ -114,6 +116,7 @@ export class SessionServer {
       this.#lists = takeLists(server);
       this.invalidTools = invalid;
       this.listProblems = problems;
+      for (const watch of this.#watches) watch.end = server.watchResource(watch.uri, watch.changed);
       void server.exit.then((exit) => this.#onExit(exit));
       return server;
     });
@@ -133,6 +136,8 @@ export class SessionServer {
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
     const before = { lists: this.#lists, instructions: this.instructions };
     this.#restart(exit, () => {
+      // What it tells of may have changed meanwhile.
+      for (const { changed } of this.#watches) notifyHost(changed);
       const { label } = this.#plan;
       const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.#lists?.[key]));
       if (list !== undefined)
@@ -169,6 +174,20 @@ export class SessionServer {
     this.exit = exit;
     this.#reportExit(exit, restartReason === undefined ? {} : { restartReason });
     this.#options.onExit(exit);
+  }
+
+  /**
+   * Calls `changed` after each change of a resource that the server tells of, and after a restart, until the returned function
+   * is called.
+   */
+  watchResource(uri: string, changed: () => void): () => void {
+    const end = this.#current?.watchResource(uri, changed) ?? (() => {});
+    const watch = { uri, changed, end };
+    this.#watches.add(watch);
+    return () => {
+      this.#watches.delete(watch);
+      watch.end();
+    };
   }
 
   /** What it listed last, also while it restarts; `undefined` until it has started. */

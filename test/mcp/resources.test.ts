@@ -35,12 +35,12 @@ function createResources() {
     "test://invalid": async () => ({ contents: [{ text: 1 }] as never, isStatic: false }),
   };
   const completions: CompletionRequest[] = [];
-  const suggest = (request: CompletionRequest): Promise<readonly unknown[]> | undefined => {
+  const suggest: NonNullable<ServedServer["complete"]> = (request) => {
     completions.push(request);
     if (!["greet", "test://item/{id}"].includes(request.name)) return undefined;
     if (request.value === "fail") return Promise.reject(new Error("No list today."));
     const all = Array.from({ length: 250 }, (_, index) => `${request.value}${index}`);
-    return Promise.resolve(request.argument === "who" ? [...all.slice(0, 2), 3, null] : all);
+    return Promise.resolve({ values: request.argument === "who" ? [...all.slice(0, 2), 3, null] : all });
   };
   const served: ServedServer = {
     ...createServed(),

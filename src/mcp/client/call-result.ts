@@ -5,7 +5,7 @@ import {
   findBlockFault,
   isTypedObject,
 } from "../../runtime/tool-result.ts";
-import type { PromptResult, ResourceResult } from "./connected-server.ts";
+import type { PromptResult, ResourceResult, Suggestions } from "./connected-server.ts";
 import type { Era } from "./handshake.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 
@@ -70,4 +70,18 @@ export function readResourceResult(result: JsonObject): ResourceResult | { fault
   if (!Array.isArray(contents) || !contents.every(isContent))
     return { fault: "`contents` must be an array of objects with a `uri` and a `text` or `blob`" };
   return { contents, ...(isRecord(_meta) ? { _meta } : {}) };
+}
+
+/** The suggestions in a `completion/complete` result, or why it is invalid. */
+export function readCompletionResult(result: JsonObject): Suggestions | { fault: string } {
+  const completion = own(result, "completion");
+  const values = isRecord(completion) ? own(completion, "values") : undefined;
+  if (!isRecord(completion) || !Array.isArray(values) || !values.every((one) => typeof one === "string"))
+    return { fault: "`completion.values` must be an array of strings" };
+  const total = own(completion, "total");
+  return {
+    values,
+    ...(typeof total === "number" ? { total } : {}),
+    ...(own(completion, "hasMore") === true ? { hasMore: true } : {}),
+  };
 }

@@ -74,6 +74,23 @@ export interface ResourceResult {
   _meta?: Record<string, unknown>;
 }
 
+/** Of a prompt by the server's own name, or of a URI or template. */
+export interface ServerCompletion {
+  ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
+  argument: { name: string; value: string };
+  /** The arguments that are known. */
+  context: { arguments: Readonly<Record<string, string>> };
+}
+
+/** Values for an argument. */
+export interface Suggestions {
+  values: readonly unknown[];
+  /** How many there are, if it is known. */
+  total?: number | undefined;
+  /** Whether there are more than `values`. */
+  hasMore?: boolean | undefined;
+}
+
 export interface ServerCall {
   name: string;
   arguments: Record<string, unknown>;
@@ -153,6 +170,13 @@ export interface ConnectedServer extends ServerLists {
   ): Promise<ServerAnswer<PromptResult>>;
   /** The contents of a resource, which need not be listed. Rejects as `callTool` does. */
   readResource(uri: string, options: ServerCallOptions): Promise<ServerAnswer<ResourceResult>>;
+  /** The suggestions for an argument; none of a server that makes none. Rejects as `callTool` does. */
+  complete(request: ServerCompletion, options: ServerCallOptions): Promise<Suggestions>;
+  /**
+   * Calls `changed` after each change of a resource that the server tells of, until the returned function is called. Nothing
+   * is called for a server without subscriptions.
+   */
+  watchResource(uri: string, changed: () => void): () => void;
   /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
   readonly exit: Promise<UnexpectedExit>;
   /**

@@ -3,7 +3,7 @@ import { printable, quote } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
-import { readCallResult, readPromptResult, readResourceResult } from "./call-result.ts";
+import { readCallResult, readCompletionResult, readPromptResult, readResourceResult } from "./call-result.ts";
 import {
   type ConnectedServer,
   type ServerAnswer,
@@ -21,7 +21,8 @@ const mostQuestions = 8;
 /** The error of a modern server whose client lacks a capability. */
 const missingCapability = -32021;
 
-export interface ServerCalls extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource"> {
+export interface ServerCalls
+  extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource" | "complete"> {
   /** Passes a progress notification to its call. */
   onProgress(params: JsonObject): void;
   /** Passes a log message to the call of a modern request, or to all calls if it names none. */
@@ -67,7 +68,7 @@ function describeMissing({ code, data }: AnswerError): string | undefined {
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 
 /** The result of a call that asks. */
-const emptyResult = { content: [], messages: [], contents: [] };
+const emptyResult = { content: [], messages: [], contents: [], completion: { values: [] } };
 
 /** What the server gets as the error of a question. */
 const refuse = (message: string) => new AnswerError(message, rpcCode.request);
@@ -75,7 +76,13 @@ const refuse = (message: string) => new AnswerError(message, rpcCode.request);
 /** `findEnd` returns the error of calls after the server has ended. */
 export function createServerCalls(
   client: McpClient,
-  server: { redactor: Redactor; label: string; wantsLogs: boolean; findEnd(): ServerCallError | undefined },
+  server: {
+    redactor: Redactor;
+    label: string;
+    wantsLogs: boolean;
+    suggests: boolean;
+    findEnd(): ServerCallError | undefined;
+  },
 ): ServerCalls {
   const { redactor, label, findEnd } = server;
   const isModern = client.era === "modern";
@@ -180,6 +187,10 @@ export function createServerCalls(
     getPrompt: (name, args, options) =>
       call("prompts/get", { name, arguments: args }, options, readPromptResult),
     readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),
+    complete: async (request, options) =>
+      server.suggests
+        ? call("completion/complete", { ...request }, options, readCompletionResult)
+        : { values: [] },
     answer: (request) => (request.method === "elicitation/create" ? elicit(request) : undefined),
     onLog(entry, requestId) {
       for (const [id, listener] of logListeners) {

@@ -7,6 +7,7 @@ import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import type { ConnectedServer, ServerCallError, ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { type Incoming, type JsonObject, own } from "./incoming-message.ts";
+import { Listening } from "./listening.ts";
 import { McpClient, type MessageTransport } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } from "./server-calls.ts";
@@ -37,14 +38,6 @@ export type OpenConnection = Omit<ConnectedServer, "label" | "exit" | "close">;
 
 /** How often a list is fetched if it changes while the lists are fetched. */
 const mostListings = 3;
-/** Before a lost subscription is opened again; the time doubles while subscriptions are short. Milliseconds. */
-const firstDelayMs = 1000;
-const longestDelayMs = 30_000;
-
-/** Whether a server does not offer what it was asked for. */
-const isRefusal = (error: unknown) =>
-  error instanceof AnswerError && (error.code === rpcCode.method || error.code === rpcCode.params);
-
 /** Runs a step of the start with its own timeout. */
 async function limitStep<T>(
   describeStep: () => string,
@@ -66,7 +59,6 @@ async function limitStep<T>(
 /** The conversation with a server, whatever carries it: the handshake, its lists, calls and notifications. */
 export class ServerConnection {
   readonly #client: McpClient;
-  readonly #transport: MessageTransport;
   readonly #options: ConnectionOptions;
   #calls: ServerCalls | undefined;
   /** How often the server has told of changes. */
@@ -74,13 +66,10 @@ export class ServerConnection {
   readonly #told = new Set<ListCapability>();
   /** The lists that are compared after a time without notifications, of a server that tells of changes. */
   #followed: Partial<ServerLists> = {};
-  #hasLostSubscription = false;
-  #isClosed = false;
-  #endPause = () => {};
+  readonly #listening: Listening;
 
   constructor(transport: MessageTransport, options: ConnectionOptions) {
     this.#options = options;
-    this.#transport = transport;
     const { canAsk = false } = options;
     const onNotification: ConstructorParameters<typeof McpClient>[1] = (notification, requestId) =>
       this.#onNotification(notification, requestId);
@@ -89,6 +78,7 @@ export class ServerConnection {
         canAsk === true || canAsk === era ? { elicitation: { form: {}, url: {} } } : {},
       onRequest: (request) => (canAsk === true ? this.#calls?.answer(request) : undefined),
     });
+    this.#listening = new Listening(this.#client, transport, options.clock);
     transport.onresume = () => void this.#catchUp();
   }
 
@@ -105,52 +95,37 @@ export class ServerConnection {
       const offer = own(capabilities, listRules[key].capability);
       return isRecord(offer) && own(offer, "listChanged") === true;
     });
-    if (era === "modern" && followed.length > 0) void this.#follow(followed);
+    if (era === "modern" && followed.length > 0) {
+      // Before the lists are fetched, so that no change is missed.
+      const wanted = new Set(followed.map((key) => listRules[key].capability));
+      const notifications = Object.fromEntries([...wanted].map((one) => [`${one}ListChanged`, true]));
+      void this.#listening.listen(notifications, () => void this.#catchUp());
+    }
     const lists = await limitStep(
       () => "tools/list",
       timeouts.listMs,
       (signal) => this.#fetchLists(offered, signal),
     );
     const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
-    this.#calls = createServerCalls(this.#client, { redactor, label, wantsLogs, findEnd });
+    this.#calls = createServerCalls(this.#client, {
+      ...{ redactor, label, wantsLogs, findEnd },
+      suggests: Object.hasOwn(capabilities, "completions"),
+    });
     this.#followed = Object.fromEntries(followed.map((key) => [key, lists[key]]));
     const { onProgress: _, onLog: __, ...calls } = this.#calls;
-    return { era, protocolVersion, serverInfo, instructions, ...lists, ...calls };
+    const offer = own(capabilities, "resources");
+    const tellsOfChanges = isRecord(offer) && own(offer, "subscribe") === true;
+    return {
+      ...{ era, protocolVersion, serverInfo, instructions, ...lists, ...calls },
+      watchResource: (uri, changed) =>
+        tellsOfChanges && findEnd() === undefined ? this.#listening.watch(uri, changed) : () => {},
+    };
   }
 
   /** Rejects all open requests. */
   close(): void {
-    this.#isClosed = true;
-    this.#endPause();
     this.#client.close();
-  }
-
-  /**
-   * Asks a modern server to tell when lists change, before they are fetched, so that no change is missed. Such a request is
-   * answered when the server ends. Over HTTP it may end at any time, and is then repeated unless the server refuses it.
-   */
-  async #follow(followed: readonly ListKey[]): Promise<void> {
-    const { clock } = this.#options;
-    const wanted = new Set(followed.map((key) => listRules[key].capability));
-    const notifications = Object.fromEntries([...wanted].map((one) => [`${one}ListChanged`, true]));
-    let delayMs = firstDelayMs;
-    for (;;) {
-      const start = clock.now();
-      const { answer } = this.#client.request("subscriptions/listen", { notifications });
-      const isRefused = await answer.then(() => false, isRefusal);
-      if (isRefused || this.#isClosed || this.#transport.hasPerRequestStream !== true) return;
-      this.#hasLostSubscription = true;
-      if (clock.now() - start > longestDelayMs) delayMs = firstDelayMs;
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(delayMs, resolve);
-        this.#endPause = () => {
-          cancel();
-          resolve();
-        };
-      });
-      if (this.#isClosed) return;
-      delayMs = Math.min(2 * delayMs, longestDelayMs);
-    }
+    this.#listening.close();
   }
 
   /** Notices changes that no notification told of. */
@@ -250,8 +225,10 @@ export class ServerConnection {
         this.#onListChanged("resources");
         break;
       case "notifications/subscriptions/acknowledged":
-        if (this.#hasLostSubscription) void this.#catchUp();
-        this.#hasLostSubscription = false;
+        this.#listening.onAcknowledged();
+        break;
+      case "notifications/resources/updated":
+        this.#listening.onUpdated(own(params, "uri"));
         break;
       case "notifications/message": {
         const level = own(params, "level");
