@@ -55,6 +55,7 @@ function writePacks(folder: string): void {
       trailblaze: { tools, servers },
     };
     write(folder, `${path}/package.json`, manifest);
+    writeFileSync(join(folder, path, "handlers.js"), "export const handle = () => 'found';\n");
     for (const tool of tools)
       write(folder, `${path}/trailblaze/tools/${tool}.json`, defineTool(`p${index}_${tool}`));
     if (servers.length > 0) write(folder, `${path}/trailblaze/servers/main.json`, { tools });

@@ -212,6 +212,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "config",
     "discovery",
     "inspection",
+    "validate",
     "lock",
     "session",
     "serve",

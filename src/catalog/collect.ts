@@ -12,7 +12,7 @@ import type { InspectionOptions } from "../inspection/inspect.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { ownEntry } from "../lock/compare.ts";
 import { Installed } from "../lock/installed.ts";
 import { readLock } from "../lock/lock-file.ts";
@@ -20,6 +20,7 @@ import type { LockFile } from "../lock/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { asReferrer } from "../serve/server-references.ts";
 import { decideEnabledPacksOfProject } from "../session/enabled-packs.ts";
+import { checkPack } from "../validate/check-packs.ts";
 import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
 import { readHttps, readRepository } from "./html.ts";
 import { type ItemLock, LockStates, type PackLock } from "./lock-states.ts";
@@ -196,7 +197,7 @@ function assignIds(items: readonly InspectedItem[]): string[] {
 
 /**
  * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
- * packs, and a malformed lock, as problems. Trust level: inspection; no handler and no server runs. Throws
+ * packs, items that sessions cannot use, and a malformed lock, as problems. Trust level: inspection; no handler and no server runs. Throws
  * `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
 export async function collectCatalog(options: InspectionOptions): Promise<Catalog> {
@@ -226,7 +227,7 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
     })),
   );
   const packs: CatalogPack[] = [];
-  const inspectedPacks: InspectedPack[] = [];
+  const checked: (readonly Problem[])[] = [];
   for (const [index, one] of found.packs.entries()) {
     const inspected = await loadDefinitions(port, one, load);
     if (!one.pack.shadowed) library.add(inspected);
@@ -239,7 +240,8 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
       locked,
     );
     const ids = assignIds(inspected.items);
-    inspectedPacks.push(inspected);
+    // Of validation only what sessions check too: it parses modules, runs none, and asks nothing about publishing.
+    checked.push(one.pack.shadowed ? inspected.problems : (await checkPack(port, inspected, found)).problems);
     packs.push({
       found: one,
       page: pages[index] ?? "",
@@ -268,8 +270,7 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   for (const [index, pack] of packs.entries()) {
     const { name, shadowed, problems } = pack.found.pack;
     const own = shadowed ? [] : ofMembers.filter((problem) => problem.pack === name);
-    const all = [...problems, ...(inspectedPacks[index]?.problems ?? []), ...own];
-    pack.problems = all.map(relativize);
+    pack.problems = [...problems, ...(checked[index] ?? []), ...own].map(relativize);
   }
   const composed = await Promise.all(
     config.servers.map(async (server) => ({

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/build-catalog.ts";
 import { writeSite } from "../../src/catalog/write-site.ts";
 import { findChromium } from "../support/chromium.ts";
@@ -61,6 +61,11 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
   const folder = makeTemporaryFolder();
   const site = join(folder.path, "site");
   let browser: Browser;
+  // One page of each kind serves all tests: opening one takes longer than most tests.
+  let scripted: Page;
+  let plain: Page;
+  /** Requests, and what scripts say and ask for. */
+  const noise: string[] = [];
 
   beforeAll(async () => {
     const project = join(folder.path, "project");
@@ -77,6 +82,10 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
       ...(program === undefined ? {} : { executablePath: program }),
       args: process.platform === "linux" ? ["--no-sandbox"] : [],
     });
+    [scripted, plain] = await Promise.all([openPage(true), openPage(false)]);
+  });
+  afterEach(() => {
+    expect(noise.splice(0)).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -89,30 +98,38 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     return path;
   }
 
-  /** Opens a page, and after the test expects that it asked for nothing and had no errors. */
-  async function open(
-    path: string,
-    options: { width?: number; scheme?: (typeof schemes)[number]; script?: boolean } = {},
-  ): Promise<Page> {
-    const { width = 1280, scheme = "light", script = true } = options;
-    const context = await browser.newContext({
-      viewport: { width, height: 900 },
-      colorScheme: scheme,
-      javaScriptEnabled: script,
-    });
-    const page = await context.newPage();
-    const noise: string[] = [];
+  async function openPage(javaScriptEnabled: boolean): Promise<Page> {
+    const page = await (await browser.newContext({ javaScriptEnabled })).newPage();
     page.on("console", (message) => noise.push(message.text()));
     page.on("pageerror", (error) => noise.push(error.message));
     page.on("request", (request) => {
       if (!request.isNavigationRequest() || !request.url().startsWith("file:")) noise.push(request.url());
     });
-    page.on("dialog", (dialog) => noise.push(dialog.message()));
-    await page.goto(pathToFileURL(join(site, path)).href);
-    onTestFinished(async () => {
-      await context.close();
-      expect(noise).toEqual([]);
+    page.on("dialog", async (dialog) => {
+      noise.push(dialog.message());
+      await dialog.dismiss();
     });
+    return page;
+  }
+
+  interface Visit {
+    width?: number;
+    scheme?: (typeof schemes)[number];
+    script?: boolean;
+  }
+
+  /** Goes to a page as a new visitor. */
+  async function open(
+    path: string,
+    { width = 1280, scheme = "light", script = true }: Visit = {},
+  ): Promise<Page> {
+    const page = script ? scripted : plain;
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme });
+    const address = pathToFileURL(join(site, path)).href;
+    await page.goto(address);
+    if (script && (await page.evaluate("localStorage.length > 0 && (localStorage.clear(), true)")))
+      await page.goto(address);
     return page;
   }
 
@@ -122,7 +139,7 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
   async function findViolations(page: Page): Promise<unknown[]> {
     await page.evaluate(axe.source);
     return await page.evaluate(
-      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0]?.html]))",
+      "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes[0]?.html]))",
     );
   }
 

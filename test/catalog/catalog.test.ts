@@ -137,6 +137,38 @@ describe("the pages of a catalog", () => {
     expect(json.packs[0].lock).toBeNull();
   });
 
+  test("an item that sessions cannot use is shown with its problem, and parsing its module runs nothing", async () => {
+    const ran = "node_modules/@acme/desk/ran.txt";
+    const greet = `import { writeFileSync } from "node:fs"; writeFileSync(new URL("./ran.txt", import.meta.url), ""); export const other = 1;`;
+    const cwd = makeProject(tool({ handler: "./greet.js#absent" }), {
+      "node_modules/@acme/desk/greet.js": greet,
+    });
+    const { page, problems, json, read } = await build(cwd);
+    expect(problems.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
+    expect(json.packs[0].problems).toMatchObject([
+      { code: "HandlerNotFound", kind: "tool", item: "greet", file: "trailblaze/tools/greet.json" },
+    ]);
+    expect(page).toContain("docs/problems/HandlerNotFound.md");
+    expect(read("index.html")).toContain('<li class="badge error">1 error</li>');
+    expect(existsSync(join(cwd, ran))).toBe(false);
+  });
+
+  test("a copy that another one shadows is not checked, because no session uses it", async () => {
+    const other = "node_modules/other/node_modules/@acme/desk";
+    const { problems, json } = await build(
+      makeProject(tool(), {
+        "node_modules/other/package.json": { name: "other", dependencies: { "@acme/desk": "2.0.0" } },
+        [`${other}/package.json`]: packManifest("@acme/desk", {
+          version: "2.0.0",
+          trailblaze: { tools: ["greet"] },
+        }),
+        [`${other}/trailblaze/tools/greet.json`]: tool({ handler: "./gone.js" }),
+      }),
+    );
+    expect(json.packs).toHaveLength(2);
+    expect(problems.map(({ code }) => code)).not.toContain("HandlerNotFound");
+  });
+
   test("servers show the names of variables, never their values", async () => {
     const cwd = makeTree({
       "package.json": { name: "app", dependencies: { desk: "1.0.0" } },
@@ -288,6 +320,8 @@ describe("texts of packs in pages", () => {
   test("html escapes texts and attributes, and keeps markup of its own", () => {
     const { markup } = html`<p title="${'"><b>\u202e'}">${"<i>"}${[html`<b>${1}</b>`, false]}</p>`;
     expect(markup).toBe('<p title="&quot;&gt;&lt;b&gt;\\u{202e}">&lt;i&gt;<b>1</b></p>');
+    // In a tag, a quote is escaped wherever the value is; between tags it means nothing.
+    expect(html`<p class="a ${'"'}">${'"'}</p>`.markup).toBe('<p class="a &quot;">"</p>');
     expect(jsonForScript(["</script><!--"]).markup).toBe('["\\u003c/script\\u003e\\u003c!--"]');
   });
 
