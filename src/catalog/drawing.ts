@@ -5,21 +5,29 @@ import { countOf, indexFile } from "./layout.ts";
 import { addressFrom } from "./page-paths.ts";
 import { formatTable } from "./schema-table.ts";
 
-const width = 960;
 const rowHeight = 30;
 const top = 34;
-const left = 330;
-const right = 630;
+const left = 0;
+const right = 280;
 
 const longestName = 44;
 
-/** The text of a name, cut in its middle to fit beside the drawing. SVG cannot mark characters as HTML does. */
-function drawName(written: string): Content {
+/** An upper estimate for the width of a character in pixels: fonts are not known here. */
+const characterWidth = 7.6;
+
+/** A name, cut in its middle to fit beside the drawing. */
+function cutName(written: string): readonly string[] {
   const name = [...printable(written)];
-  const shown =
-    name.length > longestName ? [...name.slice(0, 21), "…", ...name.slice(-22)].join("") : name.join("");
-  return html`<title>${name.join("")}</title>${shown}`;
+  return name.length > longestName ? [...name.slice(0, 21), "…", ...name.slice(-22)] : name;
 }
+
+/** The text of a name. SVG cannot mark characters as HTML does. */
+const drawName = (written: string): Content =>
+  html`<title>${printable(written)}</title>${cutName(written).join("")}`;
+
+/** The pixels that the longest of some names takes. */
+const widthOf = (names: readonly string[]): number =>
+  Math.ceil(names.reduce((most, name) => Math.max(most, cutName(name).length), 8) * characterWidth);
 
 /** Servers of one pack's tools first, then those of several packs' and those without any, so that few lines cross. */
 function orderOffers(offers: readonly Offer[]): Offer[] {
@@ -56,7 +64,7 @@ export function drawOffers(unordered: readonly Offer[]): Content {
   const atServer = placeRows(offers.length, inner);
   const atPack = placeRows(packs.length, inner);
   const line = (from: number, to: number, count: number | undefined) =>
-    html`<path${count === undefined && trusted(' class="unknown"')} stroke-width="${thickness(count)}" d="M${left + 10} ${from}C${left + 150} ${from} ${right - 150} ${to} ${right - 10} ${to}"/>`;
+    html`<path${count === undefined && trusted(' class="unknown"')} stroke-width="${thickness(count)}" d="M${left + 9} ${from}C${left + 140} ${from} ${right - 140} ${to} ${right - 9} ${to}"/>`;
   const servers = offers.map((offer, row) => {
     const y = atServer(row);
     const page = pageOf(offer);
@@ -64,15 +72,15 @@ export function drawOffers(unordered: readonly Offer[]): Content {
       (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
       0,
     );
-    const label = html`<text x="${left - 10}" y="${y + 4}" text-anchor="end">${drawName(offer.name)}</text>`;
-    return html`<g>${page === undefined ? label : html`<a href="${page}">${label}</a>`}<circle cx="${left}" cy="${y}" r="4"/><text class="count" x="${left + 12}" y="${y - 5}">${total ?? "?"}</text>${[
+    const label = html`<text x="${left - 58}" y="${y + 4}" text-anchor="end">${drawName(offer.name)}</text>`;
+    return html`<g>${page === undefined ? label : html`<a href="${page}">${label}</a>`}<circle cx="${left}" cy="${y}" r="4"/><text class="count" x="${left - 12}" y="${y + 4}" text-anchor="end">${total ?? "?"}</text>${[
       ...offer.counts,
     ].map(([pack, count]) => line(y, atPack(rowOf.get(pack) ?? 0), count))}</g>`;
   });
   const labels = packs.map((pack, row) => {
     const y = atPack(row);
     const { name } = pack.found.pack;
-    return html`<a href="${addressFrom(indexFile, pack.page)}"><text x="${right + 10}" y="${y + 4}">${drawName(name)}</text></a><circle cx="${right}" cy="${y}" r="4"/>`;
+    return html`<a href="${addressFrom(indexFile, pack.page)}"><text x="${right + 12}" y="${y + 4}">${drawName(name)}</text></a><circle cx="${right}" cy="${y}" r="4"/>`;
   });
   const rows = offers.flatMap((offer) =>
     offer.counts.size === 0
@@ -83,9 +91,11 @@ export function drawOffers(unordered: readonly Offer[]): Content {
           count === undefined ? "known when it runs" : String(count),
         ]),
   );
+  const start = left - 58 - widthOf(offers.map(({ name }) => name));
+  const width = right + 12 + widthOf(packs.map(({ found }) => found.pack.name)) - start;
   return html`<div class="drawing" tabindex="0" role="region" aria-label="Drawing of servers and packs">
-<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="Lines from ${countOf(offers.length, "server")} to ${countOf(packs.length, "pack")}">
-<text class="column" x="${left - 10}" y="20" text-anchor="end">SERVER</text><text class="column" x="${right + 10}" y="20">PACK</text>
+<svg viewBox="${start} 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="Lines from ${countOf(offers.length, "server")} to ${countOf(packs.length, "pack")}">
+<text class="column" x="${left - 58}" y="20" text-anchor="end">Server</text><text class="column" x="${left - 12}" y="20" text-anchor="end">Tools</text><text class="column" x="${right + 12}" y="20">Pack</text>
 ${servers}${labels}</svg></div>
 <details><summary>The same as a table</summary>${formatTable("", ["Server", "Pack", "Tools"], rows)}</details>`;
 }

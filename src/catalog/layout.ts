@@ -150,11 +150,11 @@ export function formatFinder(options: {
     html`<button class="chip" type="button" aria-pressed="false" ${data}>${words}</button>`;
   return html`<div class="finder" id="finder" role="search" data-noun="${noun}" data-kinds="${allKinds.join(" ")}" hidden>
 <label for="search">${label} <kbd aria-hidden="true">/</kbd></label>
+<p class="soft small" id="status" role="status"></p>
 <input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
 <div class="chips" role="group" aria-label="Filters">${
     kinds.length > 1 && kinds.map((kind) => chip(kindTitles[kind], html`data-kind="${kind}"`))
   }${hasProblems && chip("With problems", html`data-problems="1"`)}<button class="button" id="reset" type="button">Clear</button></div>
-<p class="soft small" id="status" role="status"></p>
 </div>`;
 }
 

@@ -35,6 +35,9 @@ import { type Definition, entriesOf, recordsIn, textOf, textsIn } from "./values
 /** Limit on the bytes of a page's items. Later ones are shown without their definitions. */
 const largestItems = 16 << 20;
 
+/** Fewer items need no search. */
+const fewestSearched = 5;
+
 /** More items are not listed in the contents of a page. */
 const mostContents = 400;
 
@@ -212,10 +215,10 @@ function formatItem(one: CatalogItem, problems: readonly Problem[], isFull: bool
     ],
   )}${paragraph(description, "description")}</header>
 ${formatProblems(own)}${isFull && formatContents(one, context)}${
-  isFull &&
-  shown !== null &&
-  html`${formatDefinition(shown, `trailblaze inspect ${qualifiedName} --kind ${kind} --json`)}`
-}${file !== null && html`<p class="note mono"><bdi>${file}</bdi></p>`}</article>`;
+  isFull && shown !== null
+    ? formatDefinition(shown, `trailblaze inspect ${qualifiedName} --kind ${kind} --json`, file)
+    : file !== null && html`<p class="note mono"><bdi>${file}</bdi></p>`
+}</article>`;
 }
 
 function formatNeeds({ found }: CatalogPack): Content {
@@ -330,7 +333,7 @@ export function formatPackPage(
 ${ofPack.length > 0 && html`<section aria-labelledby="problems"><h2 id="problems">Problems</h2>${formatProblems(ofPack)}</section>`}
 <section aria-labelledby="needs"><h2 id="needs">Needs</h2><p class="soft small">What its author says that the pack uses on your machine.</p>${formatNeeds(pack)}</section>
 ${
-  items.length > 1 &&
+  items.length >= fewestSearched &&
   formatFinder({
     label: "Search the items of this pack",
     noun: "item|items",

@@ -1,4 +1,4 @@
-import { listProperties, type Property } from "../author/docs/list-properties.ts";
+import { deepest, listProperties, mostProperties, type Property } from "../author/docs/list-properties.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { longestText, shorten } from "../problems/text.ts";
 import { type Content, type Html, html, trusted } from "./html.ts";
@@ -48,6 +48,12 @@ function formatConstraints({ fallback, schema }: Property): Content {
   );
 }
 
+/** Whether a property has properties that are too deep to be listed. */
+const hasHidden = ({ depth, schema }: Property) =>
+  depth === deepest &&
+  isRecord(schema) &&
+  [schema, schema.items].some((inner) => listProperties(inner).length > 0);
+
 /** The properties of a schema as a table, inner ones below their object. Nothing for a schema without any. */
 export function formatSchemaTable(heading: string, schema: unknown): Content {
   const properties = listProperties(schema);
@@ -55,8 +61,8 @@ export function formatSchemaTable(heading: string, schema: unknown): Content {
   const rows: Html[] = [];
   let size = 0;
   for (const property of properties) {
-    const { path, depth, type, required, description } = property;
-    const row = html`<tr><td><span class="depth-${trusted(String(depth))}">${inCode(path)}${
+    const { path, name, depth, type, required, description } = property;
+    const row = html`<tr${depth > 1 && trusted(` class="depth-${depth}"`)}><td><span class="depth"><code><bdi><span class="visually-hidden">${shorten(path.slice(0, path.length - name.length), 400)}</span>${shorten(name, 400)}</bdi></code>${
       required && requiredMark
     }</span></td><td>${inCode(type)}</td><td>${
       description !== "" && html`<span class="text">${shorten(description, shortText)}</span>`
@@ -65,10 +71,11 @@ export function formatSchemaTable(heading: string, schema: unknown): Content {
     if (size > longestDefinition) break;
     rows.push(row);
   }
-  const isCut = rows.length < properties.length || properties.length >= 500;
+  const isCut =
+    rows.length < properties.length || properties.length >= mostProperties || properties.some(hasHidden);
   return html`<h4>${heading}</h4><table class="stack schema"><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead><tbody>${rows}</tbody></table>${
     isCut &&
-    html`<p class="note">The table ends here, because the schema is too large. Its definition has the rest.</p>`
+    html`<p class="note">The table is not complete, because the schema is too large or too deep. Its definition has the rest.</p>`
   }`;
 }
 
@@ -100,11 +107,11 @@ function cut(text: string): string {
 }
 
 /** A definition as JSON that can be opened, cut after 64 KiB. `command` shows all of it. */
-export function formatDefinition(definition: unknown, command: string): Html {
+export function formatDefinition(definition: unknown, command: string, file: string | null): Html {
   const json = JSON.stringify(definition, null, 2) ?? "";
   const size = Buffer.byteLength(json);
   const isCut = size > longestDefinition;
-  return html`<details class="source"><summary>Definition</summary><pre tabindex="0"><bdi>${isCut ? cut(json) : json}</bdi></pre>${
+  return html`<details class="source"><summary>Definition${file !== null && html`<bdi class="mono">${file}</bdi>`}</summary><pre tabindex="0"><bdi>${isCut ? cut(json) : json}</bdi></pre>${
     isCut &&
     html`<p class="note">Cut after 64 KiB of ${Math.ceil(size / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
   }</details>`;

@@ -25,6 +25,7 @@ export const script = `"use strict";
   const input = document.getElementById("search");
   const status = document.getElementById("status");
   const nothing = document.getElementById("nothing");
+  const reset = document.getElementById("reset");
   const cards = [...document.querySelectorAll("[data-entry]")];
   const groups = [...document.querySelectorAll("[data-group]")];
   const chips = [...finder.querySelectorAll(".chip")];
@@ -85,6 +86,7 @@ export const script = `"use strict";
     });
     for (const group of groups) group.hidden = !group.querySelector("[data-entry]:not([hidden])");
     nothing.hidden = count > 0;
+    reset.hidden = words.length === 0 && pressed.length === 0;
     status.textContent = count + " of " + cards.length + " " + (cards.length === 1 ? noun[0] : noun[1]);
   };
   const change = (chip) => {
@@ -96,7 +98,7 @@ export const script = `"use strict";
   };
   for (const chip of chips) chip.addEventListener("click", () => change(chip));
   input.addEventListener("input", apply);
-  document.getElementById("reset").addEventListener("click", () => {
+  reset.addEventListener("click", () => {
     input.value = "";
     for (const chip of chips) chip.setAttribute("aria-pressed", "false");
     apply();

@@ -57,55 +57,59 @@ ul{list-style:none;margin:0;padding:0}
 a.badge{text-decoration:none}
 a.badge:hover{border-color:currentColor}
 
-.finder{display:grid;gap:.75rem;padding:.75rem 0 1rem;border-bottom:1px solid var(--line);margin-bottom:1.5rem}
+.finder{display:grid;gap:.5rem 1rem;grid-template-columns:1fr auto;align-items:center;padding:.5rem 0 1.25rem;border-bottom:1px solid var(--line);margin-bottom:1.5rem}
 .finder label{font-size:.875rem;font-weight:600}
-.finder input{font:inherit;width:100%;max-width:36rem;color:inherit;background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.5rem .75rem}
+.finder input,.finder .chips{grid-column:1/-1}
+@media(min-width:62rem){.wrap>.finder{grid-template-columns:minmax(0,1fr) auto}.wrap>.finder input,.wrap>.finder .chips{grid-column:auto}}
+.finder input{font:inherit;width:100%;color:inherit;background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.5rem .75rem}
 .finder input:focus-visible{border-color:var(--accent);outline-offset:0}
 .chips{display:flex;flex-wrap:wrap;gap:.5rem}
 
-.packs{display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,25rem),1fr));align-items:start}
-.card{border:1px solid var(--line);border-radius:10px;padding:1.125rem 1.25rem;background:var(--bg);min-width:0}
+.packs{display:grid;gap:1rem;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr))}
+.card{display:flex;flex-direction:column;border:1px solid var(--line);border-radius:10px;padding:1.125rem 1.25rem;background:var(--bg);min-width:0}
 .card:hover{border-color:var(--strong)}
 .card h3 a{text-decoration:none}
 .card h3 a:hover{text-decoration:underline}
 .card .version{font-weight:400;color:var(--soft);font-size:.875rem}
 .card .text{font-size:.9375rem;margin-top:.375rem;color:var(--soft)}
+.card .badges{margin-top:auto;padding-top:.75rem}
 .card .matches{margin-top:.75rem;padding-top:.625rem;border-top:1px solid var(--line);font-size:.875rem;display:grid;gap:.25rem}
 .empty{border:1px dashed var(--strong);border-radius:10px;padding:2rem 1.25rem;color:var(--soft);text-align:center}
 .empty p+p{margin-top:.5rem}
 
 section{margin:0 0 2.75rem}
-section>h2{margin-bottom:.25rem}
+section>h2{margin-bottom:.375rem}
 section>h2+.soft{margin-bottom:1rem;max-width:72ch}
 .page{display:grid;gap:0 3rem;grid-template-columns:minmax(0,1fr)}
 .contents{font-size:.875rem;margin-bottom:2rem}
 @media(max-width:61.99rem){.contents ul ul{display:none}.contents>ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}.page>.contents{margin:1.25rem 0 0}}
 .contents ul ul{margin:.125rem 0 .625rem}
 .contents li a{display:block;padding:.1875rem 0 .1875rem .75rem;border-left:2px solid var(--line);text-decoration:none;color:var(--soft)}
-.contents>ul>li>a{color:var(--text);font-weight:600;border-color:transparent;padding-left:0}
+.contents>ul>li>a{color:var(--text);font-weight:600;border:0;padding-left:0}
 .contents li a:hover{color:var(--accent);border-color:var(--accent)}
 @media(min-width:62rem){.page.has-contents{grid-template-columns:15rem minmax(0,1fr)}
 .contents{position:sticky;top:0;max-height:100vh;overflow:auto;padding:1.5rem .25rem 1.5rem 0;margin:0}
 .page.has-contents>div{padding-top:1.5rem}}
 
-.facts{display:grid;grid-template-columns:minmax(7rem,max-content) minmax(0,1fr);margin:0;font-size:.9375rem}
+.facts{--first:11rem;display:grid;grid-template-columns:minmax(var(--first),max-content) minmax(0,1fr);margin:0;font-size:.9375rem}
 .facts dt,.facts dd{margin:0;padding:.4375rem 0;border-top:1px solid var(--line)}
 .facts dt{color:var(--soft);padding-right:1.5rem}
 .facts dt:first-of-type,.facts dd:first-of-type{border-top:0}
 
 .item{border-top:1px solid var(--line);padding:1.5rem 0 1.75rem}
+.item:last-child{padding-bottom:0}
 .many .item{content-visibility:auto;contain-intrinsic-size:auto 18rem}
 .many>.card{content-visibility:auto;contain-intrinsic-size:auto 10rem}
 .item:target{border-top-color:var(--accent)}
 .item:target h3{color:var(--accent)}
-.item h3{font-family:var(--mono);font-weight:600;font-size:1rem}
+.item h3{font-family:var(--mono);font-weight:600;font-size:1.0625rem}
 .item h3 a{color:inherit;text-decoration:none}
 .item h3 a:hover{text-decoration:underline}
 .item .name{margin-top:.125rem;font-size:.8125rem;color:var(--soft)}
 .item .badges{margin-top:.5rem}
 .item .description{margin-top:.625rem}
 .item>*{max-width:56rem}
-.item>.facts{margin-top:.875rem}
+.item>.facts{--first:8rem;margin-top:.875rem}
 .page .intro{padding-top:clamp(.5rem,2vw,1.25rem)}
 kbd{border:1px solid var(--strong);border-radius:4px;padding:0 .375rem;font-size:.75rem;font-weight:400;color:var(--soft)}
 
@@ -114,23 +118,28 @@ th,td{text-align:left;vertical-align:top;padding:.5rem 1rem .5rem 0;border-botto
 th{font-size:.8125rem;font-weight:600;color:var(--soft);white-space:nowrap}
 td:last-child,th:last-child{padding-right:0}
 td:first-child{min-width:9rem}
-.schema{table-layout:fixed}.schema th:nth-child(1){width:30%}.schema th:nth-child(2){width:22%}
+.schema{table-layout:fixed}.schema th:nth-child(1){width:32%}.schema th:nth-child(2){width:22%}
 .required{color:var(--error);font-size:.75rem;margin-left:.375rem;white-space:nowrap}
 .constraints{display:block;margin-top:.1875rem;font-size:.8125rem;color:var(--soft)}
-.depth-2{padding-left:1rem}.depth-3{padding-left:2rem}.depth-4{padding-left:3rem}.depth-5{padding-left:4rem}
-.depth-2 code,.depth-3 code,.depth-4 code,.depth-5 code{border-left:2px solid var(--line);padding-left:.5rem}
+.depth-2{--depth:1}.depth-3{--depth:2}.depth-4{--depth:3}.depth-5{--depth:4}
+.depth{display:block;margin-left:calc(var(--depth,0)*1.125rem);position:relative}
+.depth::before{content:"";position:absolute;width:.5rem;height:1.2em;left:-.875rem;top:-.4em;border:solid var(--strong);border-width:0 0 1px 1px}
+tr:not([class])>td>.depth::before{content:none}
 @media(max-width:40rem){
 .stack,.stack tbody,.stack tr,.stack td{display:block;width:auto}
 .stack thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .stack tr{border-bottom:1px solid var(--line);padding:.625rem 0}
 .stack td{border:0;padding:.0625rem 0;width:auto}
 .stack td:empty{display:none}
+.schema td:nth-child(2){color:var(--soft)}
+.stack td:not(:first-child){margin-left:calc(var(--depth,0)*1.125rem)}
 .facts{grid-template-columns:minmax(0,1fr)}
 .facts dd{border-top:0;padding-top:0}.facts dt{padding-bottom:0;font-size:.8125rem}
 }
 details>summary{cursor:pointer}
 .source{margin-top:1rem;font-size:.875rem}
-.source summary{color:var(--accent);width:max-content;max-width:100%}
+.source summary{width:max-content;max-width:100%;color:var(--accent)}
+.source summary .mono{margin-left:.5rem;color:var(--soft)}
 pre{background:var(--raised);border:1px solid var(--line);border-radius:6px;padding:.875rem 1rem;margin:.625rem 0 0;overflow:auto;max-height:32rem;font-size:.8125rem;line-height:1.5;white-space:pre-wrap}
 .note{margin-top:.375rem;font-size:.8125rem;color:var(--soft)}
 .names{display:flex;flex-wrap:wrap;gap:.125rem .875rem}
@@ -145,9 +154,9 @@ h2+.problems{margin-top:.875rem}
 .item .problems{margin-top:.75rem}
 
 .drawing{overflow-x:auto;border:1px solid var(--line);border-radius:10px;padding:.5rem .75rem;background:var(--raised)}
-.drawing svg{display:block;width:100%;min-width:40rem;height:auto;max-width:60rem;margin:0 auto;font:13px var(--sans)}
+.drawing svg{display:block;margin:0 auto;font:13px var(--sans)}
 .drawing text{fill:var(--text)}
-.drawing .count,.drawing .column{fill:var(--soft);font-size:11px}
+.drawing .count,.drawing .column{fill:var(--soft);font-size:11px;font-variant-numeric:tabular-nums}
 .drawing .column{font-weight:600}
 .drawing circle{fill:var(--accent)}
 .drawing path{fill:none;stroke:var(--accent);stroke-opacity:.42}
@@ -160,8 +169,8 @@ h2+.problems{margin-top:.875rem}
 footer{border-top:1px solid var(--line);margin-top:3rem;padding:1.25rem 0 2.5rem;font-size:.875rem;color:var(--soft)}
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 @media(forced-colors:active){.chip[aria-pressed=true]{border-width:3px}}
-@media print{:root{color-scheme:light}.top,.finder,.contents,.skip,.source,.empty[data-for=search]{display:none!important}
+@media print{:root,:root[data-theme]{color-scheme:light}.top,.finder,.contents,.skip,.source pre,.matches,.empty[data-for=search]{display:none!important}
 .card,.item{content-visibility:visible;break-inside:avoid}.page.has-contents{display:block}body{font-size:10pt}
-a{color:inherit}.drawing{overflow:visible;border:0;padding:0}.drawing svg{min-width:0}.drawing+details{display:none}
+a{color:inherit}.drawing{overflow:visible;border:0;padding:0}.drawing svg{max-width:100%;height:auto;margin:0}.drawing path{stroke-opacity:.7}.drawing+details{display:none}
 .facts a[href^=https]::after{content:none}}
 `;

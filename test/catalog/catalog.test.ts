@@ -82,6 +82,20 @@ describe("the pages of a catalog", () => {
     });
   });
 
+  test("inner properties follow their object, and a schema that is too deep says so", async () => {
+    const nest = (depth: number): object =>
+      depth === 0 ? { type: "string" } : { type: "object", properties: { inner: nest(depth - 1) } };
+    const pageOf = async (depth: number) =>
+      (await build(makeProject(tool({ inputSchema: nest(depth) })))).page;
+    const fits = await pageOf(5);
+    expect(fits).toContain(
+      '<tr class="depth-2"><td><span class="depth"><code><bdi><span class="visually-hidden">inner.</span>inner</bdi>',
+    );
+    expect(fits.match(/<tr class="depth-/g)).toHaveLength(4);
+    expect(fits).not.toContain("too deep");
+    expect(await pageOf(6)).toContain("The table is not complete");
+  });
+
   test("the integrity is that of the package manager's lockfile", async () => {
     const integrity = `sha512-${"A".repeat(86)}==`;
     const packages = { "node_modules/@acme/desk": { version: "1.0.0", integrity } };
@@ -272,7 +286,7 @@ describe("the pages of a catalog", () => {
     const manifest = { trailblaze: { tools: ["greet"], servers } };
     const files = { "node_modules/@acme/desk/trailblaze/servers.json": definitions };
     const { read } = await build(makeProject(tool(), files, manifest));
-    const rows = [...read("index.html").matchAll(/<circle cx="330" cy="(\d+)"/g)].map(([, y]) => Number(y));
+    const rows = [...read("index.html").matchAll(/<circle cx="0" cy="(\d+)"/g)].map(([, y]) => Number(y));
     expect(rows).toHaveLength(count);
     for (const [index, y] of rows.slice(1).entries())
       expect(y - (rows[index] ?? 0)).toBeGreaterThanOrEqual(28);

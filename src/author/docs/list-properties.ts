@@ -5,6 +5,8 @@ import { formatSchemaType } from "../../extension-schema/format-schema-type.ts";
 export interface Property {
   /** `owner.name`, and `items[].sku` for the elements of an array. */
   path: string;
+  /** The last part of the path. */
+  name: string;
   type: string;
   /** Whether its own object requires it. */
   required: boolean;
@@ -17,8 +19,9 @@ export interface Property {
   schema: unknown;
 }
 
-const deepest = 5;
-const mostProperties = 500;
+/** Limits on what `listProperties` returns. */
+export const deepest = 5;
+export const mostProperties = 500;
 
 /** The schema that a local `$ref` points to, with the keys beside it; the schema itself without one. */
 function follow(schema: unknown, root: unknown): unknown {
@@ -47,6 +50,7 @@ export function listProperties(schema: unknown): Property[] {
       const path = `${prefix}${name}`;
       found.push({
         path,
+        name,
         type: formatSchemaType(property),
         required: required.includes(name),
         fallback,
