@@ -1,4 +1,3 @@
-import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import axe from "axe-core";
@@ -8,7 +7,7 @@ import { buildCatalog } from "../../src/catalog/build-catalog.ts";
 import { writeSite } from "../../src/catalog/write-site.ts";
 import { findChromium } from "../support/chromium.ts";
 import { packManifest } from "../support/packs.ts";
-import { samplePacks } from "../support/sample-packs.ts";
+import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 
@@ -69,13 +68,8 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
 
   beforeAll(async () => {
     const project = join(folder.path, "project");
-    const names = [...samplePacks.map(({ name }) => name), "canary"];
-    const dependencies = Object.fromEntries(names.map((name) => [name, "*"]));
-    writeTree(project, { "package.json": { name: "harbor", dependencies }, ...canary });
-    for (const pack of samplePacks) {
-      mkdirSync(join(project, "node_modules", pack.name, ".."), { recursive: true });
-      symlinkSync(pack.folder, join(project, "node_modules", pack.name), "junction");
-    }
+    makeSampleProject(project, "harbor", ["canary"]);
+    writeTree(project, canary);
     writeSite(site, (await buildCatalog({ cwd: project })).files);
     writeSite(join(folder.path, "empty"), (await buildCatalog({ cwd: makeEmptyProject() })).files);
     browser = await chromium.launch({

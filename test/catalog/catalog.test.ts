@@ -15,7 +15,7 @@ import { assignPages } from "../../src/catalog/page-paths.ts";
 import { markerFile, writeSite } from "../../src/catalog/write-site.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { samplePacks } from "../support/sample-packs.ts";
+import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 
 const tool = (fields: object = {}) => ({
   name: "desk_greet",
@@ -209,18 +209,13 @@ describe("the pages of a catalog", () => {
   });
 
   test("the sample packs are shown with everything that they refer to", async () => {
-    const names = samplePacks.map(({ name }) => name);
-    const tree: Record<string, unknown> = {
-      "package.json": { name: "app", dependencies: Object.fromEntries(names.map((name) => [name, "*"])) },
-    };
-    const cwd = makeTree(tree as Record<string, string>);
-    for (const { name, folder } of samplePacks) {
-      mkdirSync(join(cwd, "node_modules", name, ".."), { recursive: true });
-      symlinkSync(folder, join(cwd, "node_modules", name), "junction");
-    }
+    const cwd = makeTree({});
+    makeSampleProject(cwd, "app");
     const { files, problems, read, json } = await build(cwd);
     expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
-    expect(json.packs.map((pack: { name: string }) => pack.name)).toEqual([...names].sort());
+    expect(json.packs.map((pack: { name: string }) => pack.name)).toEqual(
+      samplePacks.map(({ name }) => name).sort(),
+    );
     expect(read("packs/globex/release-desk.html")).toContain('href="../acme/jira.html#tool-createIssue"');
     expect(read("index.html")).toContain("globex/release-desk/release-desk");
     // Every link leads to a page and an element of the catalog.

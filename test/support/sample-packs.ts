@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { inRepository } from "./repository.ts";
+import { writeTree } from "./tree.ts";
 
 export interface SamplePack {
   /** Absolute path of the pack's folder in fixtures/sample-plugins. */
@@ -26,4 +27,16 @@ export function samplePack(name: string): SamplePack {
   const found = samplePacks.find((pack) => pack.name === name);
   if (found === undefined) throw new Error(`There is no sample pack ${name}`);
   return found;
+}
+
+/** Makes a folder a project that depends on every good sample pack, as links, and on packages that the caller writes. */
+export function makeSampleProject(project: string, name: string, others: readonly string[] = []): void {
+  const names = [...samplePacks.map((pack) => pack.name), ...others];
+  const dependencies = Object.fromEntries(names.map((one) => [one, "*"]));
+  writeTree(project, { "package.json": { name, dependencies } });
+  for (const pack of samplePacks) {
+    const link = join(project, "node_modules", pack.name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(pack.folder, link, "junction");
+  }
 }
