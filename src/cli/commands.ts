@@ -5,7 +5,7 @@ import { builtInsOption, confinementOptions } from "./inspection-options.ts";
 import { installCommands } from "./install/commands-table.ts";
 import { lockCommands } from "./lock/commands-table.ts";
 import { remoteCommands, remoteOptions } from "./remote/commands-table.ts";
-import { installOption, sessionOptions } from "./session/session-options-table.ts";
+import { installOption, sessionOptions, startOptions } from "./session/session-options-table.ts";
 
 /** The options of every command. */
 export const commonOptions: Readonly<Record<string, OptionDescription>> = {
@@ -109,7 +109,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "List the tools of a session, and why others are excluded",
     usage: "",
     positionals: [0, 0],
-    options: { ...servedOption, ...installOption, ...sessionOptions },
+    options: { ...startOptions, ...servedOption, ...installOption, ...sessionOptions },
     load: () => import("./commands/tools.ts"),
   },
   prompts: {
@@ -241,6 +241,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "boolean",
         description: "Also offer a server's tools that need a session or are hidden from models",
       },
+      ...startOptions,
       "no-watch": { type: "boolean", description: "Ignore changes in the project (session only)" },
       ...sessionOptions,
     },

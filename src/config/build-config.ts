@@ -24,6 +24,8 @@ interface WrittenConfig {
   builtIns?: Record<string, unknown>[];
   nameCollisions?: SessionConfig["nameCollisions"];
   crash?: SessionConfig["crash"];
+  serversStart?: SessionConfig["serversStart"];
+  serversIdleMs?: number;
   isolation?: SessionConfig["isolation"];
   callback?: Partial<SessionConfig["callback"]>;
   timeouts?: Partial<SessionConfig["timeouts"]>;
@@ -82,6 +84,8 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
     headers: { ...values.headers },
     protocol: values.protocol ?? "auto",
     legacyContext: values.legacyContext ?? true,
+    start: values.start,
+    idleMs: values.idleMs,
     choices: { prefix: values.prefix, allow, deny: deny ?? [], toolset: values.toolset },
   };
 }
@@ -117,6 +121,8 @@ export function buildConfig(
     builtIns: readBuiltIns(config.builtIns ?? []),
     nameCollisions: config.nameCollisions,
     crash: config.crash ?? "fail",
+    serversStart: config.serversStart,
+    serversIdleMs: config.serversIdleMs,
     isolation: config.isolation ?? "in-process",
     callback: {
       enabled: callback?.enabled ?? true,

@@ -128,6 +128,14 @@ const serverKeys = {
     description: "Whether calls include `_trailblazeContext` in their arguments.",
   }),
   enabled: z.boolean().default(true).meta({ description: "Whether the server is used." }),
+  start: z.enum(["eager", "lazy"]).optional().meta({
+    description:
+      "When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`.",
+  }),
+  idleMs: milliseconds.optional().meta({
+    description:
+      "Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`.",
+  }),
   prefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{0,64}$/)
@@ -262,6 +270,14 @@ export const config = z
     crash: z.enum(["fail", "isolate", "relaunch"]).default("fail").meta({
       description:
         "What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once.",
+    }),
+    serversStart: z.enum(["eager", "lazy"]).optional().meta({
+      description:
+        "When servers start: eager (the default) with the session, lazy (the default of `trailblaze call`, and of `trailblaze start` without a server) at the first call that needs them, if trailblaze.lock has their lists.",
+    }),
+    serversIdleMs: milliseconds.optional().meta({
+      description:
+        "Ends servers after this time without a call, in milliseconds; the next call starts them again. Default: they run until the session ends.",
     }),
     isolation: z.enum(["in-process", "process"]).default("in-process").meta({
       description: "Where the tools of packs run: in the host's process, or in one child process per pack.",

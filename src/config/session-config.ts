@@ -13,6 +13,9 @@ export interface Device {
   driverType: string | null;
 }
 
+/** When a server starts: with the session, or at the first request that needs it, if the lock has its lists. */
+export type ServerStart = "eager" | "lazy";
+
 /** What a user chooses for the tools of one of their servers. */
 export interface ToolChoices {
   /** Starts the names of its tools; empty for none. `undefined` leaves the names to `nameCollisions`. */
@@ -48,6 +51,10 @@ export interface UserServer {
   protocol: "auto" | "legacy" | "modern";
   /** Whether calls include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
+  /** When it starts; `undefined` leaves it to `serversStart`. */
+  start: ServerStart | undefined;
+  /** After how long without a request it ends, in milliseconds; `undefined` leaves it to `serversIdleMs`. */
+  idleMs: number | undefined;
   choices: ToolChoices;
 }
 
@@ -129,6 +136,10 @@ export interface SessionConfig {
   /** `undefined` if the config does not say: an error, or prefixes in a session that is served. */
   nameCollisions: "error" | "suffix" | "prefix" | undefined;
   crash: "fail" | "isolate" | "relaunch";
+  /** `undefined` if the config does not say. */
+  serversStart: ServerStart | undefined;
+  /** After how long without a request servers end, in milliseconds; `undefined`: with the session. */
+  serversIdleMs: number | undefined;
   isolation: "in-process" | "process";
   callback: {
     enabled: boolean;

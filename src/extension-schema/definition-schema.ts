@@ -122,6 +122,14 @@ const subprocessServer = z.object({
     z.boolean(),
     "Whether calls include `_trailblazeContext` in their arguments. Default: true.",
   ).optional(),
+  start: describe(
+    z.enum(["eager", "lazy"]),
+    "When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: as the user's config says.",
+  ).optional(),
+  idleMs: describe(
+    z.int().min(1).max(86_400_000),
+    "Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: as the user's config says.",
+  ).optional(),
 });
 
 const metadata = z

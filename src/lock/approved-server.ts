@@ -64,6 +64,17 @@ export class ApprovedServer {
     return this.#isUnlocked(`${this.label}/${name}`, ...ofPack);
   }
 
+  /** The server's own names of what was refused. */
+  denied(kind: "tool" | "prompt" | "resource"): string[] {
+    const prefix = this.#denialOf(kind, "");
+    return this.#denied.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
+  }
+
+  #denialOf(kind: string, own: string): string {
+    const item = this.label.slice(this.label.lastIndexOf("/") + 1);
+    return this.#pack === undefined ? `${kind}:${own}` : `${kind}:${item}/${own}`;
+  }
+
   /** Why a listed tool is not used; `undefined` for one that is. */
   explainTool(tool: AdvertisedTool): NotApproved | undefined {
     return this.#explain("tool", tool.name, this.locked.lists ?? undefined, (known) =>
@@ -91,7 +102,6 @@ export class ApprovedServer {
     describe: (known: LockedItem | undefined) => LockedItem,
   ): NotApproved | undefined {
     const { label, entry } = this;
-    const pack = this.#pack;
     const name = `${label}/${own}`;
     if (this.isFree({ name: own })) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
@@ -100,9 +110,7 @@ export class ApprovedServer {
       differences,
       entry,
     });
-    const item = label.slice(label.lastIndexOf("/") + 1);
-    const denied = pack === undefined ? `${kind}:${own}` : `${kind}:${item}/${own}`;
-    if (this.#denied.includes(denied)) return refuse("denied", []);
+    if (this.#denied.includes(this.#denialOf(kind, own))) return refuse("denied", []);
     const before = ownEntry(approved, own);
     const now = recordOf(() => describe(before));
     if (now === undefined) return refuse("unrecordable", []);

@@ -95,7 +95,18 @@ export function describeListedTool(tool: AdvertisedTool, known?: LockedItem): Lo
   const { description } = tool as { description?: unknown };
   if (description !== undefined && typeof description !== "string")
     throw new UnrecordableError("its description is not a string");
-  return createItem(describeTexts({ ...tool }), known);
+  const { meta, ...texts } = describeTexts({ ...tool });
+  // What a session needs to offer the tool before the server runs.
+  const isRecordable = tool._meta === undefined || readToolMeta(tool._meta).meta.isRecordable;
+  const taskSupport = tool.execution?.taskSupport === "required" ? "required" : undefined;
+  return createItem(
+    {
+      ...texts,
+      meta: isRecordable ? meta : { ...meta, "trailblaze/isRecordable": false },
+      execution: taskSupport && { taskSupport },
+    },
+    known,
+  );
 }
 
 /** A prompt of a server's list. Throws `UnrecordableError`. */

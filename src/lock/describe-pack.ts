@@ -13,6 +13,14 @@ export function describeNeeds({ extension: { needs } }: FoundPack): LockedItem |
   return Object.fromEntries(entries.map(([key, list]) => [key, [...new Set(list)].sort()]));
 }
 
+/** Kinds of items whose code or program runs. */
+export const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
+  declaration.kind === "tool" ||
+  shape === "subprocessServer" ||
+  shape === "toolsBundle" ||
+  definition?.handler !== undefined ||
+  definition?.initialize !== undefined;
+
 /** An item as the lock records it; `undefined` for one without a valid definition, or that cannot be recorded. */
 export function describeRecordable(
   inspected: InspectedPack,

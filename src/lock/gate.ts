@@ -39,6 +39,11 @@ export interface Gate {
   checkPack(checked: CheckedPack): CheckedPack;
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish(found: FoundPacks): Problem[];
+  /**
+   * What the lock approves of a server, for one that starts when it is needed; `undefined` if it must start to know its lists.
+   * Call it after the server has been checked.
+   */
+  findApproved(plan: ServerPlan): ListedServer | undefined;
   /** Checks what a server that has started says. Throws `LockMismatch`. */
   checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict;
 }

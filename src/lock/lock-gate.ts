@@ -20,21 +20,14 @@ import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { checkOtherLists } from "./check-other-lists.ts";
 import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
 import { describeUserServer } from "./describe-items.ts";
-import { describeNeeds, describeRecordable } from "./describe-pack.ts";
+import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { Installed } from "./installed.ts";
 import { createListPolicy } from "./list-policy.ts";
 import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
+import { readApproved } from "./read-approved.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
-
-/** Kinds of items whose code or program runs. */
-const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
-  declaration.kind === "tool" ||
-  shape === "subprocessServer" ||
-  shape === "toolsBundle" ||
-  definition?.handler !== undefined ||
-  definition?.initialize !== undefined;
 
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {
@@ -44,6 +37,8 @@ export class LockGate implements Gate {
   readonly #installed: Installed;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
+  /** The packs and servers of the config whose packages are not those that were approved, by `pack NAME` or `config LABEL`. */
+  readonly #rebuilt = new Set<string>();
   readonly #lists = new WeakMap<ServerLists, ListVerdict>();
 
   constructor(lock: LockFile, rules: LockRules, config: SessionConfig) {
@@ -121,6 +116,7 @@ export class LockGate implements Gate {
     place: ProblemPlace,
   ): { refusal?: Problem; problems: Problem[] } {
     const integrity = compareIntegrity(locked.integrity, now.integrity);
+    if (integrity === "changed") this.#rebuilt.add(`${place.pack === undefined ? "config" : "pack"} ${name}`);
     const isSameVersion = locked.version === now.version;
     const { version } = now;
     if (isSameVersion && integrity === "changed" && typeof version === "string") {
@@ -282,6 +278,13 @@ export class LockGate implements Gate {
   refuseDifferences(): void {
     if (!this.#rules.isFrozen || this.#differences.size === 0) return;
     throw failure("LockMismatch", { names: [...this.#differences].sort() });
+  }
+
+  findApproved(plan: ServerPlan): ListedServer | undefined {
+    const server = this.#findServer(plan);
+    const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
+    if (server === undefined || this.#rebuilt.has(owner)) return undefined;
+    return readApproved(server, plan, this.#config.lock.unlocked);
   }
 
   checkList(plan: ServerPlan, { lists, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {

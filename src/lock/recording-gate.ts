@@ -163,6 +163,8 @@ export class RecordingGate implements Gate {
     return [];
   }
 
+  findApproved(): undefined {}
+
   checkList(
     { label, source, pack, configPath }: ServerPlan,
     { lists: listed, instructions }: ListedServer,

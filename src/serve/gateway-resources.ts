@@ -6,6 +6,7 @@ import { EntryWatcher } from "../processes/entry-watcher.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
+import { sendRequest } from "../session/server-requests.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
@@ -38,14 +39,19 @@ function watchFile({ owner, file = "" }: PackResource, changed: () => void): () 
 }
 
 /** Asks a server for suggestions. */
-function askServer({ server }: PlannedServer, ref: ServerCompletion["ref"]) {
+function askServer(planned: PlannedServer, ref: ServerCompletion["ref"]) {
+  const named =
+    ref.type === "ref/prompt"
+      ? ({ kind: "prompt", name: ref.name } as const)
+      : ({ kind: "resource", name: ref.uri } as const);
   const ask = async (request: CompletionRequest, signal: AbortSignal) => {
     const { argument: name, value, arguments: known } = request;
-    const connected = server.current ?? (await server.ready);
     const limit = new TimeLimit(suggestionMs);
     try {
       const asked = { ref, argument: { name, value }, context: { arguments: known } };
-      return await connected.complete(asked, { signal, limit });
+      return await sendRequest({ ...planned, ...named, signal, limits: [limit] }, (connected) =>
+        connected.complete(asked, { signal, limit }),
+      );
     } finally {
       limit.end();
     }

@@ -69,10 +69,10 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** What only a served session has: its device, memory and toolsets. */
+/** What only a served session has. Its servers start when they are needed unless `start` or the config says otherwise. */
 export type ServedSessionOptions = Pick<
   SessionOptions,
-  "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch"
+  "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch" | "start" | "idleMs"
 >;
 
 /** Options of the command. `http` applies if the server's definition selects HTTP. */

@@ -80,6 +80,7 @@ export async function startSession(
     install,
     watch,
     served: true,
+    defaultStart: "lazy",
     signal: closing.signal,
     onProblem: report,
     onLog: printLog,

@@ -1,4 +1,5 @@
 import { ServerCallError } from "../mcp/client/connected-server.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
@@ -49,6 +50,11 @@ export function readCallFailure(
   }
   if (limit.isOver) return failedResult(describeLate(limit));
   if (signal.aborted) throw signal.reason;
+  if (error instanceof TrailblazeError && route.by === "server") {
+    const { code, message } = error;
+    const isRefused = code === "NotApproved" || code === "LockOutdated";
+    return failedResult(message, "ExceptionThrown", { code: isRefused ? code : "ServerStartFailed" });
+  }
   return failedResult(error instanceof Error ? error.message : String(error));
 }
 

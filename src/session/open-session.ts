@@ -18,12 +18,12 @@ import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packag
 import { ProjectFollower } from "./project-follower.ts";
 import { createRequests } from "./resource-calls.ts";
 import { Session } from "./session.ts";
-import { findNewProblems, findSessionChange } from "./session-change.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
+import { SessionStates } from "./session-states.ts";
 import type { RecordedCall } from "./session-tool.ts";
 import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
@@ -67,20 +67,12 @@ class Opening {
   readonly #memory: SessionMemory;
   readonly #logDir: string;
   readonly #processes: SessionProcesses;
-  #sources: StateSources | undefined;
-  #state: SessionState | undefined;
-  /** Ends the use of the state's sources. */
-  #endUse: () => void = () => {};
-  /** How often servers have listed tools, and how often when the state was created. */
-  #listings = 0;
-  #listed = 0;
+  readonly #states: SessionStates;
   /** Ends what readings of the project started that were superseded. */
   #endAbandoned: () => void = () => {};
   readonly #unapplied: UnappliedChanges;
   /** Asks the host; `undefined` if it cannot be asked. */
   readonly #ask: AskInput | undefined;
-  /** States are created one after the other. */
-  #publishing: Promise<void> = Promise.resolve();
 
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
     this.#rules = rules;
@@ -91,20 +83,22 @@ class Opening {
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#logDir = openLogs(this.#id, config);
     this.#unapplied = new UnappliedChanges(config);
+    this.#states = new SessionStates(this.#resources, options);
     const { served = false } = rules;
     const { watch = false, onInput } = options;
     const reportFailure = (tool: string, reason: string) =>
       this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-    const inputMs = () => (this.#state?.config ?? config).timeouts.inputMs;
+    const inputMs = () => (this.#states.current?.config ?? config).timeouts.inputMs;
     this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure });
     this.#processes = new SessionProcesses({
       sessionId: this.#id,
-      config: () => this.#state?.config ?? config,
+      config: () => this.#states.current?.config ?? config,
       logDir: this.#logDir,
       rules: {
         keepsRunning: served,
         isolates: watch,
-        onListed: served || watch ? () => this.#onListed() : undefined,
+        onListed: served || watch ? () => this.#states.onListed() : undefined,
+        onStarted: (server) => this.#states.onStarted(server),
       },
       clock: this.#clock,
       memory: this.#memory,
@@ -159,7 +153,7 @@ class Opening {
     return new Session({
       id: this.#id,
       logDir: this.#logDir,
-      state: () => this.#state ?? state,
+      state: () => this.#states.current ?? state,
       reported: this.#reported,
       memory: this.#memory,
       recording: this.#recording,
@@ -183,12 +177,12 @@ class Opening {
     const endAbandoned = this.#endAbandoned;
     try {
       const { started } = await sources.read();
-      const mayJoinLater = this.#rules.served === true || this.#state !== undefined;
+      const mayJoinLater = this.#rules.served === true || this.#states.current !== undefined;
       // A failing server that the session needs fails it immediately.
       await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
       superseded?.throwIfAborted();
       await sources.collect();
-      return await this.#publish(sources);
+      return await this.#states.publish(sources);
     } finally {
       if (superseded?.aborted) {
         // The next state probably uses the same servers.
@@ -209,9 +203,9 @@ class Opening {
       clock: this.#clock,
       apply: (superseded) => this.#apply(superseded),
       findEntries: async () => {
-        const packs = this.#sources?.found.packs ?? [];
+        const packs = this.#states.sources?.found.packs ?? [];
         const locations = packs.filter(({ pack }) => !pack.shadowed).map(({ pack }) => pack.location);
-        const config = this.#state?.config ?? this.#config;
+        const config = this.#states.current?.config ?? this.#config;
         return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
       },
       report: (problem) => this.#reportLater(problem),
@@ -231,7 +225,7 @@ class Opening {
 
   #createContext(config: SessionConfig): StateContext {
     const { served = false, userServers } = this.#rules;
-    const sources = this.#sources;
+    const { sources } = this.#states;
     const isFirst = sources === undefined;
     return {
       cwd: this.#cwd,
@@ -240,6 +234,7 @@ class Opening {
       processes: this.#processes,
       resources: this.#resources,
       needsUserServers: isFirst && !served && userServers === "needed",
+      startsAll: userServers === "reported" && !served,
       needsPacks: isFirst && !served && config.packs.onError === "fail",
       follows: this.#options.watch === true,
       openGate: () => (this.#rules.openGate ?? openLockGate)(config, this.#options.lock),
@@ -269,58 +264,13 @@ class Opening {
     }
   }
 
-  /** Creates a state from the sources as they are now, and replaces the current one. */
-  #publish(sources: StateSources): Promise<SessionState> {
-    const published = this.#publishing.then(async () => {
-      const listings = this.#listings;
-      const before = this.#state;
-      const state = await sources.createState(before);
-      this.#resources.closing.throwIfAborted();
-      this.#listed = listings;
-      const endUse = sources.use();
-      const endUseBefore = this.#endUse;
-      this.#sources = sources;
-      this.#state = state;
-      this.#endUse = endUse;
-      before?.retire(endUseBefore);
-      if (before !== undefined) this.#announce(before, state);
-      return state;
-    });
-    this.#publishing = published.then(
-      () => {},
-      () => {},
-    );
-    return published;
-  }
-
-  /** Lets servers that have started, failed or listed other tools since the state was created join it. */
-  #onListed(): void {
-    this.#listings += 1;
-    void this.#publishing
-      .then(async () => {
-        const sources = this.#sources;
-        if (sources === undefined || this.#listed === this.#listings) return;
-        if (this.#resources.closing.aborted) return;
-        await this.#publish(sources);
-      })
-      .catch(() => {});
-  }
-
-  #announce(before: SessionState, after: SessionState): void {
-    const { onProblem, onChange } = this.#options;
-    const problems = findNewProblems(before.problems, after.problems);
-    for (const problem of problems) notifyHost(() => onProblem?.(problem));
-    const change = findSessionChange(before, after);
-    if (change !== undefined) notifyHost(() => onChange?.({ ...change, problems }));
-  }
-
   /** Reports a problem of a server or of code, which can occur at any time. */
   #reportLater(problem: Problem): void {
     this.#reported.push(problem);
     if (this.#reported.length > mostReported) this.#reported.shift();
     // Before the session is open, the problem is part of its list.
     const { onProblem } = this.#options;
-    if (this.#state !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+    if (this.#states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
   }
 
   /** Removes a reported problem that has been solved. */

@@ -15,6 +15,7 @@ import { failedResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
+import { sendRequest } from "./server-requests.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import { describeServerExit, type PlannedServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
@@ -169,16 +170,16 @@ export class PromptCalls {
       const context = this.createContext(state, owner, prompt.name, scope, channel);
       return route.prompt.get(args, { runner: () => this.#runners.get(owner), context }, round);
     }
-    const { server, plan, advertisedName } = route;
-    if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
-    const connected = server.current ?? (await server.ready);
-    const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
-      signal: channel.signal,
-      limit: channel.limit,
-      ask: askInScope(prompt.name, scope, { isWaiting: true }),
-      user: scope.sessionId,
-      round,
-    });
+    const { advertisedName } = route;
+    const { signal, limit } = channel;
+    const request = { ...route, kind: "prompt", name: advertisedName, signal, limits: [limit] } as const;
+    const { inputRequired, ...result } = await sendRequest(request, (connected) =>
+      connected.getPrompt(advertisedName, args, {
+        ...{ signal, limit, round },
+        ask: askInScope(prompt.name, scope, { isWaiting: true }),
+        user: scope.sessionId,
+      }),
+    );
     return inputRequired === undefined ? result : { inputRequired };
   }
 

@@ -85,6 +85,17 @@ function selectFitting(candidates: readonly ToolCandidate[], context: DeviceCont
   return { fitting, skipped };
 }
 
+/** The names that tools had before; `undefined` if one of them is new. */
+function findKeptNames(
+  candidates: readonly ToolCandidate[],
+  before: readonly ToolCandidate[] = [],
+): string[] | undefined {
+  const known = new Map(before.map((candidate) => [identify(candidate), candidate.tool.name]));
+  const names = candidates.map((candidate) => known.get(identify(candidate)));
+  const kept = names.filter((name) => name !== undefined);
+  return kept.length === names.length && known.size === before.length ? kept : undefined;
+}
+
 /** Unique names for tools whose names may collide. */
 function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefix"): string[] {
   return mode === "suffix"
@@ -117,13 +128,16 @@ export type RenamedTools = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
- * collide, unless the config numbers or prefixes them, or `mayCollide`.
+ * collide, unless the config numbers or prefixes them, or `mayCollide`. `previous`: the state whose names stay if no tool is new.
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
   context: DeviceContext,
   nameCollisions: SessionConfig["nameCollisions"],
-  { mayCollide = false } = {},
+  {
+    mayCollide = false,
+    previous,
+  }: { mayCollide?: boolean; previous?: { candidates: readonly ToolCandidate[] } | undefined } = {},
 ): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {
   const { fitting: registered, skipped } = selectFitting(candidates, context);
   const renamed = new Map<string, string[]>();
@@ -132,7 +146,7 @@ export function registerTools(
     if (collision !== undefined) throw collision;
     return { registered, skipped, renamed };
   }
-  const names = nameTools(registered, nameCollisions);
+  const names = findKeptNames(registered, previous?.candidates) ?? nameTools(registered, nameCollisions);
   for (const [index, { tool }] of registered.entries()) {
     const name = names[index] ?? tool.name;
     if (name !== tool.name) renamed.set(tool.name, [...(renamed.get(tool.name) ?? []), name]);

@@ -10,8 +10,8 @@ import type { ReadAnswer, ResourceContents } from "../runtime/resource-contents.
 import type { TimeLimit } from "../runtime/time-limit.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
 import { PromptCalls } from "./prompt-calls.ts";
+import { sendRequest } from "./server-requests.ts";
 import { findRoute, type ResourceRoute } from "./session-reads.ts";
-import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { CallScope, ToolCalls } from "./tool-calls.ts";
 
@@ -114,17 +114,12 @@ export class ResourceCalls {
       const context = { ...this.#prompts.createContext(state, owner, uri, scope, channel), ...round };
       return read(uri, match(uri) ?? {}, { runner: () => this.#runners.get(owner), context });
     }
-    const { server, plan } = route.from;
-    if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
-    const connected = server.current ?? (await server.ready);
-    const options = {
-      signal: channel.signal,
-      limit: channel.limit,
-      ask: askInScope(uri, scope),
-      user: scope.sessionId,
-      round,
-    };
-    const { inputRequired, contents } = await connected.readResource(uri, options).catch((error) => {
+    const { signal, limit } = channel;
+    const request = { ...route.from, kind: "resource", name: uri, signal, limits: [limit] } as const;
+    const options = { signal, limit, round, ask: askInScope(uri, scope), user: scope.sessionId };
+    const { inputRequired, contents } = await sendRequest(request, (connected) =>
+      connected.readResource(uri, options),
+    ).catch((error) => {
       const { cause } = error instanceof ServerCallError ? error : {};
       throw cause instanceof AnswerError && saysUnknownResource(cause) ? notFound(state, uri) : error;
     });

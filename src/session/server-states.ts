@@ -1,19 +1,21 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Era } from "../mcp/client/handshake.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
-import { collectDeniedServers, describeOwnServer, findFault, reasonOf } from "./excluded.ts";
+import { collectDeniedServers, describeOwnServer, describeUnusable, findFault } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
-import type { SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
+import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
 export interface SessionServerState {
   /** The name in the config, or the qualified name. */
   label: string;
   source: ToolSource;
-  /** `idle`: no call has needed it yet. `failed`: it did not start, or has exited. */
+  /** `idle`: no call has needed it yet, or for a while. `failed`: it did not start, or has exited. */
   state: "running" | "idle" | "failed" | "excluded";
   /** Why it is excluded or has failed. */
   reason?: SkipReason;
@@ -31,7 +33,7 @@ interface Entry {
   label: string;
   source: ToolSource;
   server?: SessionServer;
-  excluded?: SkipReason;
+  excluded?: Pick<Skipped, "reason" | "message" | "problem">;
 }
 
 /** The servers of a session, those of the config first, also those that are not started. */
@@ -55,23 +57,51 @@ export class ServerStates {
       if (item.shape !== "subprocessServer" && !isUnknown) continue;
       const { qualifiedName: label } = item;
       const problem = findFault(checked, item);
-      const excluded = problem === undefined ? {} : { excluded: reasonOf(problem) };
-      this.#entries.set(`pack ${label}`, { label, source: describeSource(inspected, item), ...excluded });
+      const source = describeSource(inspected, item);
+      const excluded = problem === undefined ? {} : { excluded: describeUnusable(label, source, problem) };
+      this.#entries.set(`pack ${label}`, { label, source, ...excluded });
     }
   }
 
   /** Adds the servers among what the session excludes. */
-  exclude(skipped: readonly SkippedTool[]): void {
-    for (const { source, reason } of skipped) {
+  exclude(skipped: readonly Skipped[]): void {
+    for (const excluded of skipped) {
+      const { source } = excluded;
       const { pack, server } = source;
       if (server === undefined) continue;
       const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
-      this.#entries.set(`${source.type} ${label}`, { label, source, excluded: reason });
+      this.#entries.set(`${source.type} ${label}`, { label, source, excluded });
     }
   }
 
-  start({ plan: { key, label, source }, server }: PlannedServer): void {
+  add({ plan: { key, label, source }, server }: PlannedServer): void {
     this.#entries.set(key, { label, source, server });
+  }
+
+  /** Starts a server. Rejects with `TrailblazeError`: `ServerNotFound`, `ServerStartFailed`, or why it is excluded. */
+  async start(label: string): Promise<void> {
+    const find = () => [...this.#entries.values()].find((one) => one.label === label);
+    const refuse = ({ excluded }: Entry) => {
+      if (excluded === undefined) return;
+      const reason = excluded.message.replace(/\.$/, "");
+      throw excluded.problem === undefined
+        ? failure("ServerStartFailed", { label, reason })
+        : new TrailblazeError(excluded.problem);
+    };
+    const entry = find();
+    if (entry === undefined || entry.excluded?.reason === "LockOutdated") {
+      const nearest = findNearestNames(
+        label,
+        [...this.#entries.values()].map((one) => one.label),
+      );
+      throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
+    }
+    refuse(entry);
+    const { server } = entry;
+    if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
+    await server?.start({ forced: true });
+    // What it lists may exclude it.
+    refuse(find() ?? entry);
   }
 
   /** The states now, with the tools of each server among these. */
@@ -84,8 +114,9 @@ export class ServerStates {
     }
     return [...this.#entries.values()].map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.lastConnected ?? {};
-      const reason = server?.hasFailed ? "ServerFailed" : excluded;
-      const state = excluded ? "excluded" : server === undefined ? "idle" : reason ? "failed" : "running";
+      const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
+      const isIdle = server === undefined || server.isIdle;
+      const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
       return {
         label,
         source,

@@ -1,5 +1,11 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
-import type { BuiltInDefinition, Device, LockMode, SessionConfig } from "../config/session-config.ts";
+import type {
+  BuiltInDefinition,
+  Device,
+  LockMode,
+  ServerStart,
+  SessionConfig,
+} from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
@@ -52,6 +58,16 @@ export interface SessionOptions {
    * integrities, `frozen` makes any difference an error, `off` ignores it. Default: as the config's `lock.mode` says.
    */
   lock?: LockMode | "off";
+  /**
+   * When servers start: `eager` when the session opens, `lazy` at the first call that needs them, if trailblaze.lock has their
+   * lists. The `start` of a server itself takes precedence. Default: the config's `serversStart`, otherwise `eager`.
+   */
+  start?: ServerStart;
+  /**
+   * Ends servers after this time without a call, in milliseconds; the next call starts them again. The `idleMs` of a server
+   * itself takes precedence. Default: the config's `serversIdleMs`, otherwise they run until the session ends.
+   */
+  idleMs?: number;
   /** Limits `toolsForLlm` to these toolsets. */
   toolsets?: readonly string[];
   /** Installs missing packs that the session refers to. Default: as `packs.autoInstall` says. */
@@ -86,9 +102,14 @@ export interface SessionOptions {
 export interface CommandSessionOptions extends SessionOptions {
   /** Names of the tools that will be called. */
   calls?: readonly string[];
+  /** When servers start if neither `start` nor the config says so. Default: `eager`. */
+  defaultStart?: ServerStart;
   /** Names tools as `trailblaze start` does: by default, it prefixes names that collide. */
   served?: boolean;
 }
+
+/** A day, as in the config. */
+const mostIdleMs = 86_400_000;
 
 const invalid = (reason: string, hint?: string) =>
   failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
@@ -157,11 +178,20 @@ export function applyOptions(config: SessionConfig, options: CommandSessionOptio
   if (preferHostAgent !== undefined && typeof preferHostAgent !== "boolean") {
     throw invalid(`\`preferHostAgent\` must be a boolean, but it is ${describeType(preferHostAgent)}`);
   }
+  if (options.start !== undefined && options.start !== "eager" && options.start !== "lazy") {
+    throw invalid("`start` must be eager or lazy");
+  }
+  const { idleMs } = options;
+  if (idleMs !== undefined && !(Number.isInteger(idleMs) && idleMs >= 1 && idleMs <= mostIdleMs)) {
+    throw invalid(`\`idleMs\` must be an integer from 1 to ${mostIdleMs}`);
+  }
   const device = given === undefined ? config.device : readDevice(given);
   return {
     ...config,
     device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
     preferHostAgent: preferHostAgent ?? config.preferHostAgent,
+    serversStart: options.start ?? config.serversStart ?? options.defaultStart,
+    serversIdleMs: idleMs ?? config.serversIdleMs,
     nameCollisions: config.nameCollisions ?? (served === true ? "prefix" : "error"),
     memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
   };

@@ -66,6 +66,8 @@ export interface ProcessRules {
   isolates: boolean;
   /** Called when a server has started or failed; for a restart, only if its tools have changed. Reports them otherwise. */
   onListed: (() => void) | undefined;
+  /** Called after each start of a server that was not with the session; see `SessionServerOptions`. */
+  onStarted(server: SessionServer): Promise<boolean>;
 }
 
 /** How often a process is restarted while a session is served. */
@@ -103,21 +105,31 @@ export class SessionProcesses {
   }
 
   /**
-   * The server that runs with this launch, or a new one, which starts immediately. Its `ready` settles when the start has
-   * succeeded or failed. The caller holds it as long as it is needed.
+   * The server of this launch, which exists already or is new. It starts immediately, and its `ready` settles when the start
+   * has succeeded or failed, unless it `isLazy`. The caller holds it as long as it is needed.
    */
-  startServer(plan: ServerPlan, config: SessionConfig): PlannedServer {
+  getServer(
+    plan: ServerPlan,
+    config: SessionConfig,
+    { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
+  ): PlannedServer {
     const { resources } = this.#options;
     resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
-    const running = this.#servers.get(launch);
-    if (running?.isUsable) return { plan, server: running };
+    const known = this.#servers.get(launch);
+    if (known?.isUsable) {
+      known.idleMs = idleMs;
+      if (!isLazy) known.startWithSession();
+      return { plan, server: known };
+    }
     const server = this.#createServer(plan, config, () => {
       forget();
       if (this.#servers.get(launch) === server) this.#servers.delete(launch);
     });
     this.#servers.set(launch, server);
     const forget = resources.add(() => server.close());
+    server.idleMs = idleMs;
+    if (!isLazy) server.startWithSession();
     return { plan, server };
   }
 
@@ -141,6 +153,7 @@ export class SessionProcesses {
     return new SessionServer(plan, {
       // A remote server cannot reach the endpoint, which listens on this machine only.
       callback: "url" in plan ? undefined : this.callback,
+      clock,
       mayRestart: this.#createRestarts(config),
       afterFailedRestart: (run) => {
         if ("url" in plan && rules.keepsRunning) clock.after(remoteRestartMs, run);
@@ -169,6 +182,7 @@ export class SessionProcesses {
       },
       report,
       onSettled: () => rules.onListed?.(),
+      onStarted: (server) => rules.onStarted(server),
       onRelisted: (problem) => {
         if (rules.onListed !== undefined) rules.onListed();
         else if (problem !== undefined) report(problem);

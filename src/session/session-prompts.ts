@@ -5,7 +5,7 @@ import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts"
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/check-packs.ts";
 import { describeUnusable } from "./excluded.ts";
@@ -17,7 +17,7 @@ import {
   readPromptTexts,
 } from "./pack-prompt.ts";
 import { formatSource } from "./register-tools.ts";
-import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { PlannedServer } from "./session-servers.ts";
 import type { Skipped } from "./session-tool.ts";
 
 /** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
@@ -34,7 +34,7 @@ export interface SessionPrompt extends PromptTexts {
 /** How a prompt is got. */
 export type PromptRoute =
   | { by: "code"; owner: CodeOwner; prompt: PackPrompt }
-  | { by: "server"; server: SessionServer; plan: ServerPlan; advertisedName: string };
+  | ({ by: "server"; advertisedName: string } & PlannedServer);
 
 /** A prompt and what its registration and its requests need. */
 export interface PromptCandidate {
@@ -75,13 +75,13 @@ export function collectPackPrompts(
 
 /** The prompts that a running server lists, in its order. `isAllowed` applies the policy for packs to its own names. */
 export function collectServerPrompts(
-  { server, plan }: PlannedServer,
+  planned: PlannedServer,
   prompts: readonly AdvertisedPrompt[],
   isAllowed: (name: string) => boolean = () => true,
   refused: ReadonlyMap<object, Problem> = new Map(),
 ): PromptContribution {
   const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
-  const { source, choices } = plan;
+  const { source, choices } = planned.plan;
   for (const advertised of prompts) {
     const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
     const name = makeSafeName(prefixed);
@@ -95,7 +95,7 @@ export function collectServerPrompts(
       const texts = readPromptTexts(advertised);
       const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
       if (name !== prefixed) prompt._meta = { "trailblaze/originalName": advertised.name };
-      const route = { by: "server", server, plan, advertisedName: advertised.name } as const;
+      const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
       contribution.prompts.push({ prompt, route });
     }
   }

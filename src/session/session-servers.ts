@@ -12,16 +12,20 @@ import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
   describeExit,
+  failure,
   type Problem,
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerApproval } from "./server-approval.ts";
 
 /** What a server needs from its session. */
 export interface SessionServerOptions {
   callback: CallbackEndpoint | undefined;
+  clock: Clock;
   /** Spawns the process immediately. */
   start(token: string | undefined, events: ServerReports): StartingServer;
   report(problem: Problem): void;
@@ -33,8 +37,13 @@ export interface SessionServerOptions {
   afterFailedRestart(run: () => void): void;
   /** Whether the session is served, so that no exit ends it. */
   isServed: boolean;
-  /** Called when the first start has succeeded or failed. */
+  /** Called when the first start of a server that starts with the session has succeeded or failed. */
   onSettled(): void;
+  /**
+   * Called after each later start, before anybody uses the server. Resolves with whether what it lists has been compared with
+   * the lock.
+   */
+  onStarted(server: SessionServer): Promise<boolean>;
   /** Called when a restarted server lists other tools than before, with the problem, or has other instructions. */
   onRelisted(problem: Problem | undefined): void;
   /** Called once, when the server is closed. */
@@ -45,7 +54,12 @@ export interface SessionServerOptions {
 export interface PlannedServer {
   plan: ServerPlan;
   server: SessionServer;
+  /** What the lock says about its lists; `undefined` without a lock. */
+  approval?: ServerApproval;
 }
+
+/** After a failed start for a request, how long requests fail with its reason before the next attempt. Milliseconds. */
+const failedMs = 30_000;
 
 export type ServerReports = Omit<ServerEvents, "onLog">;
 
@@ -55,12 +69,16 @@ export function describeServerExit(label: string, exit: UnexpectedExit): string 
   return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
 }
 
-/** A server of a session; it is restarted after an exit if the config says so. */
+/**
+ * A server of a session. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
+ * after an exit if the config says so.
+ */
 export class SessionServer {
   readonly #plan: ServerPlan;
   readonly #options: SessionServerOptions;
-  #starting: StartingServer;
-  #connected: Promise<ConnectedServer>;
+  #starting: StartingServer | undefined;
+  /** `undefined` while it neither runs nor starts. */
+  #connected: Promise<ConnectedServer> | undefined;
   #token: string | undefined;
   #current: ConnectedServer | undefined;
   #closing = false;
@@ -68,6 +86,15 @@ export class SessionServer {
   #lists: ServerLists | undefined;
   #startFault: unknown;
   readonly #watches = new Set<{ uri: string; changed(): void; end(): void }>();
+  /** The failed start for a request, and until when requests fail with it. */
+  #failed: { error: unknown; until: number } | undefined;
+  #startsForRequests = false;
+  #requests = 0;
+  #cancelIdle = () => {};
+  /** Settles when the process that was idle has ended. */
+  #ending: Promise<void> | undefined;
+  /** After how long without a request it ends, in milliseconds; `undefined`: never. */
+  idleMs: number | undefined;
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
   /** How it exited, if it is not restarted. */
@@ -77,21 +104,101 @@ export class SessionServer {
   /** Its other lists, and their entries, that cannot be used. */
   listProblems: readonly Problem[] = [];
 
-  /** Starts the process. */
   constructor(plan: ServerPlan, options: SessionServerOptions) {
     this.#plan = plan;
     this.#options = options;
-    [this.#starting, this.#connected] = this.#start();
+  }
+
+  /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
+  startWithSession(): void {
+    if (this.#connected !== undefined || this.#lists !== undefined) return;
+    const { onSettled } = this.#options;
+    this.#failed = undefined;
+    this.#connected = this.#start();
     this.#connected.then(
-      () => options.onSettled(),
+      () => onSettled(),
       (error) => {
         this.#startFault = error;
-        options.onSettled();
+        onSettled();
       },
     );
   }
 
-  #start(): [StartingServer, Promise<ConnectedServer>] {
+  /**
+   * The server once it is ready, for a request. Starts it if it does not run; all requests share one start. Rejects with
+   * `TrailblazeError` `ServerStartFailed`; for a while after that at once, unless it is `forced`.
+   */
+  start({ forced = false } = {}): Promise<ConnectedServer> {
+    if (this.#connected !== undefined) return this.#connected;
+    const { clock } = this.#options;
+    const failed = this.#failed;
+    if (failed !== undefined && !forced && clock.now() < failed.until) return Promise.reject(failed.error);
+    const connected = this.#startForRequests();
+    this.#connected = connected;
+    connected.catch((error) => {
+      this.#failed = { error, until: clock.now() + failedMs };
+      if (this.#connected === connected) this.#connected = undefined;
+    });
+    return connected;
+  }
+
+  async #startForRequests(): Promise<ConnectedServer> {
+    this.#startsForRequests = true;
+    try {
+      await this.#ending;
+      const before = this.#said;
+      const server = await this.#start();
+      this.#failed = undefined;
+      await this.#compare(before);
+      return server;
+    } finally {
+      this.#startsForRequests = false;
+    }
+  }
+
+  /** Whether it is starting because a request needs it, whose own time then stands still. */
+  get startsForRequests(): boolean {
+    return this.#startsForRequests;
+  }
+
+  /** Notes a request, which it does not end before. Call `endRequest` once. */
+  beginRequest(): void {
+    this.#requests += 1;
+    if (this.idleMs !== undefined) this.#cancelIdle();
+  }
+
+  endRequest(): void {
+    this.#requests -= 1;
+    if (this.idleMs !== undefined) this.#awaitIdle();
+  }
+
+  #awaitIdle(): void {
+    const { idleMs } = this;
+    this.#cancelIdle();
+    if (idleMs === undefined || this.#requests > 0 || this.#current === undefined) return;
+    this.#cancelIdle = this.#options.clock.after(idleMs, () => this.#endIdle());
+  }
+
+  /** Ends the process; the next request starts it again. */
+  #endIdle(): void {
+    if (this.#requests > 0 || this.#closing || this.#current === undefined) return;
+    this.#current = undefined;
+    this.#connected = undefined;
+    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
+    const ending = this.#starting
+      ?.close()
+      .catch(() => {})
+      .then(() => {
+        if (this.#ending === ending) this.#ending = undefined;
+      });
+    this.#ending = ending;
+  }
+
+  #start(): Promise<ConnectedServer> {
+    if (this.#closing) {
+      const { label } = this.#plan;
+      return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
+    }
     const { label, key } = this.#plan;
     this.#token = this.#options.callback?.issueToken(key);
     let isNoisy = false;
@@ -117,12 +224,14 @@ export class SessionServer {
       this.invalidTools = invalid;
       this.listProblems = problems;
       for (const watch of this.#watches) watch.end = server.watchResource(watch.uri, watch.changed);
-      void server.exit.then((exit) => this.#onExit(exit));
+      void server.exit.then((exit) => this.#onExit(server, exit));
+      this.#awaitIdle();
       return server;
     });
-    // Callers of `ready` see the failure; without any, it must not count as unhandled.
+    // Who waits for it sees the failure; without anybody, it must not count as unhandled.
     connected.catch(() => {});
-    return [starting, connected];
+    this.#starting = starting;
+    return connected;
   }
 
   #place() {
@@ -130,22 +239,35 @@ export class SessionServer {
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
-  #onExit(exit: UnexpectedExit): void {
+  #onExit(server: ConnectedServer, exit: UnexpectedExit): void {
+    // One that was idle may exit by itself while it is ended.
+    if (this.#current !== server) return;
     this.#current = undefined;
+    this.#cancelIdle();
     if (this.#closing) return;
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
-    const before = { lists: this.#lists, instructions: this.instructions };
+    const before = this.#said;
     this.#restart(exit, () => {
       // What it tells of may have changed meanwhile.
       for (const { changed } of this.#watches) notifyHost(changed);
-      const { label } = this.#plan;
-      const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.#lists?.[key]));
-      if (list !== undefined)
-        this.#options.onRelisted(
-          createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()),
-        );
-      else if (before.instructions !== this.instructions) this.#options.onRelisted(undefined);
+      void this.#compare(before).catch(() => {});
     });
+  }
+
+  get #said() {
+    return { lists: this.#lists, instructions: this.instructions };
+  }
+
+  /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
+  async #compare(before: { lists: ServerLists | undefined; instructions: string | undefined }) {
+    if ((await this.#options.onStarted(this)) || before.lists === undefined) return;
+    const { label } = this.#plan;
+    const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.#lists?.[key]));
+    if (list !== undefined)
+      this.#options.onRelisted(
+        createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()),
+      );
+    else if (before.instructions !== this.instructions) this.#options.onRelisted(undefined);
   }
 
   /** Starts it again if it may be; `reason` says why the last restart failed. */
@@ -156,7 +278,7 @@ export class SessionServer {
       return;
     }
     if (reason === undefined) this.#reportExit(exit, { isRelaunched: true });
-    [this.#starting, this.#connected] = this.#start();
+    this.#connected = this.#start();
     this.#connected.then(onRestarted, ({ cause, message }: Error) => {
       const failed = cause instanceof Error ? cause.message : message;
       this.#options.afterFailedRestart(() => this.#restart(exit, onRestarted, failed));
@@ -178,15 +300,19 @@ export class SessionServer {
 
   /**
    * Calls `changed` after each change of a resource that the server tells of, and after a restart, until the returned function
-   * is called.
+   * is called. Until then, the server does not end for want of calls.
    */
   watchResource(uri: string, changed: () => void): () => void {
     const end = this.#current?.watchResource(uri, changed) ?? (() => {});
     const watch = { uri, changed, end };
     this.#watches.add(watch);
+    this.beginRequest();
+    // It joins the watch when it is ready; a failure is for the next call to tell.
+    this.start().catch(() => {});
     return () => {
-      this.#watches.delete(watch);
+      if (!this.#watches.delete(watch)) return;
       watch.end();
+      this.endRequest();
     };
   }
 
@@ -207,14 +333,19 @@ export class SessionServer {
     return fault?.problem;
   }
 
-  /** Whether a new state may use it: it runs or starts, or is being restarted. */
+  /** Whether a new state may use it: it can run, or be started. */
   get isUsable(): boolean {
-    return !this.#closing && !this.hasFailed;
+    return !this.#closing && this.exit === undefined && this.#startFault === undefined;
   }
 
   /** Whether it did not start, or has exited and is not restarted. */
   get hasFailed(): boolean {
-    return this.exit !== undefined || this.#startFault !== undefined;
+    return this.exit !== undefined || this.#startFault !== undefined || this.#failed !== undefined;
+  }
+
+  /** Whether it neither runs nor starts. */
+  get isIdle(): boolean {
+    return this.#connected === undefined;
   }
 
   /** Keeps it running until the returned function is called. It is closed when the last one is. */
@@ -234,8 +365,8 @@ export class SessionServer {
     return this.#current;
   }
 
-  /** The server once it is ready. Rejects with `TrailblazeError` `ServerStartFailed`. */
-  get ready(): Promise<ConnectedServer> {
+  /** Settles when its start has; `undefined` while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
+  get ready(): Promise<ConnectedServer> | undefined {
     return this.#connected;
   }
 
@@ -243,7 +374,8 @@ export class SessionServer {
   async close(): Promise<void> {
     if (!this.#closing) this.#options.onClosed();
     this.#closing = true;
+    this.#cancelIdle();
     if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
-    await this.#starting.close().catch(() => {});
+    await Promise.all([this.#starting?.close().catch(() => {}), this.#ending]);
   }
 }

@@ -102,6 +102,11 @@ export class SessionState {
     return this.#parts.servers.list(this.#candidates);
   }
 
+  /** Starts a server. Rejects with `TrailblazeError`: `ServerNotFound`, `ServerStartFailed`, or why it is excluded. */
+  startServer(label: string): Promise<void> {
+    return this.#parts.servers.start(label);
+  }
+
   get candidates(): readonly ToolCandidate[] {
     return this.#candidates;
   }

@@ -3,6 +3,7 @@ import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
+import type { ServerApproval } from "./server-approval.ts";
 import type { SessionServer } from "./session-servers.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */
@@ -86,6 +87,7 @@ export type ToolRoute =
       by: "server";
       server: SessionServer;
       plan: ServerPlan;
+      approval?: ServerApproval;
       advertisedName: string;
       /** Whether calls carry `_trailblazeContext` in their arguments. */
       legacyContext: boolean;

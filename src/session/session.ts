@@ -72,6 +72,17 @@ export class Session implements AsyncDisposable {
     return this.#parts.state().servers;
   }
 
+  /**
+   * Starts a server now, which would start when it is needed; resolves when it is ready. `label`: its name in the config, or its
+   * qualified name. Trust level: execution.
+   *
+   * Rejects with a `TrailblazeError` `ServerNotFound`, `ServerStartFailed`, `NotApproved` or `SessionClosed`.
+   */
+  async start(label: string): Promise<void> {
+    this.#parts.resources.closing.throwIfAborted();
+    return this.#parts.state().startServer(String(label));
+  }
+
   /** Every tool that is installed but not registered, and why. */
   get skipped(): readonly SkippedTool[] {
     return this.#parts.state().skipped;

@@ -1,6 +1,6 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { isToolAllowed } from "../config/packs-policy.ts";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
@@ -16,13 +16,14 @@ import type { CheckedPack } from "../validate/check-packs.ts";
 import { collectFailedServer, describeUnusable } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
+import { ServerApproval } from "./server-approval.ts";
 import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import { collectServerPrompts } from "./session-prompts.ts";
 import { collectServerResources } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
-import type { PlannedServer } from "./session-servers.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
@@ -36,6 +37,8 @@ export interface StateContext {
   needsUserServers: boolean;
   /** Whether a broken item of a pack is an error. */
   needsPacks: boolean;
+  /** Whether every server starts with the state, whatever the config says. */
+  startsAll: boolean;
   /** Whether installed code may change while the session is open. */
   follows: boolean;
   /** Called before anything is started for a state that follows another. Throws if it must not be taken. */
@@ -48,8 +51,6 @@ export interface StateContext {
   reportLater(problem: Problem): void;
 }
 
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
-
 export const noTools = { candidates: [], skipped: [], problems: [] } as const satisfies Contribution;
 
 /** The servers of one reading of the project. */
@@ -57,6 +58,7 @@ export class StateServers {
   readonly #context: StateContext;
   readonly #port: InspectionPort;
   readonly #releases: (() => void)[] = [];
+  readonly #approvals = new Map<SessionServer, ServerApproval>();
   readonly states = new ServerStates();
   /** Decides which servers and tools are approved. */
   gate: Gate | undefined;
@@ -73,12 +75,36 @@ export class StateServers {
     for (const release of this.#releases.splice(0)) release();
   }
 
-  #start(plan: ServerPlan, content: string | undefined): PlannedServer {
-    const { processes, config } = this.#context;
-    const started = processes.startServer(content === undefined ? plan : { ...plan, content }, config);
-    this.#releases.push(started.server.hold());
-    this.states.start(started);
-    return started;
+  /** Takes a server into the state. It starts now, or when it is needed. */
+  #add(
+    plan: ServerPlan,
+    content: string | undefined,
+    preferred: { start: ServerStart | undefined; idleMs: number | undefined },
+    isToolAllowed: (tool: string) => boolean = () => true,
+  ): PlannedServer {
+    const { processes, config, startsAll } = this.#context;
+    const { gate } = this;
+    const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
+    const approved = mayBeLazy ? gate?.findApproved(plan) : undefined;
+    const added = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
+      isLazy: approved !== undefined,
+      idleMs: preferred.idleMs ?? config.serversIdleMs,
+    });
+    const { server } = added;
+    this.#releases.push(server.hold());
+    this.states.add(added);
+    if (gate === undefined) return added;
+    // `tools` of a server in the config is only about its tools.
+    const isDenied: IsDenied = (name, list) =>
+      list === "tools" ? explainDenied(plan, name, isToolAllowed) !== undefined : !isToolAllowed(name);
+    const approval = new ServerApproval(gate, plan, server, approved, isDenied);
+    this.#approvals.set(server, approval);
+    return { ...added, approval };
+  }
+
+  /** What the lock says about a server; `undefined` for one that is not of this reading, or without a lock. */
+  approvalOf(server: SessionServer): ServerApproval | undefined {
+    return this.#approvals.get(server);
   }
 
   async startOwn(isWanted: (server: UserServer) => boolean): Promise<PlannedServer[]> {
@@ -87,12 +113,13 @@ export class StateServers {
     const wanted = config.subprocessServers.filter((server) => isWanted(server) && this.#mayStart(server));
     const plans = await Promise.all(
       wanted.map(async (server) => {
-        if (server.url !== undefined) return { plan: planRemoteServer(server, config), content: undefined };
+        if (server.url !== undefined)
+          return { server, plan: planRemoteServer(server, config), content: undefined };
         const plan = await planUserServer(port, server, config);
-        return { plan, content: follows ? hashUserProgram(port, server, config, plan) : undefined };
+        return { server, plan, content: follows ? hashUserProgram(port, server, config, plan) : undefined };
       }),
     );
-    return plans.map(({ plan, content }) => this.#start(plan, content));
+    return plans.map(({ server, plan, content }) => this.#add(plan, content, server));
   }
 
   /** What is left out before it starts. */
@@ -119,11 +146,17 @@ export class StateServers {
 
   startPack({ inspected, unusable }: CheckedPack): PlannedServer[] {
     const port = this.#port;
+    const describe = describeServers(inspected);
+    const { config, follows } = this.#context;
     return inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
       .map((item) => {
         const plan = planPackServer(port, inspected, item);
-        return this.#start(plan, this.#context.follows ? hashPackProgram(port, inspected, plan) : undefined);
+        const content = follows ? hashPackProgram(port, inspected, plan) : undefined;
+        const { start, idleMs } = item.definition ?? {};
+        const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
+        const described = describe(item.declaration.name);
+        return this.#add(plan, content, preferred, (tool) => isToolAllowed(config.packs, described, tool));
       });
   }
 
@@ -131,9 +164,10 @@ export class StateServers {
    * Resolves when the server has started or failed, or rejects if it fails and the session needs it. The failure of a server
    * that the config defines has its place.
    */
-  async whenStarted({ server, plan }: PlannedServer): Promise<void> {
+  async whenStarted({ server, plan, approval }: PlannedServer): Promise<void> {
     const { config, needsUserServers, needsPacks } = this.#context;
     const isNeeded = plan.pack === undefined ? needsUserServers : needsPacks;
+    if (approval?.isLazy) return;
     try {
       await server.ready;
     } catch (error) {
@@ -155,37 +189,33 @@ export class StateServers {
     });
   }
 
-  /** The tools of a server that has started; none while it starts. */
+  /** What a server offers; nothing while that is unknown. */
   collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
-    const { lists, fault, instructions } = one.server;
-    if (lists === undefined) return fault === undefined ? noTools : collectFailedServer(one.plan, fault);
-    const { tools } = lists;
-    const { gate } = this;
-    if (gate === undefined) {
+    const { server, plan, approval } = one;
+    const { lists, fault } = server;
+    if (approval === undefined || approval.offer === undefined) {
+      if (lists === undefined) return fault === undefined ? noTools : collectFailedServer(plan, fault);
       const prompts = collectServerPrompts(one, lists.prompts, isToolAllowed);
       const resources = collectServerResources(one, lists, isToolAllowed);
-      return { ...collectServerTools(one, tools, isToolAllowed), ...prompts, ...resources };
+      return { ...collectServerTools(one, lists.tools, isToolAllowed), ...prompts, ...resources };
     }
-    const isAllowed = isToolAllowed ?? (() => true);
-    // `tools` of a server in the config is only about its tools.
-    const isDenied: IsDenied = (name, list) =>
-      list === "tools" ? explainDenied(one.plan, name, isAllowed) !== undefined : !isAllowed(name);
-    const verdict = gate.checkList(one.plan, { lists, instructions }, isDenied);
+    const { lists: offered, verdict } = approval.offer;
     const { refused, refusal, problems, vanished } = verdict;
-    const { label, source } = one.plan;
+    const { label, source } = plan;
     if (refusal !== undefined) {
-      void one.server.close();
+      void server.close();
       const skipped = describeUnusable(source.item ?? label, source, refusal);
       this.states.exclude([skipped]);
       return { candidates: [], skipped: [skipped], problems: [refusal] };
     }
-    const ordered = gate.sortsTools ? tools.toSorted(byName) : tools;
-    const collected = collectServerTools(one, ordered, isToolAllowed, refused);
+    const { listed, ...collected } = collectServerTools(one, offered.tools, isToolAllowed, refused);
     const lost = vanished.map(({ name, problem }) => describeUnusable(name, source, problem));
     return {
       ...collected,
-      ...collectServerPrompts(one, lists.prompts, isToolAllowed, refused),
-      ...collectServerResources(one, lists, isToolAllowed, refused),
+      // The lock has no tools that the config excludes, so patterns may match more than it has.
+      ...(lists === undefined ? {} : { listed }),
+      ...collectServerPrompts(one, offered.prompts, isToolAllowed, refused),
+      ...collectServerResources(one, offered, isToolAllowed, refused),
       skipped: [...collected.skipped, ...lost],
       problems: [...collected.problems, ...problems],
     };

@@ -27,7 +27,7 @@ import { referencesOf, selectPacks } from "./select-packs.ts";
 import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import { collectPackPrompts } from "./session-prompts.ts";
 import { collectPackResources } from "./session-reads.ts";
-import type { PlannedServer } from "./session-servers.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
 import { noTools, type StateContext, StateServers } from "./state-servers.ts";
@@ -264,7 +264,7 @@ export class StateSources {
   async #startOthers(): Promise<Contribution[]> {
     const own = await this.#servers.startOwn((server) => !this.#isNeeded(server));
     const ofPacks = this.#packs.map((pack) => this.#servers.startPack(pack));
-    await Promise.allSettled([...own, ...ofPacks.flat()].map(({ server }) => server.ready));
+    await Promise.allSettled([...own, ...ofPacks.flat()].map((one) => one.server.ready));
     return [
       ...own.map((one) => this.#servers.collect(one)),
       ...this.#packs.flatMap((pack, index) => this.#servers.collectPack(pack, ofPacks[index] ?? [])),
@@ -292,22 +292,31 @@ export class StateSources {
     }));
   }
 
+  /** What the lock says about a server; `undefined` for one of other sources, or without a lock. */
+  approvalOf(server: SessionServer) {
+    return this.#servers.approvalOf(server);
+  }
+
   /**
-   * A state with the tools of the servers that have started. Throws `TrailblazeError`: `NameCollision`, and
+   * A state with the tools of the servers that have started, and of those that start when they are needed. `keepsNames`: if all
+   * of its tools were in the previous state, they have their names from there. Throws `TrailblazeError`: `NameCollision`, and
    * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists.
    */
-  async createState(previous: SessionState | undefined): Promise<SessionState> {
+  async createState(previous: SessionState | undefined, { keepsNames = false } = {}): Promise<SessionState> {
     const { config, options, resources } = this.#context;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
     const contributions = this.#contribute();
     const packs = this.#packs;
     const isLazy = this.#needed !== undefined;
-    const isPending = this.servers.some(({ server }) => server.lists === undefined && !server.fault);
+    const isPending = this.servers.some(
+      ({ server, approval }) => server.lists === undefined && !server.fault && !approval?.isLazy,
+    );
     const candidates = contributions.flatMap((one) => one.candidates);
     const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions, {
       // The calls are by names that only one tool has.
       mayCollide: isLazy,
+      previous: keepsNames ? previous : undefined,
     });
     const prompts = contributions.flatMap((one) => one.prompts ?? []);
     namePrompts(prompts, config.nameCollisions, { mayCollide: isLazy });

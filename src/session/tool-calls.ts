@@ -23,6 +23,7 @@ import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts"
 import { CallListeners, type CallLog, type ToolLog, type ToolProgress } from "./call-listeners.ts";
 import { CallReach } from "./call-reach.ts";
 import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
+import { connect } from "./server-requests.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { LinkMaker } from "./session-reads.ts";
 import { describeServerExit } from "./session-servers.ts";
@@ -159,8 +160,7 @@ export class ToolCalls {
         return { success: false, errorMessage };
       }
     }
-    const { signal } = call;
-    const options = { signal, timeoutMs: limit.ms };
+    const options = { signal: call.signal, timeoutMs: limit.ms };
     const scope = { ...outer.scope, limits: [...(outer.scope.limits ?? []), limit] };
     const result = await this.#callInside(candidate, call.arguments, { ...outer, scope, depth }, options);
     if (result.variant !== "Success") return { success: false, errorMessage: result.message };
@@ -288,13 +288,12 @@ export class ToolCalls {
 
   async #callServer(
     invocation: Invocation,
-    { server, plan, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
+    { server, plan, approval, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
     round: InputRound | undefined,
   ): Promise<RunOutcome> {
     const { id, scope, state, depth, signal, limit, args, onProgress } = invocation;
     // A remote server gets no address that it could call back.
     const callback = "url" in plan ? undefined : this.#options.callback;
-    const { config } = state;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
     if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
@@ -302,14 +301,15 @@ export class ToolCalls {
       sessionId,
       invocationId: id,
       baseUrl: callback?.baseUrl,
-      device: config.device,
-      memory: memory.snapshot(visibleMemory(config, pack)),
+      device: state.config.device,
+      memory: memory.snapshot(visibleMemory(state.config, pack)),
     };
     const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+    server.beginRequest();
     callback?.beginInvocation(id, key, depth, signal, sessionId);
     try {
-      // During a restart, the call waits for the server within its own timeout.
-      const connected = server.current ?? (await abortable(signal, () => server.ready));
+      const connected = server.current ?? (await connect(server, { signal, limits: scope.limits }));
+      approval?.refuse("tool", advertisedName);
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
         {
@@ -327,6 +327,7 @@ export class ToolCalls {
       return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
     } finally {
       callback?.endInvocation(id);
+      server.endRequest();
     }
   }
 

@@ -290,7 +290,7 @@ export function explainDenied(
  * names.
  */
 export function collectServerTools(
-  { server, plan }: PlannedServer,
+  { server, plan, approval }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
   refused: ReadonlyMap<object, Problem> = new Map(),
@@ -355,6 +355,7 @@ export function collectServerTools(
         by: "server",
         server,
         plan,
+        ...(approval === undefined ? {} : { approval }),
         advertisedName: advertised.name,
         // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
         legacyContext: legacyContext && !mayRefuseContext(inputSchema),

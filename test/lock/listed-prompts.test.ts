@@ -60,7 +60,7 @@ test("approved prompts of a server are offered, and a changed or new one is not"
   });
   const session = await openLocked(project);
   expect(session.problems).toEqual([]);
-  expect(ofServer(namesOf(session.prompts))).toEqual(["report", "audit"]);
+  expect(ofServer(namesOf(session.prompts))).toEqual(["audit", "report"]);
   await session.close();
   expect((await diffLock({ cwd: project })).inSync).toBe(true);
   editJson(project, list, (listed: Values) => ({

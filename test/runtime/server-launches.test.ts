@@ -24,6 +24,8 @@ const fileOf = async (command: string, ...args: string[]) => {
     headers: {},
     protocol: "auto" as const,
     legacyContext: true,
+    start: undefined,
+    idleMs: undefined,
     path: [],
   };
   const server = { name: "mine", command, args, cwd: ".", ...none };

@@ -58,6 +58,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       };
     },
     [name],
+    { defaultStart: "lazy" },
   );
   return answer.finally(() => recordingFile?.close());
 }

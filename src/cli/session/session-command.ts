@@ -41,6 +41,13 @@ export function formatCommand({ command, args }: Pick<StartedCommand, "command" 
   return printable([command, ...args].map(quoteForShell).join(" "));
 }
 
+/** Throws `InvalidArguments`. */
+function readStart({ lazy, eager }: CommandInput["options"]): SessionOptions["start"] {
+  if (lazy === true && eager === true)
+    throw failure("InvalidArguments", { reason: "--lazy and --eager cannot be combined" });
+  return lazy === true ? "lazy" : eager === true ? "eager" : undefined;
+}
+
 /** The options of a session from the command line. */
 export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
   const platform = readPlatform(options.platform as string | undefined);
@@ -51,6 +58,7 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
   const memory = stringsOf(options.memory).map((text) => splitPair(text, "--memory"));
   const toolsets = stringsOf(options.toolset);
+  const start = readStart(options);
   return {
     cwd,
     ...(options.config === undefined ? {} : { config: String(options.config) }),
@@ -58,6 +66,7 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(options["on-device"] === true ? { preferHostAgent: false } : {}),
     ...(memory.length === 0 ? {} : { memory }),
     ...(toolsets.length === 0 ? {} : { toolsets }),
+    ...(start === undefined ? {} : { start }),
     ...(options.install === true ? { install: true } : {}),
     ...(options.frozen === true ? { lock: "frozen" as const } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
@@ -118,18 +127,20 @@ async function createTerminalInput() {
 
 /**
  * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
- * `calls`: the names of the tools that the command calls.
+ * `calls`: the names of the tools that the command calls. `more`: when servers start.
  */
 export async function withSession<Answer>(
   input: CommandInput,
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
   calls: readonly string[] = [],
+  more: Pick<CommandSessionOptions, "start" | "defaultStart"> = {},
 ): Promise<Answer> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
     ...(canAsk() && calls.length > 0 ? { onInput: await createTerminalInput() } : {}),
     calls,
     served: input.options.served === true,
+    ...more,
   };
   const onExit = () => {
     process.exitCode = 1;

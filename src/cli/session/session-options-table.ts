@@ -37,3 +37,12 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
 export const installOption: Readonly<Record<string, OptionDescription>> = {
   install: { type: "boolean", description: "Install missing packs first" },
 };
+
+/** The options of the commands that decide when servers start. */
+export const startOptions: Readonly<Record<string, OptionDescription>> = {
+  lazy: {
+    type: "boolean",
+    description: "Start servers at the first call that needs them, if trailblaze.lock has their lists",
+  },
+  eager: { type: "boolean", description: "Start all servers at once" },
+};

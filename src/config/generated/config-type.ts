@@ -65,6 +65,8 @@ export interface TrailblazeConfig {
     env?: { [key: string]: string };
     /** The HTTP headers of requests to a remote server. */
     headers?: { [key: string]: string };
+    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    idleMs?: number;
     /** Whether calls include `_trailblazeContext` in their arguments. Default: `true`. */
     legacyContext?: boolean;
     /** The npm name of an installed package whose command to run, resolved from the project. */
@@ -73,6 +75,8 @@ export interface TrailblazeConfig {
     prefix?: string;
     /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
     protocol?: "auto" | "legacy" | "modern";
+    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    start?: "eager" | "lazy";
     /** Which of the server's tools a session has. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
@@ -139,6 +143,10 @@ export interface TrailblazeConfig {
     version?: string;
     [key: `x-${string}`]: unknown;
   } };
+  /** Ends servers after this time without a call, in milliseconds; the next call starts them again. Default: they run until the session ends. */
+  serversIdleMs?: number;
+  /** When servers start: eager (the default) with the session, lazy (the default of `trailblaze call`, and of `trailblaze start` without a server) at the first call that needs them, if trailblaze.lock has their lists. */
+  serversStart?: "eager" | "lazy";
   /** Timeouts in milliseconds. */
   timeouts?: {
     /** The timeout of a tool call. Default: `120000`. */
@@ -169,6 +177,8 @@ export interface TrailblazeConfig {
     env?: { [key: string]: string };
     /** The HTTP headers of requests to a remote server. */
     headers?: { [key: string]: string };
+    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    idleMs?: number;
     /** Whether calls include `_trailblazeContext` in their arguments. Default: `true`. */
     legacyContext?: boolean;
     /** The server's label for logs, messages and LABEL/TOOL. It contains no slash. */
@@ -179,6 +189,8 @@ export interface TrailblazeConfig {
     prefix?: string;
     /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
     protocol?: "auto" | "legacy" | "modern";
+    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    start?: "eager" | "lazy";
     /** Which of the server's tools a session has. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */

@@ -14,6 +14,8 @@ export const knownKeys = {
     "builtIns",
     "nameCollisions",
     "crash",
+    "serversStart",
+    "serversIdleMs",
     "isolation",
     "callback",
     "timeouts",
@@ -69,6 +71,8 @@ export const knownKeys = {
     "protocol",
     "legacyContext",
     "enabled",
+    "start",
+    "idleMs",
     "prefix",
     "tools",
     "toolset"
@@ -89,6 +93,8 @@ export const knownKeys = {
     "protocol",
     "legacyContext",
     "enabled",
+    "start",
+    "idleMs",
     "prefix",
     "tools",
     "toolset",
@@ -101,7 +107,7 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate20;
-const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
+const schema31 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"serversStart":{"type":"string","enum":["eager","lazy"]},"serversIdleMs":{"type":"integer","minimum":1,"maximum":86400000},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false}},"mcpServers":{"type":"object","additionalProperties":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig"};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$", "u");
@@ -934,10 +940,10 @@ vErrors.push(err62);
 errors++;
 }
 }
-if(data.isolation !== undefined){
-let data39 = data.isolation;
+if(data.serversStart !== undefined){
+let data39 = data.serversStart;
 if(typeof data39 !== "string"){
-const err63 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err63 = {instancePath:instancePath+"/serversStart",schemaPath:"#/properties/serversStart/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -946,8 +952,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-if(!((data39 === "in-process") || (data39 === "process"))){
-const err64 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
+if(!((data39 === "eager") || (data39 === "lazy"))){
+const err64 = {instancePath:instancePath+"/serversStart",schemaPath:"#/properties/serversStart/enum",keyword:"enum",params:{allowedValues: schema31.properties.serversStart.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -957,12 +963,10 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data.callback !== undefined){
-let data40 = data.callback;
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-for(const key8 in data40){
-if(!((((((key8 === "enabled") || (key8 === "timeoutMs")) || (key8 === "maxDepth")) || (key8 === "maxBodyBytes")) || (key8 === "bodyTimeoutMs")) || (pattern4.test(key8)))){
-const err65 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(data.serversIdleMs !== undefined){
+let data40 = data.serversIdleMs;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err65 = {instancePath:instancePath+"/serversIdleMs",schemaPath:"#/properties/serversIdleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -971,10 +975,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-if(data40.enabled !== undefined){
-if(typeof data40.enabled !== "boolean"){
-const err66 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 > 86400000 || isNaN(data40)){
+const err66 = {instancePath:instancePath+"/serversIdleMs",schemaPath:"#/properties/serversIdleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -983,11 +986,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-if(data40.timeoutMs !== undefined){
-let data42 = data40.timeoutMs;
-if(!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))){
-const err67 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data40 < 1 || isNaN(data40)){
+const err67 = {instancePath:instancePath+"/serversIdleMs",schemaPath:"#/properties/serversIdleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -996,9 +996,12 @@ vErrors.push(err67);
 }
 errors++;
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 > 86400000 || isNaN(data42)){
-const err68 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+}
+if(data.isolation !== undefined){
+let data41 = data.isolation;
+if(typeof data41 !== "string"){
+const err68 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1007,8 +1010,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data42 < 1 || isNaN(data42)){
-const err69 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(!((data41 === "in-process") || (data41 === "process"))){
+const err69 = {instancePath:instancePath+"/isolation",schemaPath:"#/properties/isolation/enum",keyword:"enum",params:{allowedValues: schema31.properties.isolation.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1018,11 +1021,12 @@ vErrors.push(err69);
 errors++;
 }
 }
-}
-if(data40.maxDepth !== undefined){
-let data43 = data40.maxDepth;
-if(!(((typeof data43 == "number") && (!(data43 % 1) && !isNaN(data43))) && (isFinite(data43)))){
-const err70 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.callback !== undefined){
+let data42 = data.callback;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+for(const key8 in data42){
+if(!((((((key8 === "enabled") || (key8 === "timeoutMs")) || (key8 === "maxDepth")) || (key8 === "maxBodyBytes")) || (key8 === "bodyTimeoutMs")) || (pattern4.test(key8)))){
+const err70 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1031,9 +1035,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-if((typeof data43 == "number") && (isFinite(data43))){
-if(data43 > 1000 || isNaN(data43)){
-const err71 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data42.enabled !== undefined){
+if(typeof data42.enabled !== "boolean"){
+const err71 = {instancePath:instancePath+"/callback/enabled",schemaPath:"#/properties/callback/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1042,8 +1047,11 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data43 < 1 || isNaN(data43)){
-const err72 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data42.timeoutMs !== undefined){
+let data44 = data42.timeoutMs;
+if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
+const err72 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1052,12 +1060,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-}
-if(data40.maxBodyBytes !== undefined){
-let data44 = data40.maxBodyBytes;
-if(!(((typeof data44 == "number") && (!(data44 % 1) && !isNaN(data44))) && (isFinite(data44)))){
-const err73 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data44 == "number") && (isFinite(data44))){
+if(data44 > 86400000 || isNaN(data44)){
+const err73 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1066,9 +1071,8 @@ vErrors.push(err73);
 }
 errors++;
 }
-if((typeof data44 == "number") && (isFinite(data44))){
-if(data44 > 67108864 || isNaN(data44)){
-const err74 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
+if(data44 < 1 || isNaN(data44)){
+const err74 = {instancePath:instancePath+"/callback/timeoutMs",schemaPath:"#/properties/callback/properties/timeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1077,8 +1081,12 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data44 < 1 || isNaN(data44)){
-const err75 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data42.maxDepth !== undefined){
+let data45 = data42.maxDepth;
+if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
+const err75 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1087,12 +1095,9 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-}
-if(data40.bodyTimeoutMs !== undefined){
-let data45 = data40.bodyTimeoutMs;
-if(!(((typeof data45 == "number") && (!(data45 % 1) && !isNaN(data45))) && (isFinite(data45)))){
-const err76 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data45 == "number") && (isFinite(data45))){
+if(data45 > 1000 || isNaN(data45)){
+const err76 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1101,9 +1106,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-if((typeof data45 == "number") && (isFinite(data45))){
-if(data45 > 86400000 || isNaN(data45)){
-const err77 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data45 < 1 || isNaN(data45)){
+const err77 = {instancePath:instancePath+"/callback/maxDepth",schemaPath:"#/properties/callback/properties/maxDepth/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1112,8 +1116,12 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data45 < 1 || isNaN(data45)){
-const err78 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data42.maxBodyBytes !== undefined){
+let data46 = data42.maxBodyBytes;
+if(!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))){
+const err78 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1122,11 +1130,9 @@ vErrors.push(err78);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err79 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 > 67108864 || isNaN(data46)){
+const err79 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/maximum",keyword:"maximum",params:{comparison: "<=", limit: 67108864},message:"must be <= 67108864"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1135,13 +1141,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data.timeouts !== undefined){
-let data46 = data.timeouts;
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-for(const key9 in data46){
-if(!(((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (key9 === "inputMs")) || (pattern4.test(key9)))){
-const err80 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+if(data46 < 1 || isNaN(data46)){
+const err80 = {instancePath:instancePath+"/callback/maxBodyBytes",schemaPath:"#/properties/callback/properties/maxBodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1151,10 +1152,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data46.handshakeMs !== undefined){
-let data47 = data46.handshakeMs;
+}
+if(data42.bodyTimeoutMs !== undefined){
+let data47 = data42.bodyTimeoutMs;
 if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
-const err81 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err81 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1165,7 +1167,7 @@ errors++;
 }
 if((typeof data47 == "number") && (isFinite(data47))){
 if(data47 > 86400000 || isNaN(data47)){
-const err82 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+const err82 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1175,7 +1177,7 @@ vErrors.push(err82);
 errors++;
 }
 if(data47 < 1 || isNaN(data47)){
-const err83 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const err83 = {instancePath:instancePath+"/callback/bodyTimeoutMs",schemaPath:"#/properties/callback/properties/bodyTimeoutMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1186,10 +1188,9 @@ errors++;
 }
 }
 }
-if(data46.listMs !== undefined){
-let data48 = data46.listMs;
-if(!(((typeof data48 == "number") && (!(data48 % 1) && !isNaN(data48))) && (isFinite(data48)))){
-const err84 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err84 = {instancePath:instancePath+"/callback",schemaPath:"#/properties/callback/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1198,9 +1199,13 @@ vErrors.push(err84);
 }
 errors++;
 }
-if((typeof data48 == "number") && (isFinite(data48))){
-if(data48 > 86400000 || isNaN(data48)){
-const err85 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.timeouts !== undefined){
+let data48 = data.timeouts;
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+for(const key9 in data48){
+if(!(((((key9 === "handshakeMs") || (key9 === "listMs")) || (key9 === "callMs")) || (key9 === "inputMs")) || (pattern4.test(key9)))){
+const err85 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1209,8 +1214,11 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data48 < 1 || isNaN(data48)){
-const err86 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data48.handshakeMs !== undefined){
+let data49 = data48.handshakeMs;
+if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
+const err86 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1219,12 +1227,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-}
-}
-if(data46.callMs !== undefined){
-let data49 = data46.callMs;
-if(!(((typeof data49 == "number") && (!(data49 % 1) && !isNaN(data49))) && (isFinite(data49)))){
-const err87 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data49 == "number") && (isFinite(data49))){
+if(data49 > 86400000 || isNaN(data49)){
+const err87 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1233,9 +1238,8 @@ vErrors.push(err87);
 }
 errors++;
 }
-if((typeof data49 == "number") && (isFinite(data49))){
-if(data49 > 86400000 || isNaN(data49)){
-const err88 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data49 < 1 || isNaN(data49)){
+const err88 = {instancePath:instancePath+"/timeouts/handshakeMs",schemaPath:"#/properties/timeouts/properties/handshakeMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1244,8 +1248,12 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data49 < 1 || isNaN(data49)){
-const err89 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data48.listMs !== undefined){
+let data50 = data48.listMs;
+if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
+const err89 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1254,12 +1262,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-}
-if(data46.inputMs !== undefined){
-let data50 = data46.inputMs;
-if(!(((typeof data50 == "number") && (!(data50 % 1) && !isNaN(data50))) && (isFinite(data50)))){
-const err90 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 > 86400000 || isNaN(data50)){
+const err90 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1268,9 +1273,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if((typeof data50 == "number") && (isFinite(data50))){
-if(data50 > 86400000 || isNaN(data50)){
-const err91 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+if(data50 < 1 || isNaN(data50)){
+const err91 = {instancePath:instancePath+"/timeouts/listMs",schemaPath:"#/properties/timeouts/properties/listMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1279,8 +1283,12 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data50 < 1 || isNaN(data50)){
-const err92 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data48.callMs !== undefined){
+let data51 = data48.callMs;
+if(!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))){
+const err92 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1289,11 +1297,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err93 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data51 == "number") && (isFinite(data51))){
+if(data51 > 86400000 || isNaN(data51)){
+const err93 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1302,12 +1308,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-if(data.logDir !== undefined){
-let data51 = data.logDir;
-if(typeof data51 === "string"){
-if(!pattern7.test(data51)){
-const err94 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data51 < 1 || isNaN(data51)){
+const err94 = {instancePath:instancePath+"/timeouts/callMs",schemaPath:"#/properties/timeouts/properties/callMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1317,8 +1319,11 @@ vErrors.push(err94);
 errors++;
 }
 }
-else {
-const err95 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data48.inputMs !== undefined){
+let data52 = data48.inputMs;
+if(!(((typeof data52 == "number") && (!(data52 % 1) && !isNaN(data52))) && (isFinite(data52)))){
+const err95 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1327,16 +1332,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-if(data.trailblazeSubprocessToolsets !== undefined){
-let data52 = data.trailblazeSubprocessToolsets;
-if(Array.isArray(data52)){
-const len7 = data52.length;
-for(let i7=0; i7<len7; i7++){
-let data53 = data52[i7];
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.name === undefined){
-const err96 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if((typeof data52 == "number") && (isFinite(data52))){
+if(data52 > 86400000 || isNaN(data52)){
+const err96 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1345,9 +1343,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-for(const key10 in data53){
-if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
-const err97 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data52 < 1 || isNaN(data52)){
+const err97 = {instancePath:instancePath+"/timeouts/inputMs",schemaPath:"#/properties/timeouts/properties/inputMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1357,11 +1354,10 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data53.name !== undefined){
-let data54 = data53.name;
-if(typeof data54 === "string"){
-if(!pattern7.test(data54)){
-const err98 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+}
+else {
+const err98 = {instancePath:instancePath+"/timeouts",schemaPath:"#/properties/timeouts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1371,8 +1367,11 @@ vErrors.push(err98);
 errors++;
 }
 }
-else {
-const err99 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.logDir !== undefined){
+let data53 = data.logDir;
+if(typeof data53 === "string"){
+if(!pattern7.test(data53)){
+const err99 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1382,11 +1381,8 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data53.command !== undefined){
-let data55 = data53.command;
-if(typeof data55 === "string"){
-if(!pattern7.test(data55)){
-const err100 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err100 = {instancePath:instancePath+"/logDir",schemaPath:"#/properties/logDir/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1396,8 +1392,15 @@ vErrors.push(err100);
 errors++;
 }
 }
-else {
-const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.trailblazeSubprocessToolsets !== undefined){
+let data54 = data.trailblazeSubprocessToolsets;
+if(Array.isArray(data54)){
+const len7 = data54.length;
+for(let i7=0; i7<len7; i7++){
+let data55 = data54[i7];
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.name === undefined){
+const err101 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1406,12 +1409,9 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-if(data53.package !== undefined){
-let data56 = data53.package;
-if(typeof data56 === "string"){
-if(!pattern7.test(data56)){
-const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+for(const key10 in data55){
+if(!((func1.call(schema31.properties.trailblazeSubprocessToolsets.items.properties, key10)) || (pattern4.test(key10)))){
+const err102 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1421,8 +1421,11 @@ vErrors.push(err102);
 errors++;
 }
 }
-else {
-const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.name !== undefined){
+let data56 = data55.name;
+if(typeof data56 === "string"){
+if(!pattern7.test(data56)){
+const err103 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1432,11 +1435,8 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data53.bin !== undefined){
-let data57 = data53.bin;
-if(typeof data57 === "string"){
-if(!pattern7.test(data57)){
-const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err104 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/name",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1446,8 +1446,11 @@ vErrors.push(err104);
 errors++;
 }
 }
-else {
-const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.command !== undefined){
+let data57 = data55.command;
+if(typeof data57 === "string"){
+if(!pattern7.test(data57)){
+const err105 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1457,13 +1460,8 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data53.args !== undefined){
-let data58 = data53.args;
-if(Array.isArray(data58)){
-const len8 = data58.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data58[i8] !== "string"){
-const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err106 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/command",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1473,9 +1471,11 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-else {
-const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data55.package !== undefined){
+let data58 = data55.package;
+if(typeof data58 === "string"){
+if(!pattern7.test(data58)){
+const err107 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1485,11 +1485,8 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data53.cwd !== undefined){
-let data60 = data53.cwd;
-if(typeof data60 === "string"){
-if(!pattern7.test(data60)){
-const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err108 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/package",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1499,8 +1496,11 @@ vErrors.push(err108);
 errors++;
 }
 }
-else {
-const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.bin !== undefined){
+let data59 = data55.bin;
+if(typeof data59 === "string"){
+if(!pattern7.test(data59)){
+const err109 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1510,12 +1510,8 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data53.env !== undefined){
-let data61 = data53.env;
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-for(const key11 in data61){
-if(typeof data61[key11] !== "string"){
-const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err110 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/bin",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1525,9 +1521,13 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
-else {
-const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data55.args !== undefined){
+let data60 = data55.args;
+if(Array.isArray(data60)){
+const len8 = data60.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data60[i8] !== "string"){
+const err111 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args/" + i8,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1537,11 +1537,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data53.url !== undefined){
-let data63 = data53.url;
-if(typeof data63 === "string"){
-if(!pattern7.test(data63)){
-const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err112 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/args",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1551,8 +1549,11 @@ vErrors.push(err112);
 errors++;
 }
 }
-else {
-const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.cwd !== undefined){
+let data62 = data55.cwd;
+if(typeof data62 === "string"){
+if(!pattern7.test(data62)){
+const err113 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1562,12 +1563,8 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data53.headers !== undefined){
-let data64 = data53.headers;
-if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
-for(const key12 in data64){
-if(typeof data64[key12] !== "string"){
-const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err114 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/cwd",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1577,9 +1574,12 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-else {
-const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data55.env !== undefined){
+let data63 = data55.env;
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+for(const key11 in data63){
+if(typeof data63[key11] !== "string"){
+const err115 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env/" + key11.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1589,10 +1589,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data53.protocol !== undefined){
-let data66 = data53.protocol;
-if(typeof data66 !== "string"){
-const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err116 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/env",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1601,8 +1600,12 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(!(((data66 === "auto") || (data66 === "legacy")) || (data66 === "modern"))){
-const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+if(data55.url !== undefined){
+let data65 = data55.url;
+if(typeof data65 === "string"){
+if(!pattern7.test(data65)){
+const err117 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1612,9 +1615,8 @@ vErrors.push(err117);
 errors++;
 }
 }
-if(data53.legacyContext !== undefined){
-if(typeof data53.legacyContext !== "boolean"){
-const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err118 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/url",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1624,9 +1626,12 @@ vErrors.push(err118);
 errors++;
 }
 }
-if(data53.enabled !== undefined){
-if(typeof data53.enabled !== "boolean"){
-const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data55.headers !== undefined){
+let data66 = data55.headers;
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+for(const key12 in data66){
+if(typeof data66[key12] !== "string"){
+const err119 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers/" + key12.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1636,11 +1641,9 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data53.prefix !== undefined){
-let data69 = data53.prefix;
-if(typeof data69 === "string"){
-if(!pattern29.test(data69)){
-const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+}
+else {
+const err120 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/headers",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1650,8 +1653,10 @@ vErrors.push(err120);
 errors++;
 }
 }
-else {
-const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.protocol !== undefined){
+let data68 = data55.protocol;
+if(typeof data68 !== "string"){
+const err121 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1660,13 +1665,8 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-if(data53.tools !== undefined){
-let data70 = data53.tools;
-if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
-for(const key13 in data70){
-if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
-const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+if(!(((data68 === "auto") || (data68 === "legacy")) || (data68 === "modern"))){
+const err122 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/protocol",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1676,15 +1676,9 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data70.allow !== undefined){
-let data71 = data70.allow;
-if(Array.isArray(data71)){
-const len9 = data71.length;
-for(let i9=0; i9<len9; i9++){
-let data72 = data71[i9];
-if(typeof data72 === "string"){
-if(!pattern7.test(data72)){
-const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data55.legacyContext !== undefined){
+if(typeof data55.legacyContext !== "boolean"){
+const err123 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/legacyContext",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1694,8 +1688,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-else {
-const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.enabled !== undefined){
+if(typeof data55.enabled !== "boolean"){
+const err124 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/enabled",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1705,9 +1700,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-}
-else {
-const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data55.start !== undefined){
+let data71 = data55.start;
+if(typeof data71 !== "string"){
+const err125 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/start",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -1716,16 +1712,8 @@ vErrors.push(err125);
 }
 errors++;
 }
-}
-if(data70.deny !== undefined){
-let data73 = data70.deny;
-if(Array.isArray(data73)){
-const len10 = data73.length;
-for(let i10=0; i10<len10; i10++){
-let data74 = data73[i10];
-if(typeof data74 === "string"){
-if(!pattern7.test(data74)){
-const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(!((data71 === "eager") || (data71 === "lazy"))){
+const err126 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/start",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/start/enum",keyword:"enum",params:{allowedValues: schema31.properties.trailblazeSubprocessToolsets.items.properties.start.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -1735,8 +1723,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-else {
-const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.idleMs !== undefined){
+let data72 = data55.idleMs;
+if(!(((typeof data72 == "number") && (!(data72 % 1) && !isNaN(data72))) && (isFinite(data72)))){
+const err127 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/idleMs",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -1745,10 +1735,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-}
-}
-else {
-const err128 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 > 86400000 || isNaN(data72)){
+const err128 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/idleMs",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -1757,10 +1746,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-}
-else {
-const err129 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data72 < 1 || isNaN(data72)){
+const err129 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/idleMs",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -1770,11 +1757,12 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data53.toolset !== undefined){
-let data75 = data53.toolset;
-if(typeof data75 === "string"){
-if(!pattern33.test(data75)){
-const err130 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+}
+if(data55.prefix !== undefined){
+let data73 = data55.prefix;
+if(typeof data73 === "string"){
+if(!pattern29.test(data73)){
+const err130 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -1785,7 +1773,7 @@ errors++;
 }
 }
 else {
-const err131 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err131 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/prefix",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -1795,9 +1783,12 @@ vErrors.push(err131);
 errors++;
 }
 }
-}
-else {
-const err132 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data55.tools !== undefined){
+let data74 = data55.tools;
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+for(const key13 in data74){
+if(!(((key13 === "allow") || (key13 === "deny")) || (pattern4.test(key13)))){
+const err132 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -1807,9 +1798,15 @@ vErrors.push(err132);
 errors++;
 }
 }
-}
-else {
-const err133 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data74.allow !== undefined){
+let data75 = data74.allow;
+if(Array.isArray(data75)){
+const len9 = data75.length;
+for(let i9=0; i9<len9; i9++){
+let data76 = data75[i9];
+if(typeof data76 === "string"){
+if(!pattern7.test(data76)){
+const err133 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -1819,17 +1816,8 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data.mcpServers !== undefined){
-let data76 = data.mcpServers;
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-for(const key14 in data76){
-let data77 = data76[key14];
-if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.command !== undefined){
-let data78 = data77.command;
-if(typeof data78 === "string"){
-if(!pattern7.test(data78)){
-const err134 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err134 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow/" + i9,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -1839,8 +1827,9 @@ vErrors.push(err134);
 errors++;
 }
 }
+}
 else {
-const err135 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err135 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/allow",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -1850,11 +1839,15 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data77.package !== undefined){
-let data79 = data77.package;
-if(typeof data79 === "string"){
-if(!pattern7.test(data79)){
-const err136 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data74.deny !== undefined){
+let data77 = data74.deny;
+if(Array.isArray(data77)){
+const len10 = data77.length;
+for(let i10=0; i10<len10; i10++){
+let data78 = data77[i10];
+if(typeof data78 === "string"){
+if(!pattern7.test(data78)){
+const err136 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -1865,7 +1858,7 @@ errors++;
 }
 }
 else {
-const err137 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err137 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny/" + i10,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -1875,11 +1868,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data77.bin !== undefined){
-let data80 = data77.bin;
-if(typeof data80 === "string"){
-if(!pattern7.test(data80)){
-const err138 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err138 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools/deny",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -1889,8 +1880,9 @@ vErrors.push(err138);
 errors++;
 }
 }
+}
 else {
-const err139 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err139 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/tools",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -1900,13 +1892,11 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data77.args !== undefined){
-let data81 = data77.args;
-if(Array.isArray(data81)){
-const len11 = data81.length;
-for(let i11=0; i11<len11; i11++){
-if(typeof data81[i11] !== "string"){
-const err140 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.toolset !== undefined){
+let data79 = data55.toolset;
+if(typeof data79 === "string"){
+if(!pattern33.test(data79)){
+const err140 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -1916,9 +1906,8 @@ vErrors.push(err140);
 errors++;
 }
 }
-}
 else {
-const err141 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err141 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7+"/toolset",schemaPath:"#/properties/trailblazeSubprocessToolsets/items/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -1928,11 +1917,9 @@ vErrors.push(err141);
 errors++;
 }
 }
-if(data77.cwd !== undefined){
-let data83 = data77.cwd;
-if(typeof data83 === "string"){
-if(!pattern7.test(data83)){
-const err142 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+}
+else {
+const err142 = {instancePath:instancePath+"/trailblazeSubprocessToolsets/" + i7,schemaPath:"#/properties/trailblazeSubprocessToolsets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -1942,8 +1929,9 @@ vErrors.push(err142);
 errors++;
 }
 }
+}
 else {
-const err143 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err143 = {instancePath:instancePath+"/trailblazeSubprocessToolsets",schemaPath:"#/properties/trailblazeSubprocessToolsets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -1953,12 +1941,17 @@ vErrors.push(err143);
 errors++;
 }
 }
-if(data77.env !== undefined){
-let data84 = data77.env;
-if(data84 && typeof data84 == "object" && !Array.isArray(data84)){
-for(const key15 in data84){
-if(typeof data84[key15] !== "string"){
-const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.mcpServers !== undefined){
+let data80 = data.mcpServers;
+if(data80 && typeof data80 == "object" && !Array.isArray(data80)){
+for(const key14 in data80){
+let data81 = data80[key14];
+if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
+if(data81.command !== undefined){
+let data82 = data81.command;
+if(typeof data82 === "string"){
+if(!pattern7.test(data82)){
+const err144 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -1968,9 +1961,8 @@ vErrors.push(err144);
 errors++;
 }
 }
-}
 else {
-const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err145 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/command",schemaPath:"#/properties/mcpServers/additionalProperties/properties/command/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -1980,11 +1972,11 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data77.url !== undefined){
-let data86 = data77.url;
-if(typeof data86 === "string"){
-if(!pattern7.test(data86)){
-const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data81.package !== undefined){
+let data83 = data81.package;
+if(typeof data83 === "string"){
+if(!pattern7.test(data83)){
+const err146 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -1995,7 +1987,7 @@ errors++;
 }
 }
 else {
-const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err147 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/package",schemaPath:"#/properties/mcpServers/additionalProperties/properties/package/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -2005,12 +1997,11 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data77.headers !== undefined){
-let data87 = data77.headers;
-if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
-for(const key16 in data87){
-if(typeof data87[key16] !== "string"){
-const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.bin !== undefined){
+let data84 = data81.bin;
+if(typeof data84 === "string"){
+if(!pattern7.test(data84)){
+const err148 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -2020,9 +2011,8 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
 else {
-const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err149 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/bin",schemaPath:"#/properties/mcpServers/additionalProperties/properties/bin/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -2032,10 +2022,13 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data77.protocol !== undefined){
-let data89 = data77.protocol;
-if(typeof data89 !== "string"){
-const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.args !== undefined){
+let data85 = data81.args;
+if(Array.isArray(data85)){
+const len11 = data85.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data85[i11] !== "string"){
+const err150 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args/" + i11,schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -2044,8 +2037,10 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(!(((data89 === "auto") || (data89 === "legacy")) || (data89 === "modern"))){
-const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err151 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/args",schemaPath:"#/properties/mcpServers/additionalProperties/properties/args/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -2055,9 +2050,11 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data77.legacyContext !== undefined){
-if(typeof data77.legacyContext !== "boolean"){
-const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data81.cwd !== undefined){
+let data87 = data81.cwd;
+if(typeof data87 === "string"){
+if(!pattern7.test(data87)){
+const err152 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -2067,9 +2064,8 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data77.enabled !== undefined){
-if(typeof data77.enabled !== "boolean"){
-const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err153 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/cwd",schemaPath:"#/properties/mcpServers/additionalProperties/properties/cwd/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -2079,11 +2075,12 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data77.prefix !== undefined){
-let data92 = data77.prefix;
-if(typeof data92 === "string"){
-if(!pattern29.test(data92)){
-const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data81.env !== undefined){
+let data88 = data81.env;
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+for(const key15 in data88){
+if(typeof data88[key15] !== "string"){
+const err154 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env/" + key15.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -2093,8 +2090,9 @@ vErrors.push(err154);
 errors++;
 }
 }
+}
 else {
-const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err155 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/env",schemaPath:"#/properties/mcpServers/additionalProperties/properties/env/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -2104,12 +2102,11 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data77.tools !== undefined){
-let data93 = data77.tools;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-for(const key17 in data93){
-if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
-const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(data81.url !== undefined){
+let data90 = data81.url;
+if(typeof data90 === "string"){
+if(!pattern7.test(data90)){
+const err156 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -2119,15 +2116,8 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data93.allow !== undefined){
-let data94 = data93.allow;
-if(Array.isArray(data94)){
-const len12 = data94.length;
-for(let i12=0; i12<len12; i12++){
-let data95 = data94[i12];
-if(typeof data95 === "string"){
-if(!pattern7.test(data95)){
-const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+else {
+const err157 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/url",schemaPath:"#/properties/mcpServers/additionalProperties/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -2137,8 +2127,12 @@ vErrors.push(err157);
 errors++;
 }
 }
-else {
-const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.headers !== undefined){
+let data91 = data81.headers;
+if(data91 && typeof data91 == "object" && !Array.isArray(data91)){
+for(const key16 in data91){
+if(typeof data91[key16] !== "string"){
+const err158 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers/" + key16.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -2150,7 +2144,7 @@ errors++;
 }
 }
 else {
-const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err159 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/headers",schemaPath:"#/properties/mcpServers/additionalProperties/properties/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -2160,15 +2154,10 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data93.deny !== undefined){
-let data96 = data93.deny;
-if(Array.isArray(data96)){
-const len13 = data96.length;
-for(let i13=0; i13<len13; i13++){
-let data97 = data96[i13];
-if(typeof data97 === "string"){
-if(!pattern7.test(data97)){
-const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data81.protocol !== undefined){
+let data93 = data81.protocol;
+if(typeof data93 !== "string"){
+const err160 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -2177,9 +2166,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-}
-else {
-const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data93 === "auto") || (data93 === "legacy")) || (data93 === "modern"))){
+const err161 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/protocol",schemaPath:"#/properties/mcpServers/additionalProperties/properties/protocol/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.protocol.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -2189,9 +2177,9 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data81.legacyContext !== undefined){
+if(typeof data81.legacyContext !== "boolean"){
+const err162 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/legacyContext",schemaPath:"#/properties/mcpServers/additionalProperties/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -2201,9 +2189,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-}
-else {
-const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data81.enabled !== undefined){
+if(typeof data81.enabled !== "boolean"){
+const err163 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/enabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -2213,11 +2201,10 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data77.toolset !== undefined){
-let data98 = data77.toolset;
-if(typeof data98 === "string"){
-if(!pattern33.test(data98)){
-const err164 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(data81.start !== undefined){
+let data96 = data81.start;
+if(typeof data96 !== "string"){
+const err164 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/start",schemaPath:"#/properties/mcpServers/additionalProperties/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -2226,9 +2213,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-}
-else {
-const err165 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data96 === "eager") || (data96 === "lazy"))){
+const err165 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/start",schemaPath:"#/properties/mcpServers/additionalProperties/properties/start/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.start.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -2238,10 +2224,10 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data77.type !== undefined){
-let data99 = data77.type;
-if(typeof data99 !== "string"){
-const err166 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data81.idleMs !== undefined){
+let data97 = data81.idleMs;
+if(!(((typeof data97 == "number") && (!(data97 % 1) && !isNaN(data97))) && (isFinite(data97)))){
+const err166 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/idleMs",schemaPath:"#/properties/mcpServers/additionalProperties/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -2250,8 +2236,9 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(!(((data99 === "stdio") || (data99 === "http")) || (data99 === "streamable-http"))){
-const err167 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+if((typeof data97 == "number") && (isFinite(data97))){
+if(data97 > 86400000 || isNaN(data97)){
+const err167 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/idleMs",schemaPath:"#/properties/mcpServers/additionalProperties/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -2260,10 +2247,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data77.disabled !== undefined){
-if(typeof data77.disabled !== "boolean"){
-const err168 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data97 < 1 || isNaN(data97)){
+const err168 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/idleMs",schemaPath:"#/properties/mcpServers/additionalProperties/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -2274,8 +2259,11 @@ errors++;
 }
 }
 }
-else {
-const err169 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data81.prefix !== undefined){
+let data98 = data81.prefix;
+if(typeof data98 === "string"){
+if(!pattern29.test(data98)){
+const err169 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -2285,9 +2273,8 @@ vErrors.push(err169);
 errors++;
 }
 }
-}
 else {
-const err170 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err170 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/prefix",schemaPath:"#/properties/mcpServers/additionalProperties/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -2297,14 +2284,207 @@ vErrors.push(err170);
 errors++;
 }
 }
-}
-else {
-const err171 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data81.tools !== undefined){
+let data99 = data81.tools;
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+for(const key17 in data99){
+if(!(((key17 === "allow") || (key17 === "deny")) || (pattern4.test(key17)))){
+const err171 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err171];
 }
 else {
 vErrors.push(err171);
+}
+errors++;
+}
+}
+if(data99.allow !== undefined){
+let data100 = data99.allow;
+if(Array.isArray(data100)){
+const len12 = data100.length;
+for(let i12=0; i12<len12; i12++){
+let data101 = data100[i12];
+if(typeof data101 === "string"){
+if(!pattern7.test(data101)){
+const err172 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow/" + i12,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+}
+else {
+const err174 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/allow",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/allow/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+if(data99.deny !== undefined){
+let data102 = data99.deny;
+if(Array.isArray(data102)){
+const len13 = data102.length;
+for(let i13=0; i13<len13; i13++){
+let data103 = data102[i13];
+if(typeof data103 === "string"){
+if(!pattern7.test(data103)){
+const err175 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+else {
+const err176 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny/" + i13,schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools/deny",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/properties/deny/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+}
+else {
+const err178 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/tools",schemaPath:"#/properties/mcpServers/additionalProperties/properties/tools/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+if(data81.toolset !== undefined){
+let data104 = data81.toolset;
+if(typeof data104 === "string"){
+if(!pattern33.test(data104)){
+const err179 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+else {
+const err180 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/toolset",schemaPath:"#/properties/mcpServers/additionalProperties/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+if(data81.type !== undefined){
+let data105 = data81.type;
+if(typeof data105 !== "string"){
+const err181 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+if(!(((data105 === "stdio") || (data105 === "http")) || (data105 === "streamable-http"))){
+const err182 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/type",schemaPath:"#/properties/mcpServers/additionalProperties/properties/type/enum",keyword:"enum",params:{allowedValues: schema31.properties.mcpServers.additionalProperties.properties.type.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+if(data81.disabled !== undefined){
+if(typeof data81.disabled !== "boolean"){
+const err183 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1")+"/disabled",schemaPath:"#/properties/mcpServers/additionalProperties/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+}
+else {
+const err184 = {instancePath:instancePath+"/mcpServers/" + key14.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/mcpServers/additionalProperties/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+}
+else {
+const err185 = {instancePath:instancePath+"/mcpServers",schemaPath:"#/properties/mcpServers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
+}
+errors++;
+}
+}
+}
+else {
+const err186 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err186];
+}
+else {
+vErrors.push(err186);
 }
 errors++;
 }

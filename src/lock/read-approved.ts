@@ -1,0 +1,72 @@
+import { matchesAny } from "../config/packs-policy.ts";
+import { isRecord } from "../data/parse-json.ts";
+import type {
+  AdvertisedPrompt,
+  AdvertisedResource,
+  AdvertisedResourceTemplate,
+  AdvertisedTool,
+} from "../mcp/client/connected-server.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { ApprovedServer } from "./approved-server.ts";
+import { ownEntry } from "./compare.ts";
+import type { ListedServer } from "./gate.ts";
+import type { Json, LockedItem } from "./types.ts";
+
+/** The text of its lines; `undefined` if there are none. */
+const textOf = (lines: Json | undefined): string | undefined =>
+  Array.isArray(lines) ? lines.join("\n") : undefined;
+
+/** An entry of a list, with the description as text. */
+const readEntry = ({ description, ...others }: LockedItem) => {
+  const text = textOf(description);
+  return { ...others, ...(text === undefined ? {} : { description: text }) };
+};
+
+function readTool(name: string, { meta, inputSchema, ...others }: LockedItem): AdvertisedTool {
+  return {
+    ...readEntry(others),
+    name,
+    inputSchema: isRecord(inputSchema) ? inputSchema : {},
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+}
+
+/** Whether a pattern may match a tool that a server lists. */
+function mayMatchTools(pattern: string, { label, pack }: ServerPlan): boolean {
+  const end = pattern.lastIndexOf("/");
+  const names = pack === undefined ? [label] : [label, pack];
+  return end > 0 && matchesAny([pattern.slice(0, end)], names);
+}
+
+/**
+ * What the lock approves of a server, as the server would say it. `undefined` if it was never listed, or if it may have tools
+ * that need no approval, which are known only to the server.
+ */
+export function readApproved(
+  server: ApprovedServer,
+  plan: ServerPlan,
+  unlocked: readonly string[],
+): ListedServer | undefined {
+  const { lists, prompts = {}, resources = {}, instructions } = server.locked;
+  if (lists == null || unlocked.some((pattern) => mayMatchTools(pattern, plan))) return undefined;
+  const names = [...new Set([...Object.keys(lists), ...server.denied("tool")])];
+  // A URI has no braces.
+  const addresses = Object.entries(resources).map(
+    ([uri, item]) => [uri.includes("{"), { ...readEntry(item), uri }] as const,
+  );
+  return {
+    lists: {
+      tools: names.map((name) => readTool(name, ownEntry(lists, name) ?? {})),
+      prompts: Object.entries(prompts).map(
+        ([name, item]) => ({ ...readEntry(item), name }) as unknown as AdvertisedPrompt,
+      ),
+      resources: addresses.flatMap(([isTemplate, one]) =>
+        isTemplate ? [] : [one as unknown as AdvertisedResource],
+      ),
+      resourceTemplates: addresses.flatMap(([isTemplate, { uri: uriTemplate, ...one }]) =>
+        isTemplate ? [{ ...one, uriTemplate } as unknown as AdvertisedResourceTemplate] : [],
+      ),
+    },
+    instructions: textOf(instructions),
+  };
+}

@@ -1,0 +1,132 @@
+import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
+import type {
+  AdvertisedPrompt,
+  AdvertisedResource,
+  AdvertisedResourceTemplate,
+  AdvertisedTool,
+} from "../mcp/client/connected-server.ts";
+import type { ServerLists } from "../mcp/client/server-lists.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { SessionServer } from "./session-servers.ts";
+
+type Listed = AdvertisedTool | AdvertisedPrompt | AdvertisedResource | AdvertisedResourceTemplate;
+
+/** What identifies an entry in its list. */
+const keyOf = (one: Listed): string =>
+  "uriTemplate" in one ? one.uriTemplate : "uri" in one ? one.uri : one.name;
+
+const byKey = (a: Listed, b: Listed) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0);
+
+const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+const noVerdict: ListVerdict = { refused: new Map(), problems: [], vanished: [] };
+
+/** What a server may offer, in the order of its names. */
+interface Offer {
+  lists: ServerLists;
+  verdict: ListVerdict;
+}
+
+/**
+ * What the lock says about the lists of one server of a state. A server that has not run offers what the lock approves, and
+ * afterwards what is left of that; one that starts with the session offers what it lists itself.
+ */
+export class ServerApproval {
+  readonly #gate: Gate;
+  readonly #plan: ServerPlan;
+  readonly #server: SessionServer;
+  readonly #approved: ListedServer | undefined;
+  readonly #isDenied: IsDenied;
+  #comparedLists: ServerLists | undefined;
+  #offer: Offer | undefined;
+
+  /** `approved`: what the lock approves of a server that starts when it is needed. */
+  constructor(
+    gate: Gate,
+    plan: ServerPlan,
+    server: SessionServer,
+    approved: ListedServer | undefined,
+    isDenied: IsDenied,
+  ) {
+    this.#gate = gate;
+    this.#plan = plan;
+    this.#server = server;
+    this.#approved = approved;
+    this.#isDenied = isDenied;
+  }
+
+  /** Whether the server starts when it is needed. */
+  get isLazy(): boolean {
+    return this.#approved !== undefined;
+  }
+
+  /** `undefined` while nothing is known of the server. Throws `TrailblazeError` `LockMismatch`. */
+  get offer(): Offer | undefined {
+    const { lists = this.#approved?.lists, instructions } = this.#server;
+    if (lists === undefined) return undefined;
+    if (this.#comparedLists !== lists) {
+      const isApproved = lists === this.#approved?.lists;
+      const listed = isApproved ? this.#approved : { lists, instructions };
+      const verdict = this.#gate.checkList(this.#plan, listed, this.#isDenied);
+      const offered = isApproved ? lists : this.#keepApproved(lists, verdict.refused);
+      this.#offer = { lists: this.#gate.sortsTools ? sortLists(offered) : offered, verdict };
+      this.#comparedLists = lists;
+    }
+    return this.#offer;
+  }
+
+  /** Whether the server has said something else than what is approved. Throws `LockMismatch`. */
+  get differs(): boolean {
+    const { offer } = this;
+    if (this.#server.lists === undefined || offer === undefined) return false;
+    const { refusal, refused, problems, vanished } = offer.verdict;
+    const lost = refused.size + problems.length + vanished.length;
+    const { invalidTools, listProblems } = this.#server;
+    return refusal !== undefined || lost + invalidTools.length + listProblems.length > 0;
+  }
+
+  /**
+   * Refuses a request to the server, which runs, for what the lock does not approve. Throws `TrailblazeError` `NotApproved`,
+   * `LockOutdated` or `LockMismatch`.
+   */
+  refuse(kind: "tool" | "prompt" | "resource", name: string): void {
+    const problem = this.differs ? this.#findRefusal(kind, name) : undefined;
+    if (problem !== undefined) throw new TrailblazeError(problem);
+  }
+
+  #findRefusal(kind: "tool" | "prompt" | "resource", name: string): Problem | undefined {
+    const { refusal, refused, vanished } = this.#offer?.verdict ?? noVerdict;
+    const { tools, prompts, resources, resourceTemplates } = this.#comparedLists ?? noLists;
+    const entries: readonly Listed[] =
+      kind === "tool" ? tools : kind === "prompt" ? prompts : [...resources, ...resourceTemplates];
+    const listed = entries.find((one) => keyOf(one) === name);
+    const gone = kind === "tool" ? vanished.find((one) => one.name === name) : undefined;
+    return refusal ?? (listed && refused.get(listed)) ?? gone?.problem;
+  }
+
+  /**
+   * The lists of a server that has run, with its approved entries as the lock has them: what models see does not change when
+   * it starts.
+   */
+  #keepApproved(lists: ServerLists, refused: ReadonlyMap<object, Problem>): ServerLists {
+    const approved = this.#approved?.lists;
+    if (approved === undefined) return lists;
+    const keep = <One extends Listed>(listed: readonly One[], known: readonly One[]): One[] => {
+      const before = new Map(known.map((one) => [keyOf(one), one]));
+      return listed.map((one) => (refused.has(one) ? one : (before.get(keyOf(one)) ?? one)));
+    };
+    return {
+      tools: keep(lists.tools, approved.tools),
+      prompts: keep(lists.prompts, approved.prompts),
+      resources: keep(lists.resources, approved.resources),
+      resourceTemplates: keep(lists.resourceTemplates, approved.resourceTemplates),
+    };
+  }
+}
+
+const sortLists = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ServerLists => ({
+  tools: tools.toSorted(byKey),
+  prompts: prompts.toSorted(byKey),
+  resources: resources.toSorted(byKey),
+  resourceTemplates: resourceTemplates.toSorted(byKey),
+});

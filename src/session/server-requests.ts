@@ -1,0 +1,51 @@
+import type { ConnectedServer } from "../mcp/client/connected-server.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
+import type { TimeLimit } from "../runtime/time-limit.ts";
+import { describeServerExit, type PlannedServer, type SessionServer } from "./session-servers.ts";
+
+/** What stops the wait for a server. */
+export interface RequestLimits {
+  signal: AbortSignal;
+  /** They stand still while the server starts for the request, within its own timeouts. */
+  limits?: readonly TimeLimit[] | undefined;
+}
+
+/** The server once it is ready; starts it if it does not run. Rejects with the signal's reason, or as `SessionServer.start`. */
+export async function connect(
+  server: SessionServer,
+  { signal, limits = [] }: RequestLimits,
+): Promise<ConnectedServer> {
+  const ready = server.start();
+  // During a restart after an exit, a request waits within its own time.
+  const ends = server.startsForRequests ? limits.map((limit) => limit.pause()) : [];
+  try {
+    return await abortable(signal, () => ready);
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
+interface ServerRequest extends PlannedServer, RequestLimits {
+  kind: "prompt" | "resource";
+  /** The server's own name for what is requested, or a URI. */
+  name: string;
+}
+
+/**
+ * Sends a request to a server, which starts if it does not run. Rejects with `TrailblazeError` `ServerStartFailed`, or
+ * `NotApproved` if the lock does not approve what the server now lists by this name.
+ */
+export async function sendRequest<Answer>(
+  { server, plan, approval, kind, name, ...limits }: ServerRequest,
+  send: (connected: ConnectedServer) => Promise<Answer>,
+): Promise<Answer> {
+  if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
+  server.beginRequest();
+  try {
+    const connected = server.current ?? (await connect(server, limits));
+    approval?.refuse(kind, name);
+    return await send(connected);
+  } finally {
+    server.endRequest();
+  }
+}
