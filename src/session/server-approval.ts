@@ -8,6 +8,7 @@ import type {
 import type { ServerLists } from "../mcp/client/server-lists.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
+import { fitsServerTemplate } from "../runtime/server-templates.ts";
 import type { SessionServer } from "./session-servers.ts";
 
 type Listed = AdvertisedTool | AdvertisedPrompt | AdvertisedResource | AdvertisedResourceTemplate;
@@ -17,6 +18,16 @@ const keyOf = (one: Listed): string =>
   "uriTemplate" in one ? one.uriTemplate : "uri" in one ? one.uri : one.name;
 
 const byKey = (a: Listed, b: Listed) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0);
+
+/** The refused template that a URI is of, unless another one has it too. */
+function findTemplate(
+  templates: readonly AdvertisedResourceTemplate[],
+  refused: ReadonlyMap<object, Problem>,
+  uri: string,
+): AdvertisedResourceTemplate | undefined {
+  const fitting = templates.filter(({ uriTemplate }) => fitsServerTemplate(uriTemplate, uri));
+  return fitting.every((one) => refused.has(one)) ? fitting[0] : undefined;
+}
 
 const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
 const noVerdict: ListVerdict = { refused: new Map(), problems: [], vanished: [] };
@@ -99,7 +110,9 @@ export class ServerApproval {
     const { tools, prompts, resources, resourceTemplates } = this.#comparedLists ?? noLists;
     const entries: readonly Listed[] =
       kind === "tool" ? tools : kind === "prompt" ? prompts : [...resources, ...resourceTemplates];
-    const listed = entries.find((one) => keyOf(one) === name);
+    const listed =
+      entries.find((one) => keyOf(one) === name) ??
+      (kind === "resource" ? findTemplate(resourceTemplates, refused, name) : undefined);
     const gone = kind === "tool" ? vanished.find((one) => one.name === name) : undefined;
     return refusal ?? (listed && refused.get(listed)) ?? gone?.problem;
   }

@@ -58,6 +58,10 @@ export interface ComposedServerDefinition {
   initialize?: ModuleReference | (() => unknown);
   /** Instructions for the model about the server as a whole. */
   instructions?: string;
+  /** When sessions start it: when they open, or at the first call that needs it, if trailblaze.lock has its lists. */
+  start?: "eager" | "lazy";
+  /** Sessions end it after this time without a call, in milliseconds; the next call starts it again. */
+  idleMs?: number;
   /** Key of the server in a client's config, unless the user chooses one. */
   mcpServerName?: string;
 }
