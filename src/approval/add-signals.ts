@@ -1,6 +1,7 @@
 import { keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
 import { findRenames, findSignals } from "../lock/find-signals.ts";
+import { findListed } from "../lock/server-entries.ts";
 import type {
   EntryChange,
   ItemChange,
@@ -12,22 +13,19 @@ import type {
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import type { Installation } from "./read-installation.ts";
 
-const findInList = (server: LockedServer | undefined, tool: string) =>
-  ownEntry(server?.lists ?? undefined, tool);
-
 function findInPack(
   pack: LockedPack | undefined,
   { kind, name, server }: ItemChange,
 ): LockedItem | undefined {
   if (kind === "needs") return pack?.needs;
-  if (server !== undefined) return findInList(ownEntry(pack?.servers, server), name);
+  if (server !== undefined) return findListed(ownEntry(pack?.servers, server), kind, name);
   return ownEntry<LockedItem>(pack?.[keyOfKind[kind]], name);
 }
 
 const findInServer = (
   server: LockedServer | undefined,
   { kind, name }: ItemChange,
-): LockedItem | undefined => (kind === "tool" ? findInList(server, name) : server);
+): LockedItem | undefined => (kind === "server" ? server : findListed(server, kind, name));
 
 function* toolNamesOf(packs: Iterable<LockedPack>): Generator<string> {
   for (const { tools = {}, servers = {} } of packs) {

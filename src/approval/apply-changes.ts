@@ -1,6 +1,7 @@
 import { keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
 import { createLock } from "../lock/lock-file.ts";
+import { listKeyOf } from "../lock/server-entries.ts";
 import type {
   EntryChange,
   ItemChange,
@@ -30,7 +31,7 @@ function setKey<Value>(entries: Record<string, Value>, key: string, value: Value
   Object.defineProperty(entries, key, { value, configurable: true, enumerable: true, writable: true });
 }
 
-/** How `denied` records an item: a tool that a pack's server lists has the server's name. */
+/** How `denied` records an item: what a pack's server lists has the server's name. */
 export const denialOf = (
   { kind, name, server }: Pick<ItemChange, "kind" | "name" | "server">,
   isPack: boolean,
@@ -63,20 +64,19 @@ function keepLists(server: LockedServer | undefined, value: LockedItem): LockedS
   };
 }
 
-/** The lists of a server, by the kind of their entries. */
-const listOfKind = { tool: "lists", prompt: "prompts", resource: "resources" } as const;
-
 /** Sets or removes an entry of a server's lists. The server may be gone, or never approved. */
 function changeList(
   server: LockedServer | undefined,
   { kind, name }: ItemChange,
   value: LockedItem | undefined,
 ): void {
-  const key = listOfKind[kind as keyof typeof listOfKind];
+  const key = listKeyOf(kind);
   if (server === undefined || key === undefined) return;
   const list: Record<string, LockedItem> = server[key] ?? {};
   if (value === undefined) {
     delete list[name];
+    // A known list of tools stays, also without any.
+    if (key !== "lists" && Object.keys(list).length === 0) delete server[key];
     return;
   }
   setKey(list, name, value);

@@ -1,5 +1,6 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
+import { filterListed, type ListedKind } from "../lock/server-entries.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -20,17 +21,11 @@ function withoutNames<Value>(entries: Entries<Value>, isLeftOut: (name: string) 
   return Object.fromEntries(Object.entries(entries).filter(([name]) => !isLeftOut(name)));
 }
 
-/** A server without the tools that are not compared. */
-function withoutTools(server: LockedServer, isLeftOut: (tool: string) => boolean): LockedServer {
-  const { lists } = server;
-  return lists == null ? server : { ...server, lists: withoutNames(lists, isLeftOut) ?? {} };
-}
-
 /** An entry without the items that are not compared. */
 function withoutItems(
   entry: LockedPack,
   isLeftOut: (kind: string, name: string) => boolean,
-  isToolLeftOut: (server: string, tool: string) => boolean,
+  isListed: (server: string, kind: ListedKind, name: string) => boolean,
 ): LockedPack {
   const kept = kinds.map((kind) => {
     const key = keyOfKind[kind];
@@ -38,7 +33,7 @@ function withoutItems(
   });
   const { servers, ...others } = Object.fromEntries(kept);
   const described = Object.entries((servers ?? {}) as Record<string, LockedServer>).map(
-    ([name, server]) => [name, withoutTools(server, (tool) => isToolLeftOut(name, tool))] as const,
+    ([name, server]) => [name, filterListed(server, (...listed) => isListed(name, ...listed))] as const,
   );
   return { ...entry, ...others, servers: Object.fromEntries(described) };
 }
@@ -58,10 +53,10 @@ function comparePack(
     denied.has(`${kind}:${item}`) ||
     recorded?.unknown.has(`${kind}:${item}`) === true ||
     scope.isUnlocked(`${pack}/${item}`);
-  const isToolLeftOut = (server: string, tool: string) =>
-    denied.has(`tool:${server}/${tool}`) || !scope.hasTool(`${pack}/${server}`, tool, pack);
+  const isListed = (server: string, kind: ListedKind, one: string) =>
+    !denied.has(`${kind}:${server}/${one}`) && scope.hasTool(`${pack}/${server}`, one, pack);
   const narrow = (entry: LockedPack | undefined) =>
-    entry === undefined ? undefined : withoutItems(entry, isLeftOut, isToolLeftOut);
+    entry === undefined ? undefined : withoutItems(entry, isLeftOut, isListed);
   return comparePacks(name, narrow(from), narrow(recorded?.entry));
 }
 
@@ -71,12 +66,13 @@ function compareServer(
   { servers, scope, prefixes }: Installation,
 ): EntryChange {
   const denied = deniedOf(from);
-  const isLeftOut = (tool: string) => denied.has(`tool:${tool}`) || !scope.hasTool(label, tool, undefined);
+  const isListed = (kind: ListedKind, name: string) =>
+    !denied.has(`${kind}:${name}`) && scope.hasTool(label, name, undefined);
   const to = servers.get(label);
   const compared = compareUserServers(
     label,
-    from && withoutTools(from, isLeftOut),
-    to && withoutTools(to, isLeftOut),
+    from && filterListed(from, isListed),
+    to && filterListed(to, isListed),
   );
   const prefix = prefixes.get(label) ?? "";
   const items = compared.items.map((item) =>

@@ -29,7 +29,10 @@ export function addLists(installation: Installation, started: Installation): Ins
   for (const [place, launch] of serversOf(started)) {
     const server = findInstalledServer(installation, place);
     if (launch.lists == null || server === undefined || !isSameLaunch(server, launch)) continue;
-    server.lists = launch.lists;
+    const { lists, prompts, resources } = launch;
+    server.lists = lists;
+    if (prompts !== undefined) server.prompts = prompts;
+    if (resources !== undefined) server.resources = resources;
     if (launch.instructions !== undefined) server.instructions = launch.instructions;
   }
   return { ...installation, problems: started.problems, failedServers: started.failedServers };

@@ -1,5 +1,6 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
+import { findListed, listedBy } from "../lock/server-entries.ts";
 import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
 import { type ApprovalChange, denialOf, denialsOf } from "./apply-changes.ts";
 import type { Comparison } from "./compare-installation.ts";
@@ -28,15 +29,15 @@ export class DenialPlanning extends Planning {
     });
   }
 
-  /** The items of an entry that may be denied; a tool that a server lists only if its own name is meant. */
+  /** The items of an entry that may be denied; what a server lists only if its own name is meant. */
   #itemsOf(owner: Owner, name: string): ItemChange[] {
     const describe = (kind: ItemChange["kind"], item: string, server?: string): ItemChange => ({
       ...{ kind, name: item, change: "changed", fields: [], signals: [] },
       ...(server === undefined ? {} : { server }),
     });
     const listed = (server: string, one: LockedServer | undefined) =>
-      Object.keys(one?.lists ?? {})
-        .map((tool) => describe("tool", tool, server))
+      [...listedBy(one)]
+        .map(([kind, own]) => describe(kind, own, server))
         .filter((item) => this.targets.isNamed({ name }, item, owner === "pack"));
     if (owner === "server") {
       const named = listed(name, this.installation.servers.get(name));
@@ -66,17 +67,19 @@ export class DenialPlanning extends Planning {
       );
       return denialsOf(locked).flatMap((denial) => {
         const [kind = "", rest = ""] = splitAt(denial, ":");
-        const [server, tool] = splitAt(rest, "/");
-        const listing = tool === undefined ? undefined : ownEntry(installed.servers, server ?? "");
+        const known = kind as ItemChange["kind"];
+        const [server, own] = splitAt(rest, "/");
+        const listing = own === undefined ? undefined : ownEntry(installed.servers, server);
         const isThere =
-          tool === undefined
+          own === undefined
             ? declared.has(denial)
-            : listing !== undefined && (listing.lists == null || Object.hasOwn(listing.lists, tool));
+            : listing !== undefined &&
+              (listing.lists == null || findListed(listing, known, own) !== undefined);
         if (isThere) return [];
         const item = {
-          kind: kind as ItemChange["kind"],
-          name: tool ?? rest,
-          ...(tool === undefined || server === undefined ? {} : { server }),
+          kind: known,
+          name: own ?? rest,
+          ...(own === undefined ? {} : { server }),
           change: "removed",
           fields: [],
           signals: [],
@@ -95,7 +98,7 @@ export class DenialPlanning extends Planning {
 }
 
 const uniqueByName = (items: readonly ItemChange[]) => [
-  ...new Map(items.map((item) => [item.name, item])).values(),
+  ...new Map(items.map((item) => [`${item.kind}:${item.name}`, item])).values(),
 ];
 
 function splitAt(text: string, mark: string): [string, string | undefined] {

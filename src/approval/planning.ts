@@ -1,5 +1,6 @@
 import { keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
+import { findListed, withoutOthers } from "../lock/server-entries.ts";
 import type {
   EntryChange,
   ItemChange,
@@ -25,17 +26,8 @@ export const isNeeds = ({ kind }: ItemChange) => kind === "needs";
 /** A server as it is approved before what it lists is. */
 function withoutLists(server: LockedServer): LockedItem {
   if (!("lists" in server)) return server;
-  const { prompts: _, resources: __, ...launch } = server;
-  return { ...launch, lists: server.lists === null ? null : {} };
+  return { ...withoutOthers(server), lists: server.lists === null ? null : {} };
 }
-
-/** An entry of a server's lists. */
-const listedIn = (server: LockedServer | undefined, kind: ItemChange["kind"], name: string) =>
-  ownEntry(
-    (kind === "prompt" ? server?.prompts : kind === "resource" ? server?.resources : server?.lists) ??
-      undefined,
-    name,
-  );
 
 /** Makes the changes of a plan from a comparison. */
 export class Planning {
@@ -71,11 +63,11 @@ export class Planning {
     if (owner === "server") {
       const installed = servers.get(entry.name);
       if (installed === undefined) return undefined;
-      return kind === "server" ? withoutLists(installed) : listedIn(installed, kind, name);
+      return kind === "server" ? withoutLists(installed) : findListed(installed, kind, name);
     }
     const installed: LockedPack | undefined = packs.get(entry.name)?.entry;
     if (kind === "needs") return installed?.needs;
-    if (server !== undefined) return listedIn(ownEntry(installed?.servers, server), kind, name);
+    if (server !== undefined) return findListed(ownEntry(installed?.servers, server), kind, name);
     if (kind === "resource") return ownEntry(installed?.resources, name);
     const value = ownEntry<LockedItem>(installed?.[keyOfKind[kind]], name);
     return value !== undefined && kind === "server" ? withoutLists(value as LockedServer) : value;

@@ -1,6 +1,7 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
 import type { ServerPlace } from "../lock/recording-gate.ts";
+import { listedBy } from "../lock/server-entries.ts";
 import type { EntryChange, ItemChange, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, qualifyPackageName } from "../qualified-names/index.ts";
@@ -85,10 +86,13 @@ export class Targets {
   }
 }
 
-function* namesOfServer(label: string, { lists }: LockedServer): Generator<string> {
+function* namesOfServer(label: string, server: LockedServer): Generator<string> {
   yield label;
-  for (const tool of Object.keys(lists ?? {})) yield `${label}/${tool}`;
+  for (const [, name] of listedBy(server)) yield `${label}/${name}`;
 }
+
+/** The name in a denial, such as `tool:search`. */
+const nameOfDenial = (denial: string) => denial.slice(denial.indexOf(":") + 1);
 
 function* namesOfPack(name: string, entry: LockedPack): Generator<string> {
   const owner = ownerOf(name, true);
@@ -98,7 +102,7 @@ function* namesOfPack(name: string, entry: LockedPack): Generator<string> {
   for (const [server, value] of Object.entries(entry.servers ?? {})) {
     yield* namesOfServer(`${owner}/${server}`, value);
   }
-  for (const denied of entry.denied ?? []) yield `${owner}/${denied.slice(denied.indexOf(":") + 1)}`;
+  for (const denied of entry.denied ?? []) yield `${owner}/${nameOfDenial(denied)}`;
 }
 
 /** Every name that the lock or the installation has. */
@@ -114,7 +118,7 @@ function collectNames(lock: LockFile, installation: Installation): Set<string> {
   for (const [label, server] of [...Object.entries(lock.servers), ...servers]) {
     for (const one of namesOfServer(label, server)) names.add(one);
     const { denied } = server;
-    for (const tool of Array.isArray(denied) ? denied : []) names.add(`${label}/${String(tool).slice(5)}`);
+    for (const one of Array.isArray(denied) ? denied : []) names.add(`${label}/${nameOfDenial(String(one))}`);
   }
   return names;
 }

@@ -83,6 +83,7 @@ function write(descriptor: Descriptor, text: string): void {
 export const output = {
   stdoutStyle: (): TextStyle => styleOf(1),
   stderrStyle: (): TextStyle => styleOf(2),
+  stdoutIsTerminal: (): boolean => mayBeTerminal(1) && process.stdout.isTTY === true,
   stderrIsTerminal: (): boolean => mayBeTerminal(2) && process.stderr.isTTY === true,
   /**
    * Must be called before code of packs runs in this process. From then on, output of that code goes to stderr with control

@@ -16,7 +16,7 @@ const read = (item: LockedItem | undefined, key: string): Json | undefined =>
   item !== undefined && Object.hasOwn(item, key) ? item[key] : undefined;
 
 /** Keys of what is compared by itself, or is no definition. */
-const separate = ["lists", "version", "integrity", "denied"];
+const separate = ["lists", "prompts", "resources", "version", "integrity", "denied"];
 const launch = ["command", "script", "package", "bin", "args", "cwd", "url", "transport"];
 /** Keys whose values are names and code rather than text. */
 const names = ["name", "members", "runs", "initialize", "subscribe", "file", "envPassthrough", "headers"];
@@ -28,11 +28,12 @@ const isNoText = new Set([...separate, ...launch, ...names, "env"]);
 function ownNames({ name, advertisedName }: Change, { from, to }: Items): Set<string> {
   const own = new Set([name, advertisedName ?? name]);
   for (const item of [from, to]) {
-    const [shown, lists, members, entries] = ["name", "lists", "members", "entries"].map((key) =>
-      read(item, key),
-    );
+    const [shown, members, entries] = ["name", "members", "entries"].map((key) => read(item, key));
     if (typeof shown === "string") own.add(shown);
-    for (const listed of Object.keys(isRecord(lists) ? lists : {})) own.add(listed);
+    for (const key of ["lists", "prompts", "resources"]) {
+      const listed = read(item, key);
+      for (const one of Object.keys(isRecord(listed) ? listed : {})) own.add(one);
+    }
     for (const member of Array.isArray(members) ? members : []) {
       if (typeof member === "string") own.add(member.slice(member.lastIndexOf("/") + 1));
     }

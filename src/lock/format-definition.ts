@@ -10,7 +10,7 @@ export const proseKeys: ReadonlySet<string> = new Set(["description", "instructi
 /** Keys that are shown as the command of a launch. */
 const commandKeys = ["command", "script", "package", "bin", "args"];
 /** Keys that are shown elsewhere, or say nothing. */
-const omitted = new Set(["name", "lists", ...commandKeys]);
+const omitted = new Set(["name", "lists", "prompts", "resources", ...commandKeys]);
 
 /** Limit on the parameters of a tool that are shown. */
 const mostParameters = 200;

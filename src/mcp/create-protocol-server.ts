@@ -27,7 +27,8 @@ import { rpcCode } from "./client-message.ts";
 import type { ProtocolServer } from "./protocol-server.ts";
 import { createLegacyQuestions } from "./questions.ts";
 import { findParamsFault, rankLogLevel, readLogLevel } from "./request-params.ts";
-import { ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
+import { mostSubscriptions, ResourceAnswers, resourceCapabilities } from "./resource-answers.ts";
+import { badRequest } from "./rpc-error.ts";
 import { describeSchemaIssues } from "./schema-issues.ts";
 import {
   argumentsIn,
@@ -136,6 +137,7 @@ function serveResources(
   const answers = new ResourceAnswers(served, legacyRules);
   const { resources, completions } = resourceCapabilities(served);
   const subscriptions = new Map<string, () => void>();
+  let isClosed = false;
   const end = (uri: string) => {
     subscriptions.get(uri)?.();
     subscriptions.delete(uri);
@@ -157,9 +159,13 @@ function serveResources(
   if (resources?.subscribe) {
     server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
       const updated = () => void server.sendResourceUpdated({ uri }).catch(() => {});
-      const endOne = await answers.subscribe(uri, subscriptions.size, updated);
+      const subscribe = await answers.subscribe(uri, updated);
+      // The client may have gone, or subscribed to others, in the meantime.
+      if (isClosed) return {};
+      if (!subscriptions.has(uri) && subscriptions.size >= mostSubscriptions)
+        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
       end(uri);
-      subscriptions.set(uri, endOne);
+      subscriptions.set(uri, subscribe());
       return {};
     });
     server.setRequestHandler(UnsubscribeRequestSchema, ({ params: { uri } }) => {
@@ -173,7 +179,10 @@ function serveResources(
       ({ params }, { signal }) => answers.complete(params, signal) as never,
     );
   }
-  return () => [...subscriptions.keys()].forEach(end);
+  return () => {
+    isClosed = true;
+    [...subscriptions.keys()].forEach(end);
+  };
 }
 
 /** Creates the MCP server of one legacy client's connection. Several can share a `ServedServer`. */

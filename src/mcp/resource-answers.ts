@@ -73,14 +73,12 @@ export class ResourceAnswers {
     throw new RpcError(rpcCode.internal, "The resource's contents are not valid MCP contents.");
   }
 
-  /** Subscribes one legacy client; see `ServedResources.subscribe`. `count`: of its subscriptions so far. */
-  async subscribe(uri: string, count: number, changed: () => void): Promise<() => void> {
+  /** What subscribes a legacy client to a URI that exists; see `ServedResources.subscribe`. */
+  async subscribe(uri: string, changed: () => void): Promise<() => () => void> {
     await this.#served.changing?.ready();
     const { resources } = this.#served;
     if (resources?.find(uri) === undefined) throw this.#notFound(uri);
-    if (count >= mostSubscriptions)
-      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
-    return resources.subscribe?.(uri, changed) ?? (() => {});
+    return () => resources.subscribe?.(uri, changed) ?? (() => {});
   }
 
   /** `params` are those of a valid request. */

@@ -364,6 +364,16 @@ describe.skipIf(!existsSync("/usr/bin/script"))("output on a terminal", () => {
     return stdout;
   }
 
+  test.each([60, 0])("on a terminal of %i columns, a resource has no control characters", (columns) => {
+    const text = "one\u001b[31m\r\ntwo\u0007\u202e";
+    const cwd = makeProject({
+      "node_modules/notes/package.json": packManifest("notes", { trailblaze: { resources: ["text"] } }),
+      "node_modules/notes/trailblaze/resources/text.json": { name: "text", uri: "test://text", text },
+    });
+    const shown = runOnTerminal("read test://text", cwd, {}, columns);
+    expect(shown).toContain("one\\u{001b}[31m\r\ntwo\\u{0007}\\u{202e}\r\n");
+  });
+
   test("text on a terminal is colored", () => {
     expect(runOnTerminal("list", makeProject(brokenPack))).toMatch(/\u001b\[31merror/);
   });

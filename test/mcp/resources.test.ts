@@ -256,6 +256,36 @@ describe("subscriptions to resources", () => {
     },
   );
 
+  test("of requests that a legacy client makes at once, at most 1000 subscribe", async () => {
+    const { served, watched } = createResources();
+    const { client } = await connect(served, "legacy", "connection");
+    if (!(client instanceof Client)) throw new Error("This is no legacy client.");
+    const asked = Array.from({ length: 1002 }, (_, index) =>
+      failing(client.subscribeResource({ uri: `test://item/${index}` })),
+    );
+    const refused = (await Promise.all(asked)).filter((one) => one !== undefined);
+    expect(refused).toMatchObject([{ code: -32602 }, { code: -32602 }]);
+    expect(watched.size).toBe(1000);
+  });
+
+  test("a client that is gone before the first lists are complete leaves no watch", async () => {
+    const { served, watched } = createResources();
+    let complete = () => {};
+    const ready = new Promise<void>((resolve) => {
+      complete = resolve;
+    });
+    const changing = { ready: () => ready, onChange: () => () => {}, findUnlisted: () => undefined };
+    const { client } = await connect({ ...served, changing }, "legacy", "connection");
+    if (!(client instanceof Client)) throw new Error("This is no legacy client.");
+    const subscribing = failing(client.subscribeResource({ uri: "test://text" }));
+    await client.close();
+    await subscribing;
+    complete();
+    await ready;
+    await new Promise(setImmediate);
+    expect(watched.size).toBe(0);
+  });
+
   test("a server without watches honors no subscription", async () => {
     const { served } = createResources();
     const { resources } = served;

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/resource-contents.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
+import { output } from "../output.ts";
 import { withSession } from "../session/session-command.ts";
 
 const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
@@ -43,8 +44,8 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     if (out !== undefined) writeContents(resolve(cwd, String(out)), uri, contents);
     return {
       json: { contents },
-      // Others than a terminal get the text as it is.
-      formatText: ({ width }) => (width === undefined ? text : printableLines(text)),
+      // Others than a terminal get the text as it is. Not every terminal says its width.
+      formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text),
       isSilent: out !== undefined,
       problems: session.problems,
       problemsAreAside: true,

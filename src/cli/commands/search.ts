@@ -9,7 +9,7 @@ export async function searchFor(text: string, { options, cwd }: CommandInput): P
   const { refresh = false, offline = false } = options;
   if (refresh && offline)
     throw failure("InvalidArguments", { reason: "--refresh and --offline cannot be combined" });
-  const isTerminal = output.stderrStyle().width !== undefined;
+  const isTerminal = output.stderrIsTerminal();
   let noted = 0;
   const found = await searchPacks(text, {
     cwd,
