@@ -12,6 +12,9 @@ const right = 280;
 
 const longestName = 44;
 
+/** More servers are neither drawn nor in the table: a hostile pack could have thousands. */
+const mostServers = 250;
+
 /** An upper estimate for the width of a character in pixels: fonts are not known here. */
 const characterWidth = 7.6;
 
@@ -54,9 +57,10 @@ const thickness = (count: number | undefined) =>
  * Draws which servers offer the tools of which packs: a row for each server and each pack, and a line for each pair, thicker
  * for more tools. Nothing without servers.
  */
-export function drawOffers(unordered: readonly Offer[]): Content {
-  if (unordered.length === 0) return undefined;
-  const offers = orderOffers(unordered);
+export function drawOffers(all: readonly Offer[]): Content {
+  if (all.length === 0) return undefined;
+  const offers = orderOffers(all).slice(0, mostServers);
+  const rest = all.length - offers.length;
   const packs = orderPacks(offers);
   const rowOf = new Map(packs.map((pack, row) => [pack, row]));
   const inner = Math.max(offers.length, packs.length) * rowHeight;
@@ -97,5 +101,8 @@ export function drawOffers(unordered: readonly Offer[]): Content {
 <svg viewBox="${start} 0 ${width} ${height}" width="${width}" height="${height}" role="group" aria-label="Lines from ${countOf(offers.length, "server")} to ${countOf(packs.length, "pack")}">
 <text class="column" x="${left - 58}" y="20" text-anchor="end">Server</text><text class="column" x="${left - 12}" y="20" text-anchor="end">Tools</text><text class="column" x="${right + 12}" y="20">Pack</text>
 ${servers}${labels}</svg></div>
-<details><summary>The same as a table</summary>${formatTable("", ["Server", "Pack", "Tools"], rows)}</details>`;
+<details><summary>The same as a table</summary>${formatTable("", ["Server", "Pack", "Tools"], rows)}</details>${
+    rest > 0 &&
+    html`<p class="note">${countOf(rest, "more server")}, which <a href="catalog.json">catalog.json</a> lists.</p>`
+  }`;
 }

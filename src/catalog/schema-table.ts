@@ -62,9 +62,10 @@ export function formatSchemaTable(heading: string, schema: unknown): Content {
   let size = 0;
   for (const property of properties) {
     const { path, name, depth, type, required, description } = property;
-    const row = html`<tr${depth > 1 && trusted(` class="depth-${depth}"`)}><td><span class="depth"><code><bdi><span class="visually-hidden">${shorten(path.slice(0, path.length - name.length), 400)}</span>${shorten(name, 400)}</bdi></code>${
-      required && requiredMark
-    }</span></td><td>${inCode(type)}</td><td>${
+    const row = html`<tr${depth > 1 && trusted(` class="depth-${depth}"`)}><td><span class="depth"><code><bdi>${
+      depth > 1 &&
+      html`<span class="visually-hidden">${shorten(path.slice(0, path.length - name.length), 400)}</span>`
+    }${shorten(name, 400)}</bdi></code>${required && requiredMark}</span></td><td>${inCode(type)}</td><td>${
       description !== "" && html`<span class="text">${shorten(description, shortText)}</span>`
     }${formatConstraints(property)}</td></tr>`;
     size += row.markup.length;

@@ -18,7 +18,7 @@ if (program === undefined)
   );
 
 const schemes = ["light", "dark"] as const;
-const hostile = `</style></script><script>canary()</script><img src=x onerror=canary()><a href="javascript:canary()">x</a> \u202eevil\u2066`;
+const hostile = `</style></script><!--<script>canary()</script><img src=x onerror=canary()><a href="javascript:canary()">x</a> \u202eevil\u2066`;
 
 /** A pack that tries everything to be more than text. */
 const canary = {
@@ -26,6 +26,7 @@ const canary = {
     description: hostile,
     version: hostile,
     homepage: "javascript:canary()",
+    keywords: [hostile],
     repository: "javascript:canary()//acme/x",
     trailblaze: { tools: [["bite", hostile], "gone"], servers: ["main"] },
   }),

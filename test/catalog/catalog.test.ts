@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -232,16 +233,19 @@ describe("the pages of a catalog", () => {
     }
   });
 
-  test("two builds give the same bytes, without the paths of this machine", async () => {
-    const cwd = makeProject(tool(), {
+  test("two builds give the same bytes wherever the project is, without the paths of this machine", async () => {
+    const files = {
       "node_modules/broken/package.json": "{",
       "node_modules/other/package.json": { name: "other", dependencies: { "@acme/desk": "2.0.0" } },
       "node_modules/other/node_modules/@acme/desk/package.json": packManifest("@acme/desk", {
         version: "2.0.0",
         trailblaze: { tools: ["greet"] },
       }),
-    });
-    const [one, other] = [await build(cwd), await build(cwd)];
+    };
+    const cwd = makeProject(tool(), files);
+    const elsewhere = join(makeTree({}), "a/deeper/folder");
+    cpSync(cwd, elsewhere, { recursive: true });
+    const [one, other] = [await build(cwd), await build(elsewhere)];
     expect([...one.files]).toEqual([...other.files]);
     expect([...one.files.values()].join("\n")).not.toContain(cwd);
     const copies = [...one.files.keys()].filter((path) => path.startsWith("packs/acme/"));
@@ -273,6 +277,25 @@ describe("the pages of a catalog", () => {
     expect(read("packs/many.html").match(/<article class="item"/g)).toHaveLength(10_000);
     expect(Buffer.byteLength(read("index.html"))).toBeLessThanOrEqual(1 << 20);
     expect(read("index.html")).toContain("tool-number-9999");
+  });
+
+  test("servers beyond 250 are counted instead of drawn, so that the index stays small", async () => {
+    const servers = Array.from({ length: 3000 }, (_, index) => `server${index}`);
+    const { read, json } = await build(
+      makeProject(
+        tool(),
+        {
+          "node_modules/@acme/desk/trailblaze/servers.json": Object.fromEntries(
+            servers.map((name) => [name, { tools: ["greet"] }]),
+          ),
+        },
+        { trailblaze: { tools: ["greet"], servers } },
+      ),
+    );
+    expect(read("index.html").match(/<path stroke-width/g)).toHaveLength(250);
+    expect(read("index.html")).toContain("2,750 more servers");
+    expect(Buffer.byteLength(read("index.html"))).toBeLessThanOrEqual(1 << 20);
+    expect(json.offers).toHaveLength(3000);
   });
 
   test.each([1, 60])("the drawing has a legible row for each of %i servers", async (count) => {
