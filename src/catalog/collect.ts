@@ -20,7 +20,7 @@ import type { LockFile } from "../lock/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { asReferrer } from "../serve/server-references.ts";
 import { decideEnabledPacksOfProject } from "../session/enabled-packs.ts";
-import { checkPack } from "../validate/check-packs.ts";
+import { checkPack, readerChecks } from "../validate/check-packs.ts";
 import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
 import { readHttps, readRepository } from "./html.ts";
 import { type ItemLock, LockStates, type PackLock } from "./lock-states.ts";
@@ -240,8 +240,12 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
       locked,
     );
     const ids = assignIds(inspected.items);
-    // Of validation only what sessions check too: it parses modules, runs none, and asks nothing about publishing.
-    checked.push(one.pack.shadowed ? inspected.problems : (await checkPack(port, inspected, found)).problems);
+    // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
+    checked.push(
+      one.pack.shadowed
+        ? inspected.problems
+        : (await checkPack(port, inspected, found, readerChecks)).problems,
+    );
     packs.push({
       found: one,
       page: pages[index] ?? "",

@@ -4,16 +4,20 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checkHandlers } from "./checks/handlers.ts";
 import { checkNeededVariables } from "./checks/needs.ts";
+import { checkRepeatedNames } from "./checks/repeated-names.ts";
+import { checkResourceUris } from "./checks/resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import { checkDependencyCommands } from "./checks/server-commands.ts";
 import { checkServerPackages } from "./checks/server-packages.ts";
 import { checkServerPrograms } from "./checks/server-programs.ts";
+import { checkTexts } from "./checks/texts.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
 import { findDependencyCommands } from "./facts/dependency-commands.ts";
 import { collectPaths } from "./facts/needed-files.ts";
 import type { PackFacts } from "./facts/pack-facts.ts";
 import { collectServerPackages, lacksPackage } from "./facts/server-packages.ts";
+import type { Check } from "./finding.ts";
 import { collectModules } from "./modules/collect-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { runChecks } from "./run-checks.ts";
@@ -46,11 +50,15 @@ export const makesUnusable = ({ code, severity }: Problem): boolean =>
 /** Errors that leave an item usable: the value is ignored, or the first file is used. */
 const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
 
-/** Finds the items of a pack that a session cannot use. Parses modules without running them. */
+/** Checks that need only definitions, for people who look at what is installed. */
+export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, checkResourceUris];
+
+/** Finds the items of a pack that a session cannot use. Parses modules without running them. `others` are run too. */
 export async function checkPack(
   port: InspectionPort,
   inspected: InspectedPack,
   project: Pick<FoundPacks, "manager">,
+  others: readonly Check[] = [],
 ): Promise<CheckedPack> {
   const { pack, items } = inspected;
   const serverPackages = collectServerPackages(port, inspected);
@@ -70,7 +78,9 @@ export async function checkPack(
     resourceFiles: [],
     paths: collectPaths(port, pack.location, items),
   };
-  const found = (await runChecks(facts, sessionChecks)).filter(({ problem }) => problem.severity !== "info");
+  const found = (await runChecks(facts, [...sessionChecks, ...others])).filter(
+    ({ problem }) => problem.severity !== "info",
+  );
   const unusable = new Map<InspectedItem, Problem>();
   const note = (item: InspectedItem | undefined, problem: Problem) => {
     if (item === undefined || !makesUnusable(problem)) return;

@@ -168,6 +168,12 @@ describe("the pages of a catalog", () => {
     expect(existsSync(join(cwd, ran))).toBe(false);
   });
 
+  test("text that hides from readers is a problem on the page", async () => {
+    const { problems, page } = await build(makeProject(tool({ description: "Greet.\u202eydobemos" })));
+    expect(problems.map(({ code }) => code)).toEqual(["HiddenText"]);
+    expect(page).toContain("docs/problems/HiddenText.md");
+  });
+
   test("a copy that another one shadows is not checked, because no session uses it", async () => {
     const other = "node_modules/other/node_modules/@acme/desk";
     const { problems, json } = await build(
