@@ -25,7 +25,7 @@ function withoutNames<Value>(entries: Entries<Value>, isLeftOut: (name: string) 
 function withoutItems(
   entry: LockedPack,
   isLeftOut: (kind: string, name: string) => boolean,
-  isListed: (server: string, kind: ListedKind, name: string) => boolean,
+  isListed: (server: string, kind: ListedKind, name: string, shown: string) => boolean,
 ): LockedPack {
   const kept = kinds.map((kind) => {
     const key = keyOfKind[kind];
@@ -53,8 +53,8 @@ function comparePack(
     denied.has(`${kind}:${item}`) ||
     recorded?.unknown.has(`${kind}:${item}`) === true ||
     scope.isUnlocked(`${pack}/${item}`);
-  const isListed = (server: string, kind: ListedKind, one: string) =>
-    !denied.has(`${kind}:${server}/${one}`) && scope.hasTool(`${pack}/${server}`, one, pack);
+  const isListed = (server: string, kind: ListedKind, one: string, shown: string) =>
+    !denied.has(`${kind}:${server}/${one}`) && scope.hasListed(`${pack}/${server}`, shown, pack);
   const narrow = (entry: LockedPack | undefined) =>
     entry === undefined ? undefined : withoutItems(entry, isLeftOut, isListed);
   return comparePacks(name, narrow(from), narrow(recorded?.entry));
@@ -66,8 +66,8 @@ function compareServer(
   { servers, scope, prefixes }: Installation,
 ): EntryChange {
   const denied = deniedOf(from);
-  const isListed = (kind: ListedKind, name: string) =>
-    !denied.has(`${kind}:${name}`) && scope.hasTool(label, name, undefined);
+  const isListed = (kind: ListedKind, name: string, shown: string) =>
+    !denied.has(`${kind}:${name}`) && scope.hasListed(label, shown, undefined);
   const to = servers.get(label);
   const compared = compareUserServers(
     label,

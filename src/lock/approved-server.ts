@@ -92,18 +92,21 @@ export class ApprovedServer {
     uri: string,
     resource: AdvertisedResource | AdvertisedResourceTemplate,
   ): NotApproved | undefined {
-    return this.#explain("resource", uri, this.locked.resources, () => describeListedResource(resource));
+    const describe = () => describeListedResource(resource);
+    return this.#explain("resource", uri, this.locked.resources, describe, resource.name);
   }
 
+  /** `shown`: the name that patterns match. */
   #explain(
     kind: "tool" | "prompt" | "resource",
     own: string,
     approved: Record<string, LockedItem> | undefined,
     describe: (known: LockedItem | undefined) => LockedItem,
+    shown = own,
   ): NotApproved | undefined {
     const { label, entry } = this;
     const name = `${label}/${own}`;
-    if (this.isFree({ name: own })) return undefined;
+    if (this.isFree({ name: shown })) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,

@@ -5,7 +5,7 @@ import type { ApprovedServer } from "./approved-server.ts";
 import type { IsDenied } from "./gate.ts";
 
 /**
- * Refuses the prompts and resources of a server that are not approved, with one problem for each kind. What the config
+ * Refuses the prompts and resources of a server that are not approved, with one problem for all new ones of a kind. What the config
  * excludes is neither reported nor a difference.
  */
 export function checkOtherLists(
@@ -30,11 +30,17 @@ export function checkOtherLists(
   ) => {
     const names: string[] = [];
     for (const [one, why] of checked) {
-      if (why === undefined) continue;
-      refused.set(one, createProblem("NotApproved", why, place));
+      if (why === undefined) {
+        const name = `${label}/${one.name}`;
+        if (server.isFree(one)) problems.push(createProblem("NotLocked", { name }, place));
+        continue;
+      }
+      const problem = createProblem("NotApproved", why, place);
+      refused.set(one, problem);
       if (why.state === "denied" || isDenied(one.name, kind)) continue;
-      names.push(why.name.slice(label.length + 1));
       differences.add(why.name);
+      if (why.state === "new") names.push(why.name.slice(label.length + 1));
+      else problems.push(problem);
     }
     if (names.length === 0) return;
     const args = { name: label, state: "unlisted", differences: names, entry, list: kind } as const;

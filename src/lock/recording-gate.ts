@@ -30,7 +30,7 @@ export class LockScope {
     this.#config = config;
   }
 
-  /** Qualified names, labels, and `LABEL/TOOL`. */
+  /** Qualified names, labels, and `LABEL/NAME`. */
   isUnlocked(...names: string[]): boolean {
     return matchesAny(this.#config.unlocked, names);
   }
@@ -41,9 +41,9 @@ export class LockScope {
     return (!isOwn || this.#config.workspace) && !this.isUnlocked(qualifiedName);
   }
 
-  /** Whether a tool that a server lists is locked. `pack`: the qualified name of the server's pack. */
-  hasTool(label: string, tool: string, pack: string | undefined): boolean {
-    return !this.isUnlocked(`${label}/${tool}`, ...(pack === undefined ? [] : [`${pack}/${tool}`]));
+  /** Whether what a server lists by a name is locked. `pack`: the qualified name of the server's pack. */
+  hasListed(label: string, name: string, pack: string | undefined): boolean {
+    return !this.isUnlocked(`${label}/${name}`, ...(pack === undefined ? [] : [`${pack}/${name}`]));
   }
 }
 
@@ -175,8 +175,8 @@ export class RecordingGate implements Gate {
       source.pack === undefined
         ? this.servers.get(label)
         : ownEntry(this.packs.get(source.pack)?.entry.servers, item ?? "");
-    const record = (into: [string, LockedItem][], name: string, describe: () => LockedItem) => {
-      if (!this.scope.hasTool(label, name, pack)) return;
+    const record = (into: [string, LockedItem][], name: string, describe: () => LockedItem, shown = name) => {
+      if (!this.scope.hasListed(label, shown, pack)) return;
       try {
         into.push([name, describe()]);
       } catch (error) {
@@ -200,9 +200,9 @@ export class RecordingGate implements Gate {
     for (const one of without(listed.prompts, "prompts"))
       record(prompts, one.name, () => describeListedPrompt(one));
     for (const one of without(listed.resources, "resources"))
-      record(resources, one.uri, () => describeListedResource(one));
+      record(resources, one.uri, () => describeListedResource(one), one.name);
     for (const one of without(listed.resourceTemplates, "resourceTemplates"))
-      record(resources, one.uriTemplate, () => describeListedResource(one));
+      record(resources, one.uriTemplate, () => describeListedResource(one), one.name);
     if (entry !== undefined) {
       const said = linesOf(instructions);
       if (said !== undefined) entry.instructions = said;

@@ -69,6 +69,9 @@ test("approved prompts of a server are offered, and a changed or new one is not"
   }));
   const changed = await openLocked(project);
   expect(ofServer(namesOf(changed.prompts))).toEqual(["audit"]);
+  expect(changed.problems).toMatchObject([
+    { code: "NotApproved", message: expect.stringMatching(/warehouse\/report" .*description/) },
+  ]);
   await expect(changed.getPrompt("report")).rejects.toMatchObject({
     code: "NotApproved",
     message: expect.stringContaining("description"),
@@ -122,4 +125,23 @@ test("what the config excludes of a pack's server is neither approved nor report
   expect(session.problems).toEqual([]);
   expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);
   await session.close();
+});
+
+test("unlocked prompts and resources of a server are used as they are, a resource by its name", async () => {
+  const { project } = await makeListed();
+  const unlocked = ["acme/jira/report", "acme/jira/tables"];
+  editJson(project, "trailblaze.config.json", (config: Values) => ({ ...config, lock: { unlocked } }));
+  const session = await openLocked(project);
+  expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);
+  expect(session.resources).toMatchObject([{ uri: "db://tables" }]);
+  expect(
+    session.problems.map(({ code, message }) => [code, /\S*(?:report|tables|audit)/.exec(message)?.[0]]),
+  ).toEqual([
+    ["NotLocked", '"acme/jira/warehouse/report'],
+    ["NotApproved", "audit"],
+    ["NotLocked", '"acme/jira/warehouse/tables'],
+  ]);
+  await session.close();
+  const { packs } = await diffLock({ cwd: project });
+  expect(packs.flatMap(({ items }) => items.map(({ name }) => name))).toEqual(["audit"]);
 });
