@@ -81,7 +81,15 @@ export class AdaptedTools {
     const args = await readArguments(written);
     if ("fault" in args) return failedResult(args.fault);
     try {
-      return await this.#session.callTool(name, args.value, { signal: joined, timeoutMs, onProgress, onLog });
+      const result = await this.#session.callTool(name, args.value, {
+        signal: joined,
+        timeoutMs,
+        onProgress,
+        onLog,
+      });
+      if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
+      // APIs refuse a failure without words.
+      return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
     } catch (error) {
       joined?.throwIfAborted();
       if (error instanceof TrailblazeError) return failedResult(error.message);
@@ -134,7 +142,9 @@ export function describeForModel({ name, description, title, inputSchema }: Sess
 
 /** A block that an API cannot take, as words. */
 export function describeBlock(block: Readonly<Record<string, unknown>> & { type: string }): string {
-  const { type, mimeType, uri, name } = block;
+  const { type, mimeType, uri, name } = isRecord(block.resource)
+    ? { ...block.resource, type: block.type }
+    : block;
   const facts = [mimeType, name, uri]
     .filter((one) => typeof one === "string")
     .map((one) => printable(String(one)));
@@ -151,7 +161,7 @@ export function textOfBlock(block: Readonly<Record<string, unknown>>): string | 
   return undefined;
 }
 
-/** Base64 data of a block with its type: an image, a sound, or an embedded resource. */
+/** Base64 data of a block with its type: an image, a sound, or an embedded resource. APIs refuse empty data. */
 export function dataOfBlock(
   block: Readonly<Record<string, unknown>>,
 ): { data: string; mimeType: string } | undefined {
@@ -159,7 +169,7 @@ export function dataOfBlock(
   const source =
     block.type === "resource" && isRecord(resource) ? { ...resource, data: resource.blob } : block;
   const { data, mimeType } = source;
-  if (typeof data !== "string") return undefined;
+  if (typeof data !== "string" || data === "") return undefined;
   return { data, mimeType: typeof mimeType === "string" ? mimeType : "application/octet-stream" };
 }
 

@@ -66,8 +66,8 @@ function toPart(block: ToolResult["content"][number]): AnthropicPart {
   return { type: "text", text: describeBlock(block) };
 }
 
-/** The API refuses empty texts. */
-const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.text !== "";
+/** The API refuses texts without words. */
+const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.text.trim() !== "";
 
 /**
  * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
@@ -82,15 +82,12 @@ export function anthropicTools(session: AdaptedSession, options: AdapterOptions 
     }),
     async call({ id, name, input }, { signal } = {}) {
       const result = await adapted.call(name, input, signal);
-      const parts = result.content.map(toPart).filter(isFilled);
-      const text = textOfResult(result);
-      const content = parts.length > 0 || text === "" ? parts : [{ type: "text" as const, text }];
-      return {
-        type: "tool_result",
-        tool_use_id: id,
-        content,
-        ...(result.variant === "Success" ? {} : { is_error: true }),
-      };
+      const failed = result.variant !== "Success";
+      // The API takes nothing but text in a failure.
+      const parts = failed ? [] : result.content.map(toPart).filter(isFilled);
+      if (parts.length === 0) parts.push({ type: "text", text: textOfResult(result) });
+      const content = parts.filter(isFilled);
+      return { type: "tool_result", tool_use_id: id, content, ...(failed ? { is_error: true } : {}) };
     },
   };
 }

@@ -1,17 +1,14 @@
-import { Client as ModernClient } from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type AdapterOptions,
   aiSdkTools,
   anthropicTools,
-  mcpTransport,
   openAiTools,
   standardSchema,
 } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
-import { openSession } from "../../src/session.ts";
+import { openSession, type Session } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 
 const png = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
@@ -21,8 +18,12 @@ const pdf = {
 };
 const audio = { type: "audio", data: "UklGRg==", mimeType: "audio/wav" };
 
+type CallTool = (session: Session, options: AdapterOptions) => Promise<unknown> | undefined;
+
+const use = (name: string, input: unknown = {}) => ({ type: "tool_use", id: "1", name, input }) as const;
+
 /** A session with tools of the host alone. */
-async function openTools() {
+async function openTools(give: () => object = () => ({})) {
   const inputSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
   const session = await openSession({
     cwd: makeTree({ "package.json": { name: "host" } }),
@@ -34,6 +35,7 @@ async function openTools() {
         handler: ({ name }: { name: string }) => `Hello, ${name}!`,
       },
       { name: "show", inputSchema: { type: "object" }, handler: () => ({ content: [png, pdf, audio] }) },
+      { name: "give", inputSchema: { type: "object" }, handler: give },
       {
         name: "fail",
         inputSchema: { type: "object" },
@@ -184,19 +186,115 @@ describe("adapters for models", () => {
     const { fail } = aiSdkTools(session);
     const output = await fail?.execute({}, { toolCallId: "1" });
     expect(output && fail?.toModelOutput({ output })).toMatchObject({ type: "error-text" });
+  });
 
+  test.each<[string, CallTool]>([
+    ["aiSdkTools", (session, options) => aiSdkTools(session, options).wait?.execute({}, { toolCallId: "1" })],
+    ["openAiTools", (session, options) => openAiTools(session, options).call(responsesCall("wait", "{}"))],
+    ["anthropicTools", (session, options) => anthropicTools(session, options).call(use("wait"))],
+  ])("%s hand on reports, and throw only for an abort, of the options or of the call", async (_name, run) => {
+    const session = await openTools();
     const reports: unknown[] = [];
     const stop = new AbortController();
-    const { call } = openAiTools(session, {
+    const options: AdapterOptions = {
       signal: stop.signal,
       onLog: ({ level, data }) => reports.push([level, data]),
       onProgress: ({ progress }) => {
         reports.push(progress);
         stop.abort(new Error("enough"));
       },
-    });
-    await expect(call(responsesCall("wait", "{}"))).rejects.toThrow("enough");
+    };
+    await expect(run(session, options)).rejects.toThrow("enough");
     expect(reports).toEqual([["info", "begun"], 1]);
+    await expect(run(session, options)).rejects.toThrow("enough");
+    expect(reports).toHaveLength(2);
+  });
+
+  test("an abort of one call leaves the others alone", async () => {
+    const session = await openTools();
+    const gone = { signal: AbortSignal.abort(new Error("gone")) };
+    const { call } = openAiTools(session);
+    await expect(call(responsesCall("wait", "{}"), gone)).rejects.toThrow("gone");
+    await expect(anthropicTools(session).call(use("wait"), gone)).rejects.toThrow("gone");
+    const wait = aiSdkTools(session).wait?.execute({}, { toolCallId: "1", abortSignal: gone.signal });
+    await expect(wait).rejects.toThrow("gone");
+    expect((await call(responsesCall("greet", '{"name":"Ada"}'))).output).toBe("Hello, Ada!");
+  });
+
+  test.each([
+    ["a failure without words", { isError: true, content: [] }, "The tool failed without a message.", true],
+    [
+      "a failure of spaces",
+      { isError: true, content: [{ type: "text", text: " " }] },
+      "The tool failed without a message.",
+      true,
+    ],
+    [
+      "an empty image",
+      { content: [{ ...png, data: "" }] },
+      "[image (image/png) that this API cannot take]",
+      false,
+    ],
+    [
+      "an archive",
+      {
+        content: [
+          { type: "resource", resource: { uri: "a:zip", mimeType: "application/zip", blob: "UEs=" } },
+        ],
+      },
+      "[resource (application/zip, a:zip) that this API cannot take]",
+      false,
+    ],
+    [
+      "a link",
+      { content: [{ type: "resource_link", uri: "a:b", name: "b\u001b[2J", mimeType: "text/plain" }] },
+      "[resource text/plain, b\\u{001b}[2J, a:b]",
+      false,
+    ],
+    ["structured content alone", { content: [], structuredContent: { a: 1 } }, '{"a":1}', false],
+  ])("give %s as every API takes it", async (_title, result, text, failed) => {
+    const session = await openTools(() => result);
+    expect((await openAiTools(session).call(responsesCall("give", ""))).output).toBe(text);
+    expect(await anthropicTools(session).call(use("give"))).toEqual({
+      type: "tool_result",
+      tool_use_id: "1",
+      content: [{ type: "text", text }],
+      ...(failed ? { is_error: true } : {}),
+    });
+    const { give } = aiSdkTools(session);
+    const output = await give?.execute({}, { toolCallId: "1" });
+    const given = output && give?.toModelOutput({ output });
+    // AI SDK itself knows what its providers take.
+    if (given?.type !== "content")
+      expect(given).toEqual({ type: failed ? "error-text" : "text", value: text });
+  });
+
+  test("anthropicTools give an image in a failure as words, because the API takes only text there", async () => {
+    const session = await openTools(() => ({
+      isError: true,
+      content: [{ type: "text", text: "It broke." }, png],
+    }));
+    const block = await anthropicTools(session).call(use("give"));
+    const text = "It broke.\n[image (image/png) that this API cannot take]";
+    expect(block).toMatchObject({ is_error: true, content: [{ type: "text", text }] });
+  });
+
+  test("give success without words as an empty result", async () => {
+    const session = await openTools(() => ({ content: [{ type: "text", text: "" }] }));
+    const block = await anthropicTools(session).call(use("give"));
+    expect(block).toEqual({ type: "tool_result", tool_use_id: "1", content: [] });
+  });
+
+  test("answer input that is no object, or cannot be JSON", async () => {
+    const { call } = anthropicTools(await openTools());
+    const circular: Record<string, unknown> = {};
+    circular.name = circular;
+    for (const input of [circular, { name: 1n }, 1n, [], Symbol("name"), '{"a":'.repeat(300_000)])
+      expect(await call({ ...use("greet"), input })).toMatchObject({
+        is_error: true,
+        content: [{ type: "text", text: expect.stringMatching(/^The arguments /) }],
+      });
+    expect(await call(use("greet", null))).toMatchObject({ is_error: true });
   });
 
   test("standardSchema hands out copies and refuses what is no object", async () => {
@@ -207,44 +305,5 @@ describe("adapters for models", () => {
     expect(standard.jsonSchema.input()).not.toBe(standard.jsonSchema.input());
     expect(standard.validate({ name: "Ada" })).toEqual({ value: { name: "Ada" } });
     expect(standard.validate("Ada").issues?.[0]?.message).toContain("must be an object");
-  });
-});
-
-describe("mcpTransport", () => {
-  test.each([
-    ["version 1", () => new Client({ name: "host", version: "1.0.0" })],
-    ["version 2", () => new ModernClient({ name: "host", version: "1.0.0" })],
-  ])(
-    "connects a client of the SDK's %s to an open session, and closing it leaves the session open",
-    async (_title, create) => {
-      const session = await openTools();
-      const client = create() as Client;
-      await client.connect(mcpTransport(session));
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name)).toEqual(["greet", "show", "fail", "wait"]);
-      const { content } = await client.callTool({ name: "greet", arguments: { name: "Ada" } });
-      expect(content).toEqual([{ type: "text", text: "Hello, Ada!" }]);
-      await client.close();
-      expect((await session.callTool("greet", { name: "Bob" })).message).toBe("Hello, Bob!");
-    },
-  );
-
-  test("closing the session ends the connection", async () => {
-    const session = await openTools();
-    const client = new Client({ name: "host", version: "1.0.0" });
-    await client.connect(mcpTransport(session));
-    const ended = new Promise<void>((resolve) => {
-      client.onclose = resolve;
-    });
-    await session.close();
-    await ended;
-    await expect(client.listTools()).rejects.toThrow();
-  });
-
-  test("a closed session refuses the connection", async () => {
-    const session = await openTools();
-    await session.close();
-    const client = new Client({ name: "host", version: "1.0.0" });
-    await expect(client.connect(mcpTransport(session))).rejects.toThrow("closed");
   });
 });
