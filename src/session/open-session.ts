@@ -155,6 +155,7 @@ class Opening {
       logDir: this.#logDir,
       state: () => this.#states.current ?? state,
       reported: this.#reported,
+      servedListeners: this.#states.served,
       memory: this.#memory,
       recording: this.#recording,
       resources: this.#resources,

@@ -1,5 +1,5 @@
 import { notifyHost } from "../runtime/late-reports.ts";
-import { findNewProblems, findSessionChange } from "./session-change.ts";
+import { findNewProblems, findSessionChange, type SessionChange } from "./session-change.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -10,6 +10,8 @@ import type { StateSources } from "./take-state.ts";
 export class SessionStates {
   readonly #resources: SessionResources;
   readonly #listeners: Pick<SessionOptions, "onProblem" | "onChange">;
+  /** Those of the clients that the open session is served to, which hear of changes too. */
+  readonly served = new Set<(change: SessionChange) => void>();
   /** The current state; `undefined` until there is one. */
   current: SessionState | undefined;
   sources: StateSources | undefined;
@@ -85,7 +87,9 @@ export class SessionStates {
     const { onProblem, onChange } = this.#listeners;
     const problems = findNewProblems(before.problems, after.problems);
     for (const problem of problems) notifyHost(() => onProblem?.(problem));
-    const change = findSessionChange(before, after);
-    if (change !== undefined) notifyHost(() => onChange?.({ ...change, problems }));
+    const found = findSessionChange(before, after);
+    if (found === undefined) return;
+    const change = { ...found, problems };
+    for (const tell of [onChange, ...this.served]) notifyHost(() => tell?.(change));
   }
 }

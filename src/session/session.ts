@@ -5,6 +5,7 @@ import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.t
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { ReadOptions, ResourceCalls, ResourceResult } from "./resource-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
+import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResource } from "./session-reads.ts";
@@ -22,6 +23,8 @@ export interface SessionParts {
   state(): SessionState;
   /** Problems that were reported since the session opened. */
   reported: readonly Problem[];
+  /** Those of the clients that it is served to, which hear of changes. */
+  servedListeners: Set<(change: SessionChange) => void>;
   memory: SessionMemory;
   recording: readonly RecordedCall[];
   resources: SessionResources;
