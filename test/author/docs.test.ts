@@ -155,6 +155,13 @@ describe("the command docs", () => {
     expect(written).not.toContain("old");
   });
 
+  test("docs takes indented markers for code", async () => {
+    const example = section("example").replaceAll(/^/gm, "    ");
+    const cwd = makeToolPack({}, { "README.md": `${example}\n\n${section("old")}` });
+    expect((await documentPack(cwd, "--write", "README.md")).exitCode).toBe(0);
+    expect(readFileSync(join(cwd, "README.md"), "utf8").startsWith(example)).toBe(true);
+  });
+
   test("docs refuses a file that is not UTF-8", async () => {
     const cwd = makeToolPack();
     const file = join(cwd, "README.md");

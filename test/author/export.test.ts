@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -163,6 +163,7 @@ describe("the command export", () => {
 
   test.each([
     ["server.json", { mcpName: undefined }, "ExportNeedsMcpName"],
+    ["server.json", { mcpName: `io.github.acme/${"x".repeat(200)}` }, "ExportNeedsMcpName"],
     ["server.json", { description: "x".repeat(101) }, "ExportDescriptionTooLong"],
     ["server.json", { bin: { plan: "bin/planning.mjs", other: "server.js" } }, "ExportNeedsBin"],
     ["claude-plugin", { bin: undefined }, "ExportNeedsBin"],
@@ -220,6 +221,82 @@ describe("the command export", () => {
     expect(readFileSync(file, "utf8")).toBe(edited);
     expect((await exportPack(cwd, "claude-plugin", "--force")).exitCode).toBe(0);
     expect(readFileSync(file, "utf8")).toContain("acme-jira");
+  });
+
+  test("export replaces its file without a mark after package.json has other texts, and refuses other changes", async () => {
+    const cwd = makeServerPack();
+    const manifest = readFileSync(join(cwd, "package.json"), "utf8");
+    for (const [format, file] of [
+      ["claude-plugin", ".claude-plugin/plugin.json"],
+      ["gemini-extension", "gemini-extension.json"],
+    ] as const) {
+      writeFileSync(join(cwd, "package.json"), manifest);
+      expect((await exportPack(cwd, format)).exitCode).toBe(0);
+      const changed = {
+        ...JSON.parse(manifest),
+        version: "2.0.0",
+        description: "Plans.",
+        homepage: undefined,
+      };
+      writeFileSync(join(cwd, "package.json"), JSON.stringify(changed));
+      expect((await exportPack(cwd, format)).exitCode).toBe(0);
+      expect(readJson(cwd, file)).toMatchObject({ version: "2.0.0", description: "Plans." });
+      const edited = JSON.stringify({ ...readJson(cwd, file), description: "By hand." });
+      for (const text of [edited, "{", `{"description":"theirs"}\n`]) {
+        writeFileSync(join(cwd, file), text);
+        expect((await exportPack(cwd, format)).stderr).toContain("error ExportConflict");
+        expect(readFileSync(join(cwd, file), "utf8")).toBe(text);
+      }
+    }
+  });
+
+  test.each([
+    [
+      ["*", "!server.json"],
+      ["*", "!server.json", "server.json"],
+    ],
+    [
+      ["*", "!s*.json"],
+      ["*", "!s*.json", "server.json"],
+    ],
+    [["*"], ["*"]],
+  ])("export adds its file to the files %j unless they include it for certain", async (files, wanted) => {
+    const cwd = makeServerPack({ files });
+    writeFileSync(join(cwd, "trailblaze/servers/planning.json"), '{ "script": "./server.js" }');
+    const manifest = readFileSync(join(cwd, "package.json"), "utf8").replaceAll("\n", "\r\n").trimEnd();
+    writeFileSync(join(cwd, "package.json"), manifest);
+    await exportPack(cwd, "server.json");
+    expect(readJson(cwd, "package.json").files).toEqual(wanted);
+    const after = readFileSync(join(cwd, "package.json"), "utf8");
+    expect(after.replaceAll("\r\n", "")).not.toContain("\n");
+    expect(after.endsWith("}")).toBe(true);
+  });
+
+  test("export bin replaces null in package.json, and refuses other values that are no objects", async () => {
+    const cwd = makeServerPack({ bin: null, dependencies: null });
+    rmSync(join(cwd, "bin/planning.mjs"));
+    expect((await exportPack(cwd, "bin")).exitCode).toBe(0);
+    const text = readFileSync(join(cwd, "package.json"), "utf8");
+    expect(text.match(/"bin":/g)).toHaveLength(1);
+    expect(JSON.parse(text)).toMatchObject({ bin: { jira: "bin/planning.mjs" } });
+    const array = JSON.stringify({ ...JSON.parse(text), bin: ["bin/planning.mjs"] });
+    writeFileSync(join(cwd, "package.json"), array);
+    expect((await exportPack(cwd, "bin")).stderr).toContain('"bin" in "package.json" has another value.');
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(array);
+  });
+
+  test("export leaves out what its format does not allow", async () => {
+    const cwd = makeServerPack(
+      { homepage: "not an address" },
+      { envPassthrough: ["JIRA_URL", "jira.token"] },
+    );
+    const { stderr, exitCode } = await exportPack(cwd, "claude-plugin", "--description", "");
+    expect(exitCode).toBe(0);
+    expect(stderr.match(/warning EnvironmentNotExported/g)).toHaveLength(1);
+    const plugin = readJson(cwd, ".claude-plugin/plugin.json");
+    expect(Object.keys(plugin.userConfig)).toEqual(["JIRA_URL"]);
+    expect(plugin).toMatchObject({ description: "The pack @acme/jira." });
+    expect(plugin).not.toHaveProperty("homepage");
   });
 
   test("export refuses to write through a link or into a folder", async () => {

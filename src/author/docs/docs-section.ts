@@ -33,7 +33,11 @@ function findMarkers(text: string): (Line & { marker: string })[] {
       if (ends) fence = undefined;
     } else if (marks !== "" && !(marks.startsWith("`") && info.includes("`"))) fence = marks;
     else {
-      const marker = line.text.replace(/^\uFEFF/, "").trim();
+      // Four spaces or a tab make it code.
+      const marker = line.text
+        .replace(/^\uFEFF/, "")
+        .replace(/^ {1,3}/, "")
+        .trimEnd();
       if (marker === opening || marker === closing) found.push({ ...line, marker });
     }
   }

@@ -12,12 +12,13 @@ export interface ManifestChange {
   replaces?: boolean;
 }
 
-/** Whether `files` of package.json includes a path, as written or by one of its folders. */
+/** Whether `files` of package.json includes a path, as written or, if nothing is excluded, by one of its folders. */
 function isPublished(files: readonly unknown[], path: string): boolean {
-  return files.some((entry) => {
-    if (typeof entry !== "string") return false;
+  const entries = files.filter((entry) => typeof entry === "string");
+  const excludes = entries.some((entry) => entry.startsWith("!"));
+  return entries.some((entry) => {
     const plain = entry.replace(/^\.?\//, "").replace(/\/(?:\*\*?(?:\/\*)?)?$/, "");
-    return plain === path || path.startsWith(`${plain}/`) || entry === "*" || entry === "**";
+    return plain === path || (!excludes && (path.startsWith(`${plain}/`) || plain === "*" || plain === "**"));
   });
 }
 
@@ -38,6 +39,9 @@ function valueAt(manifest: Manifest, path: readonly string[]): unknown {
 function formatValue(value: unknown, unit: string, eol: string): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", `${eol}${unit}`);
 }
+
+const replace = (text: string, { offset, length }: Node, written: string): string =>
+  text.slice(0, offset) + written + text.slice(offset + length);
 
 /** Adds a property or an element behind the last one, separated as that one is. Nothing else changes. */
 function append(text: string, { type, children = [], offset, length }: Node, written: string): string {
@@ -74,16 +78,16 @@ export function editManifest(
     const [key, inner] = path;
     const known = root && findNodeAtLocation(root, [...path]);
     const container = root && (inner === undefined ? root : findNodeAtLocation(root, [key]));
+    const isOther = inner !== undefined && container !== undefined && container.type !== "object";
+    if (isOther && container.type !== "null" && !force)
+      throw failure("ExportConflict", { file, key }, { file });
     if (known !== undefined && Array.isArray(before) && Array.isArray(value)) {
       for (const one of value.slice(before.length)) {
         const list = findNodeAtLocation(parseTree(edited) as Node, [...path]) as Node;
         edited = append(edited, list, JSON.stringify(one));
       }
-    } else if (known !== undefined)
-      edited =
-        edited.slice(0, known.offset) +
-        formatValue(value, unit, eol) +
-        edited.slice(known.offset + known.length);
+    } else if (isOther) edited = replace(edited, container, formatValue({ [inner]: value }, unit, eol));
+    else if (known !== undefined) edited = replace(edited, known, formatValue(value, unit, eol));
     else if (container?.type === "object")
       edited = append(edited, container, `${JSON.stringify(path.at(-1))}: ${formatValue(value, unit, eol)}`);
     else if (root !== undefined && inner !== undefined)

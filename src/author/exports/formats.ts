@@ -1,7 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { createProblem, failure, type Problem } from "../../problems/index.ts";
 import { countCharacters } from "../../problems/text.ts";
-import { type ExportedServer, npxArguments, programOf, requireBin } from "./exported-server.ts";
+import {
+  type ExportedServer,
+  npxArguments,
+  programOf,
+  requireBin,
+  type UserVariable,
+} from "./exported-server.ts";
 import { shapes } from "./shapes.ts";
 
 /** A file of an export. */
@@ -28,7 +34,7 @@ interface Export {
 /** How a server is exported. Throws `TrailblazeError` with a code of exports. */
 type Format = (server: ExportedServer, options: ExportOptions) => Export;
 
-const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /** The texts of package.json that formats repeat. */
 function describeManifest({ manifest }: ExportedServer) {
@@ -45,12 +51,18 @@ function describeManifest({ manifest }: ExportedServer) {
   });
   return {
     author: known.some(([key]) => key === "name") ? Object.fromEntries(known) : undefined,
-    homepage: text(homepage),
+    homepage: addressOf(homepage),
     repository: repositoryOf(manifest),
     license: text(license),
     keywords: Array.isArray(keywords) ? keywords.filter((one) => typeof one === "string") : undefined,
   };
 }
+
+/** The text if it is an address for browsers; formats reject others. */
+const addressOf = (value: unknown): string | undefined =>
+  typeof value === "string" && /^https?:\/\/[^\s"<>\\^`{|}]+$/.test(value) && URL.canParse(value)
+    ? value
+    : undefined;
 
 /** The address of the repository, if package.json has one for browsers. */
 function repositoryOf({ repository }: Readonly<Record<string, unknown>>): string | undefined {
@@ -59,7 +71,7 @@ function repositoryOf({ repository }: Readonly<Record<string, unknown>>): string
   const short = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(written)?.[1];
   const url =
     short === undefined ? written.replace(/^git\+/, "").replace(/\.git$/, "") : `https://github.com/${short}`;
-  return /^https:\/\/[^\s]+$/.test(url) ? url : undefined;
+  return url.startsWith("https://") ? addressOf(url) : undefined;
 }
 
 /** A name for a format. Throws `ExportNameUnusable`. */
@@ -85,7 +97,7 @@ const agentPlugin: Format = (server, options) => {
   requireBin(server);
   const { author, homepage, repository, license, keywords } = describeManifest(server);
   const schemaOf = (file: string) => `https://agent-plugins.org/schemas/1.0.0/${file}.schema.json`;
-  const description = options.description ?? server.description;
+  const description = options.description || server.description;
   return {
     files: [
       {
@@ -134,7 +146,9 @@ const claudePlugin: Format = (server, options) => {
   const name = chooseName(joinName(server, "-"), pattern, rule, options);
   requireBin(server);
   const { author, homepage, repository, license, keywords } = describeManifest(server);
-  const { variables, hosts } = server;
+  const { hosts } = server;
+  const isUsable = ({ name: variable }: UserVariable) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
+  const variables = server.variables.filter(isUsable);
   const env = Object.fromEntries(variables.map((one) => [one.name, `\${user_config.${one.name}}`]));
   const userConfig = Object.fromEntries(
     variables.map(({ name: title, isSecret }) => [
@@ -151,7 +165,7 @@ const claudePlugin: Format = (server, options) => {
           formatJson({
             name,
             version,
-            description: options.description ?? server.description,
+            description: options.description || server.description,
             author,
             homepage,
             repository,
@@ -169,7 +183,9 @@ const claudePlugin: Format = (server, options) => {
           }),
       },
     ],
-    problems: [],
+    problems: server.variables
+      .filter((one) => !isUsable(one))
+      .map((one) => createProblem("EnvironmentNotExported", { name: one.name, format: "claude-plugin" })),
   };
 };
 
@@ -192,7 +208,7 @@ const geminiExtension: Format = (server, options) => {
           formatJson({
             name,
             version,
-            description: options.description ?? server.description,
+            description: options.description || server.description,
             mcpServers: { [server.key]: { command: "npx", args: npxArguments(server, version) } },
             ...(settings.length === 0 ? {} : { settings }),
           }),
@@ -206,7 +222,11 @@ const mostCharacters = 100;
 
 const serverJson: Format = (server, options) => {
   const { mcpName } = server.manifest;
-  if (typeof mcpName !== "string" || !/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName))
+  if (
+    typeof mcpName !== "string" ||
+    mcpName.length > 200 ||
+    !/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName)
+  )
     throw failure("ExportNeedsMcpName", {
       mcpName: typeof mcpName === "string" ? mcpName : undefined,
     });
