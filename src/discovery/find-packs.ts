@@ -4,12 +4,14 @@ import { isAllowed, isNeededForTools, type PacksPolicy, readPacksPolicy } from "
 import { describeDenied, isPackageAllowed } from "../config/policy-rules.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { splitArchivedPath } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { compareText, orderPacks, shadowCopies } from "./order-packs.ts";
+import { type PnpState, readPnpState } from "./plug-and-play.ts";
 import {
   ancestorsOf,
   declaredDependencies,
@@ -175,23 +177,38 @@ function orderProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * Finds Yarn Plug'n'Play's files for a project. If the project has its own node_modules, files above its workspace belong
- * to another project.
+ * Finds Yarn Plug'n'Play's file for a project, and what it says. If the project has its own node_modules, files above its
+ * workspace belong to another project.
  */
 function findPlugAndPlay(
   port: DiscoveryPort,
   { directory: project }: Project,
   workspace: Workspace | undefined,
-): string[] {
-  const found: string[] = [];
+): { file: string; state: PnpState | undefined } | undefined {
   const hasPackages = port.exists(join(project, "node_modules"));
   for (const directory of ancestorsOf(project)) {
-    for (const file of [".pnp.cjs", ".pnp.js"] as const) {
-      if (port.hasProjectFile(directory, file)) found.push(join(directory, file));
-    }
+    const names = [".pnp.cjs", ".pnp.data.json", ".pnp.js"] as const;
+    const name = names.find((one) => port.hasProjectFile(directory, one));
+    if (name !== undefined)
+      return { file: join(directory, name), state: readPnpState(port, directory, project) };
     if (hasPackages && directory === (workspace?.root ?? project)) break;
   }
-  return found;
+  return undefined;
+}
+
+/** Marks packs in archives, whose code cannot run from there. */
+function markArchived(packs: readonly FoundPack[]): FoundPack[] {
+  return packs.map((found) => {
+    const { pack } = found;
+    if (splitArchivedPath(pack.location) === undefined) return found;
+    const args = { layout: "archive", name: pack.name, origin: pack.origin } as const;
+    const problem = createProblem("UnsupportedLayout", args, { pack: pack.name }, "bystander");
+    return {
+      ...found,
+      pack: { ...pack, archived: true, problems: [...pack.problems, problem] },
+      isUsable: false,
+    };
+  });
 }
 
 /** Finds Deno's file in a project whose dependencies Deno keeps in its cache. */
@@ -221,6 +238,8 @@ export async function findPacks(
   const { workspace, problems } = await searchWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);
+  const pnp = findPlugAndPlay(port, project, workspace);
+  for (const { location, name } of pnp?.state?.packages ?? []) walk.addPackage(location, name);
   const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
   for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
 
@@ -228,7 +247,8 @@ export async function findPacks(
   const globalFolder = withGlobal ? await port.globalPackages() : undefined;
   if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
 
-  const resolvePackage = (name: string) => resolveFrom(port, project.directory, name);
+  const resolvePackage = (name: string) =>
+    pnp?.state?.resolve(name) ?? resolveFrom(port, project.directory, name);
   const isDeclared = ({ location, installedAs }: WalkedPackage) =>
     [...installedAs].some((name) => declared.has(name) && resolvePackage(name) === location);
   const originOf = (walked: WalkedPackage): Origin => {
@@ -257,8 +277,8 @@ export async function findPacks(
 
   const byLocation = [...broken].sort(([one], [other]) => compareText(one, other));
   problems.push(...byLocation.map(([, problem]) => problem));
-  for (const file of findPlugAndPlay(port, project, workspace))
-    problems.push(createProblem("UnsupportedLayout", { layout: "pnp", file }));
+  if (pnp !== undefined && pnp.state === undefined)
+    problems.push(createProblem("UnsupportedLayout", { layout: "pnp", file: pnp.file }));
   const denoFile = findDenoCache(port, project, workspace, declared);
   if (denoFile !== undefined)
     problems.push(createProblem("UnsupportedLayout", { layout: "deno", file: denoFile }));
@@ -266,7 +286,7 @@ export async function findPacks(
   const administered = await readPolicy(port);
   // Only a warning, because discovery goes on.
   if (administered.fault !== undefined) problems.push({ ...administered.fault.problem, severity: "warning" });
-  const ordered = await orderPacks(packs);
+  const ordered = await orderPacks(markArchived(packs));
   let manager: PackageManager | undefined;
   const findManager = () => {
     manager ??= nameManager(findProjectManager(port, project, workspace));

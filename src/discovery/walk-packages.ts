@@ -1,5 +1,6 @@
 import { basename, dirname, sep } from "node:path";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
+import { splitArchivedPath } from "../files/discovery-port.ts";
 import { type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 
@@ -125,7 +126,7 @@ export class PackageWalk {
       const { installedAs: names = new Set<string>() } = this.found.get(location) ?? {};
       this.found.set(location, { location, installedAs: names.add(installedAs), read });
     }
-    this.#visitNested(location);
+    if (splitArchivedPath(location) === undefined) this.#visitNested(location);
     return read !== "absent";
   }
 

@@ -1,5 +1,6 @@
 import * as fs from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { withArchives } from "./archived-files.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
@@ -71,25 +72,26 @@ function describePath(packageRoot: string, path: string): PathKind {
   return stats.isFile() ? "file" : "other";
 }
 
+function listFiles(packageRoot: string, path: string): string[] | undefined {
+  const real = realPathOf(join(packageRoot, path));
+  if (real === undefined || !isBelow(packageRoot, real)) return undefined;
+  try {
+    const entries = fs.readdirSync(real, { withFileTypes: true });
+    return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
+}
+
+function leavesPackage(packageRoot: string, path: string): boolean {
+  const absolute = join(packageRoot, path);
+  return isAbsolute(path) || !isBelow(packageRoot, realPathOf(absolute) ?? absolute);
+}
+
 /** Creates a port for this machine's file system. */
 export function createNodeInspectionPort(): InspectionPort {
   return {
     ...createNodeDiscoveryPort(),
-    readFile,
-    describePath,
-    listFiles(packageRoot, path) {
-      const real = realPathOf(join(packageRoot, path));
-      if (real === undefined || !isBelow(packageRoot, real)) return undefined;
-      try {
-        const entries = fs.readdirSync(real, { withFileTypes: true });
-        return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-      } catch {
-        return undefined;
-      }
-    },
-    leavesPackage(packageRoot, path) {
-      const absolute = join(packageRoot, path);
-      return isAbsolute(path) || !isBelow(packageRoot, realPathOf(absolute) ?? absolute);
-    },
+    ...withArchives({ readFile, describePath, listFiles, leavesPackage }),
   };
 }

@@ -99,6 +99,11 @@ async function readFiles(
       contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
       continue;
     }
+    if (!isData(source.format) && pack.archived) {
+      const args = { layout: "archive", name: pack.name, origin: pack.origin } as const;
+      contents.problems.push(createProblem("UnsupportedLayout", args, place, context));
+      continue;
+    }
     const key = [pack.location, source.file];
     const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
     const problem = createReadProblem(read, source.file, place, context);

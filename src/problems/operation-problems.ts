@@ -1,5 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, warningForBystanders } from "./entry.ts";
+import { installDenoPackages } from "./layout-problems.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import {
   endSentence,
@@ -150,9 +151,6 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
 }
 
 /** Problems that occur while a command or a library function runs. */
-/** How to make Deno create a node_modules folder. */
-const installDenoPackages = 'set `"nodeModulesDir": "auto"`, then run `deno install`.';
-
 export const operationProblems = {
   InvalidQualifiedName: entry<{ name: string; reason: string }>({
     title: "Invalid qualified name",
@@ -315,18 +313,6 @@ export const operationProblems = {
       cause === "bytes"
         ? "Remove entries that pnpm does not need."
         : "Use fewer and simpler patterns, such as packages/*.",
-  }),
-  UnsupportedLayout: entry<{ layout: "pnp" | "deno"; file: string }>({
-    title: "The layout of installed packages is not supported",
-    severity: "error",
-    message: ({ layout, file }) =>
-      layout === "deno"
-        ? `The project uses Deno (${quote(file, 400)}) without a node_modules folder, so its packages are not in it.`
-        : `The project uses Yarn Plug'n'Play (${quote(file, 400)}), which keeps packages in archives that Trailblaze cannot read.`,
-    hint: ({ layout }) =>
-      layout === "deno"
-        ? `In deno.json, ${installDenoPackages}`
-        : "Add `nodeLinker: node-modules` to .yarnrc.yml, then run `yarn install`.",
   }),
   ShadowedPack: entry<{
     name: string;

@@ -4,6 +4,7 @@ import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../pr
 import { CodeExitError } from "./code-exit-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
 import { LineDecoder } from "./line-decoder.mjs";
+import { plugAndPlayOptions } from "./plug-and-play.ts";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
 
 export interface CodeChildOptions {
@@ -30,7 +31,7 @@ export interface CodeChild {
 /** Starts the child process. `onExit` is called once, also if the process cannot start. */
 export function startCodeChild(options: CodeChildOptions): CodeChild {
   const { root, cwd, env, messageBytes } = options;
-  const child = options.processes.start(createCodeLaunch({ cwd, env }));
+  const child = options.processes.start(createCodeLaunch({ root, cwd, env }));
   const tail = createOutputTail(keptTailBytes);
   let endReason: string | undefined;
   let hasExited = false;
@@ -88,10 +89,11 @@ const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.m
 
 /** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
 export function createCodeLaunch(
-  { cwd, env }: Pick<ProcessLaunch, "cwd" | "env">,
+  { root, cwd, env }: Pick<ProcessLaunch, "cwd" | "env"> & { root: string },
   platform: NodeJS.Platform = process.platform,
 ): ProcessLaunch {
-  const node = [process.execPath, program()];
-  if (platform === "win32") return { command: process.execPath, args: [program(), "0", "1"], cwd, env };
+  const args = [...plugAndPlayOptions(root), program()];
+  const node = [process.execPath, ...args];
+  if (platform === "win32") return { command: process.execPath, args: [...args, "0", "1"], cwd, env };
   return { command: "/bin/sh", args: ["-c", script, "sh", ...node, "3", "4"], cwd, env };
 }

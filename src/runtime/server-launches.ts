@@ -15,6 +15,7 @@ import {
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
 import { findProgram } from "../processes/find-program.ts";
+import { plugAndPlayOptions } from "./plug-and-play.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -297,7 +298,7 @@ function findPackProgram(
   const args = textsOf(definition.args);
   if (typeof script === "string") {
     const file = join(location, script);
-    return { command: process.execPath, args: [file, ...args], file };
+    return { command: process.execPath, args: [...plugAndPlayOptions(location), file, ...args], file };
   }
   if (typeof name === "string") {
     const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
@@ -309,7 +310,8 @@ function findPackProgram(
   }
   const written = String(definition.command);
   const command = isPath(written) ? resolve(cwd, written) : written;
-  return { command, args, file: findScript({ command: written, args, cwd }) };
+  const options = isNode(written) ? plugAndPlayOptions(location) : [];
+  return { command, args: [...options, ...args], file: findScript({ command: written, args, cwd }) };
 }
 
 /** A pack's subprocess server with a valid definition, whose program the checks have found. */

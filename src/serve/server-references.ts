@@ -45,9 +45,14 @@ const notFoundCodes = {
 
 export const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
-/** Throws `DeniedByPolicy` for a pack that the administrator's policy excludes. */
+/**
+ * Throws `DeniedByPolicy` for a pack that the administrator's policy excludes, and `UnsupportedLayout` for one whose code
+ * cannot run.
+ */
 export function refuseDenied({ pack }: FoundPack): void {
-  const denied = pack.problems.find(({ code }) => code === "DeniedByPolicy");
+  const denied = pack.problems.find(
+    ({ code, kind }) => code === "DeniedByPolicy" || (code === "UnsupportedLayout" && kind === undefined),
+  );
   if (denied !== undefined) throw new TrailblazeError({ ...denied, severity: "error" });
 }
 

@@ -15,6 +15,7 @@ import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
+import { needsPlugAndPlay } from "../runtime/plug-and-play.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -45,7 +46,7 @@ function createRunners({ isolation }: SessionConfig): CodeRunners {
   const processes = createProcessPort();
   const runners = new CodeRunners(async (owner: CodeOwner) => {
     const { pack, root } = owner;
-    const inChild = pack !== undefined && isolation === "process";
+    const inChild = pack !== undefined && (isolation === "process" || needsPlugAndPlay(root));
     const onLateError = (message: string) => logToStderr(`${pack?.qualifiedName ?? "the host"}: ${message}`);
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...environmentFacts(), toolsetFile }, {});

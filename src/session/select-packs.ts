@@ -120,13 +120,11 @@ function findRefusal(
   problems: readonly Problem[],
 ): Pick<Excluded, "reason" | "message" | "problem"> | undefined {
   // First, because the user cannot change it.
-  const denied = problems.find(({ code }) => code === "DeniedByPolicy");
-  if (denied !== undefined)
-    return {
-      reason: "DeniedByPolicy",
-      message: denied.message,
-      problem: { ...denied, severity: "error" },
-    };
+  for (const reason of ["DeniedByPolicy", "UnsupportedLayout"] as const) {
+    const problem = problems.find(({ code }) => code === reason);
+    if (problem !== undefined)
+      return { reason, message: problem.message, problem: { ...problem, severity: "error" } };
+  }
   if (!problems.some(({ code }) => code === "HostVersionUnsupported")) return undefined;
   return {
     reason: "HostVersionUnsupported",

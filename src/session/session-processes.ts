@@ -20,6 +20,7 @@ import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
+import { needsPlugAndPlay } from "../runtime/plug-and-play.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
@@ -231,7 +232,8 @@ export class SessionProcesses {
     const { memory, resources, rules } = this.#options;
     const { pack, root } = owner;
     const config = this.#options.config();
-    const inChild = pack !== undefined && (rules.isolates || config.isolation === "process");
+    const isAlone = rules.isolates || config.isolation === "process" || needsPlugAndPlay(root);
+    const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });

@@ -43,6 +43,8 @@ export type SkipReason =
   | "Denied"
   /** The administrator's policy excludes it. */
   | "DeniedByPolicy"
+  /** Its pack is in an archive of Yarn Plug'n'Play, from which its code cannot run. */
+  | "UnsupportedLayout"
   /** Its pack is only a transitive dependency, and no selected item refers to it. */
   | "NotTaken"
   /** Its definition is invalid. */

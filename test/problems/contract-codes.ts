@@ -69,6 +69,7 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "DuplicateBundleEntry",
     "InvalidConfig",
     "ProjectNotFound",
+    "MalformedArchive",
     "MalformedPackageJson",
     "PackageJsonTooLarge",
     "UnsupportedLayout",
