@@ -49,7 +49,7 @@ export class ExampleProject {
       name: string;
       files: string[];
     };
-    for (const entry of ["package.json", ...manifest.files]) {
+    for (const entry of ["package.json", ...manifest.files].filter((one) => !one.startsWith("!"))) {
       const target = join(this.#directory, "node_modules", manifest.name, entry);
       cpSync(join(folder, entry), target, { recursive: true });
     }
