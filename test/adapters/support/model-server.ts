@@ -94,17 +94,18 @@ function lastOf(body: Record<string, unknown>): string {
 }
 
 /**
- * Answers as the APIs of OpenAI and Anthropic do: first with these calls, then with a text that has the results as the model
+ * Answers as the APIs of OpenAI and Anthropic do: each first with these calls, then with a text that has the results as the model
  * got them.
  */
 export async function startModelServer(calls: readonly ModelCall[]): Promise<ModelServer> {
   const requests: Record<string, unknown>[] = [];
-  let answered = 0;
+  const answered = new Set<string>();
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
       requests.push(body);
-      const asked = answered++ === 0 ? calls : undefined;
       const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
+      const asked = answered.has(pathname) ? undefined : calls;
+      answered.add(pathname);
       const answer = pathname.endsWith("/responses")
         ? responses
         : pathname.endsWith("/messages")
