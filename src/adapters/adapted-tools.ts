@@ -4,9 +4,9 @@ import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import type { CallOptions } from "../session/call-options.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionTool } from "../session/session-tool.ts";
-import type { CallOptions } from "../session/tool-calls.ts";
 
 /** What adapters use of a session. */
 export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;

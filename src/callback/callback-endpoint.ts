@@ -1,6 +1,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Answer } from "../mcp/http/http-answers.ts";
 import { listenForHttp } from "../mcp/http/http-server.ts";
+import type { Cancellation } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
@@ -36,7 +37,7 @@ export interface CallbackEndpoint {
     invocationId: string,
     server: string,
     depth: number,
-    signal: AbortSignal,
+    signal: Cancellation,
     clientSession?: string,
   ): void;
   /** Ends the invocation and aborts its open callbacks. Idempotent. */

@@ -1,4 +1,4 @@
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 
 /** A running call of a server, with its open callbacks. */
 export interface RunningInvocation {
@@ -16,7 +16,7 @@ export class RunningInvocations {
   readonly #running = new Map<string, { invocation: RunningInvocation; forget: () => void }>();
 
   /** Starts an invocation, which `end` or an aborted `signal` ends. Throws for an id that is running. */
-  begin(id: string, server: string, depth: number, signal: AbortSignal, clientSession?: string): void {
+  begin(id: string, server: string, depth: number, signal: Cancellation, clientSession?: string): void {
     if (this.#running.has(id)) throw new Error("An invocation with this id is already running");
     if (signal.aborted) return;
     this.#running.set(id, {

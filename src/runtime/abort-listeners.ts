@@ -1,3 +1,58 @@
+/**
+ * Cancels one call. Its `AbortSignal` costs as much as the rest of a call, so it is created only for those who ask for it:
+ * the host's own code waits with `whenAborted`.
+ */
+export class CallStop {
+  #listeners: Set<() => void> | undefined;
+  #controller: AbortController | undefined;
+  #isAborted = false;
+  #reason: unknown;
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  /** Aborts with the same reason, after those who wait with `whenAborted`. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason;
+    for (const listener of this.#listeners ?? []) listener();
+    this.#listeners = undefined;
+    this.#controller?.abort(reason);
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.#reason;
+  }
+
+  /** Use `whenAborted`, which takes signals too. */
+  listen(listener: () => void): () => void {
+    const own = () => listener();
+    this.#listeners ??= new Set();
+    this.#listeners.add(own);
+    return () => void this.#listeners?.delete(own);
+  }
+}
+
+/** What cancels work of the host. */
+export type Cancellation = AbortSignal | CallStop;
+
+/** The signal for code that is not the host's. */
+export const toSignal = (one: Cancellation): AbortSignal => (one instanceof CallStop ? one.signal : one);
+
 /** The listeners of each signal that still has some. */
 const waiting = new WeakMap<AbortSignal, { listeners: Set<() => void>; tell: () => void }>();
 
@@ -5,7 +60,8 @@ const waiting = new WeakMap<AbortSignal, { listeners: Set<() => void>; tell: () 
  * Calls `listener` once when the signal aborts, unless the returned function is called first. Registers one listener
  * per signal, however many callers wait for it: Node warns of a leak above ten.
  */
-export function whenAborted(signal: AbortSignal, listener: () => void): () => void {
+export function whenAborted(signal: Cancellation, listener: () => void): () => void {
+  if (signal instanceof CallStop) return signal.listen(listener);
   let entry = waiting.get(signal);
   if (entry === undefined) {
     const listeners = new Set<() => void>();
@@ -45,15 +101,39 @@ export async function atMost(work: Promise<unknown>, limitMs: number): Promise<v
   clearTimeout(timer);
 }
 
-/** Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped. */
-export function abortable<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+/**
+ * Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped.
+ * `onSettled` is called once, before.
+ */
+export function abortable<T>(
+  signal: Cancellation,
+  start: () => Promise<T>,
+  onSettled: () => void = () => {},
+): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
+      onSettled();
       reject(signal.reason);
       return;
     }
     // Registered before any listener of the pack's code, so that it runs first.
-    const release = whenAborted(signal, () => reject(signal.reason));
-    start().then(resolve, reject).finally(release);
+    const release = whenAborted(signal, () => {
+      onSettled();
+      reject(signal.reason);
+    });
+    const end = () => {
+      release();
+      onSettled();
+    };
+    start().then(
+      (value) => {
+        end();
+        resolve(value);
+      },
+      (error: unknown) => {
+        end();
+        reject(error);
+      },
+    );
   });
 }

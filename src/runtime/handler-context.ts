@@ -1,3 +1,4 @@
+import type { Cancellation } from "./abort-listeners.ts";
 import type { InputRound } from "./input-requests.ts";
 
 /** The key of the arguments that carries the legacy context (seed 000). Never advertised. */
@@ -14,6 +15,9 @@ export interface HandlerMemory {
   /** Everything that `get` can find, for a handler in another process. Handlers do not see it. */
   snapshot?(): Readonly<Record<string, string>>;
 }
+
+/** The context as the host passes it on to a runner, which makes the handler's of it. */
+export type RunContext = Omit<HandlerContext, "signal"> & { signal: Cancellation };
 
 /** What a handler gets besides its arguments (CONTRACT 4). `input` and `state` are set if it runs again after it asked; the last four only in a session. */
 export interface HandlerContext extends Partial<InputRound> {

@@ -1,4 +1,5 @@
-import type { HandlerContext, HandlerMemory } from "./handler-context.ts";
+import { toSignal } from "./abort-listeners.ts";
+import type { HandlerContext, HandlerMemory, RunContext } from "./handler-context.ts";
 import { runAsHost } from "./late-errors.ts";
 import { checkProgress, toArgumentsJson, toLogData } from "./returned-value.mjs";
 
@@ -38,11 +39,13 @@ function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory
 }
 
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
-export function createHandlerView(context: HandlerContext): HandlerView {
+export function createHandlerView(context: RunContext): HandlerView {
   let isOver = false;
   const { sessionId, invocationId, device, memory, input, state, changed, arguments: given } = context;
   const view: HandlerContext = {
-    signal: context.signal,
+    get signal() {
+      return toSignal(context.signal);
+    },
     options: freezeOptions(context.options),
     log(level, data) {
       if (isOver) return;

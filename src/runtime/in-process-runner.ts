@@ -1,4 +1,4 @@
-import { abortable, whenAborted } from "./abort-listeners.ts";
+import { abortable, type Cancellation, whenAborted } from "./abort-listeners.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import { createHandlerView, freezeOptions } from "./handler-view.ts";
 import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
@@ -41,46 +41,53 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   const asked = new Map<unknown, Promise<void>>();
   let isClosed = false;
 
-  const loaded = new Map<unknown, Awaited<ReturnType<typeof loadFunction>>>();
+  const loaded = new WeakMap<CodePlace, Awaited<ReturnType<typeof loadFunction>>>();
   const load = async (place: CodePlace) => {
-    if (isClosed) throw new Error("The session is closed.");
-    const key = identifyPlace(place);
-    const known = loaded.get(key) ?? (await loadFunction(place));
-    loaded.set(key, known);
+    const known = loaded.get(place) ?? (await loadFunction(place));
+    loaded.set(place, known);
     return known;
+  };
+  const checkOpen = () => {
+    if (isClosed) throw new Error("The session is closed.");
   };
   const runHandler = async (
     place: CodePlace,
     args: Record<string, unknown> | string,
     context: Readonly<HandlerContext>,
+    signal: Cancellation,
   ): Promise<Outcome> => {
     try {
-      const handler = await load(place);
-      context.signal.throwIfAborted();
+      checkOpen();
+      const handler = loaded.get(place) ?? (await load(place));
+      signal.throwIfAborted();
       const returned = describeReturned(await handler(args, context));
       // A watch may return before it ends.
-      if (context.changed !== undefined && !context.signal.aborted)
-        await new Promise<void>((resolve) => whenAborted(context.signal, resolve));
+      if (context.changed !== undefined && !signal.aborted)
+        await new Promise<void>((resolve) => whenAborted(signal, resolve));
       return { returned };
     } catch (thrown) {
       return { thrown: describeThrown(thrown) };
     }
   };
   const invoke: OutcomeRunner["invoke"] = (place, args, context) => {
+    const { signal } = context;
     const view = createHandlerView(context);
-    return abortable(context.signal, () => run(() => runHandler(place, args, view.context))).finally(
-      view.end,
-    );
+    return abortable(signal, () => run(() => runHandler(place, args, view.context, signal)), view.end);
   };
   return {
     invoke,
-    load: (place) => run(async () => void (await load(place))),
+    load: (place) =>
+      run(async () => {
+        checkOpen();
+        await load(place);
+      }),
     initialize(place, context) {
       const done = initializedBelow(options.root);
       const key = identifyPlace(place);
       let running = asked.get(key) ?? done.get(key);
       if (running === undefined) {
         running = run(async () => {
+          checkOpen();
           const initialize = await load(place);
           await initialize(Object.freeze({ options: freezeOptions(context.options) }));
         });

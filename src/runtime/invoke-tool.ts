@@ -4,7 +4,7 @@ import type { BundleRequest } from "./bundle-entry.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
 import { checkStructuredContent, convertOutcome, createErrorResult } from "./convert-result.ts";
 import { describeRefusal } from "./describe-refusal.ts";
-import { type HandlerContext, legacyContextKey } from "./handler-context.ts";
+import { legacyContextKey, type RunContext } from "./handler-context.ts";
 import type { Outcome, OutcomeRunner } from "./tool-code.ts";
 import { failedResult, type ToolResult } from "./tool-result.ts";
 
@@ -17,7 +17,7 @@ export interface ToolInvocation {
   args: Record<string, unknown>;
   /** What the templates of an entry see besides the arguments. */
   request: Omit<BundleRequest, "arguments">;
-  context: Omit<HandlerContext, "options" | "callTool">;
+  context: Omit<RunContext, "options" | "callTool">;
   /** The non-enumerable `_trailblazeContext` of the handler's arguments, in a session. */
   legacyContext?: object;
   /** 0 for a call from outside, one more for each nested call. */
@@ -45,7 +45,7 @@ export async function invokeTool(
   if (!checked.ok) {
     return { result: createErrorResult(describeRefusal(request.name, inputSchema, given, checked)) };
   }
-  const context: HandlerContext = {
+  const context: RunContext = {
     ...call.context,
     options: code.options,
     async callTool(name, args) {

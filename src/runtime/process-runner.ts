@@ -4,7 +4,7 @@ import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type CodeChild, startCodeChild } from "./code-child.ts";
 import { CodeExitError } from "./code-exit-error.ts";
 import type { ChildMessage, MemoryWrite } from "./code-messages.ts";
-import { type HandlerContext, type HandlerMemory, legacyContextKey } from "./handler-context.ts";
+import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
 import { limitReports } from "./late-reports.ts";
 import type { CodePlace } from "./tool-code.ts";
 import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
@@ -38,7 +38,7 @@ export interface ProcessRunner extends OutcomeRunner {
 
 /** A call or an `initialize` that the child has not answered. */
 interface Pending {
-  context: HandlerContext | undefined;
+  context: RunContext | undefined;
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
 }
@@ -174,7 +174,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const ask = (
     message: Readonly<Record<string, unknown>>,
     args: object | string,
-    context: HandlerContext | undefined,
+    context: RunContext | undefined,
   ): { id: number; outcome: Promise<Outcome> } => {
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {

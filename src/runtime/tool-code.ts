@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { HandlerContext } from "./handler-context.ts";
+import type { HandlerContext, RunContext } from "./handler-context.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 
 /** Where the code of a tool or a server is: everything that a new process needs to run it. */
@@ -61,7 +61,7 @@ export interface OutcomeRunner {
    * Runs a handler; only suggestions get a string. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
    * exits. What a handler returns that ignores the signal is dropped.
    */
-  invoke(place: CodePlace, args: Record<string, unknown> | string, context: HandlerContext): Promise<Outcome>;
+  invoke(place: CodePlace, args: Record<string, unknown> | string, context: RunContext): Promise<Outcome>;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,6 @@
 import { ServerCallError } from "../mcp/client/connected-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
+import type { Cancellation } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
@@ -13,7 +14,7 @@ import type { ToolRoute } from "./session-tool.ts";
 interface FailedCall {
   route: ToolRoute;
   memory: SessionMemory;
-  signal: AbortSignal;
+  signal: Cancellation;
   limit: TimeLimit;
 }
 

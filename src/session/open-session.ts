@@ -16,6 +16,7 @@ import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
+import { Recording } from "./recording.ts";
 import { createRequests } from "./resource-calls.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
@@ -24,7 +25,6 @@ import { SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import { SessionStates } from "./session-states.ts";
-import type { RecordedCall } from "./session-tool.ts";
 import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
 import { ToolCalls } from "./tool-calls.ts";
@@ -63,7 +63,7 @@ class Opening {
   readonly #id = randomUUID();
   readonly #resources = new SessionResources();
   readonly #reported: Problem[] = [];
-  readonly #recording: RecordedCall[] = [];
+  readonly #recording = new Recording();
   readonly #memory: SessionMemory;
   readonly #logDir: string;
   readonly #processes: SessionProcesses;
@@ -286,7 +286,10 @@ class Opening {
       own: {
         sessionId: this.#id,
         memory: this.#memory,
-        record: (name, args) => this.#recording.push({ [name]: this.#memory.redact(args) }),
+        record: (name, json) => {
+          const isSecret = this.#memory.secrets().length > 0;
+          this.#recording.add(name, isSecret ? JSON.stringify(this.#memory.redact(JSON.parse(json))) : json);
+        },
         log: (entry) => this.#log(entry),
         ask: this.#ask,
       },

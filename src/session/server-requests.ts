@@ -1,11 +1,11 @@
 import type { ConnectedServer } from "../mcp/client/connected-server.ts";
-import { abortable } from "../runtime/abort-listeners.ts";
+import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 import { describeServerExit, type PlannedServer, type SessionServer } from "./session-servers.ts";
 
 /** What stops the wait for a server. */
 export interface RequestLimits {
-  signal: AbortSignal;
+  signal: Cancellation;
   /** They stand still while the server starts for the request, within its own timeouts. */
   limits?: readonly TimeLimit[] | undefined;
 }

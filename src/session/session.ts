@@ -1,8 +1,10 @@
 import type { Problem } from "../problems/index.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
+import type { CallOptions } from "./call-options.ts";
 import type { AskInput } from "./host-input.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
+import type { Recording } from "./recording.ts";
 import type { ReadOptions, ResourceCalls, ResourceResult } from "./resource-calls.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionChange } from "./session-change.ts";
@@ -12,7 +14,7 @@ import type { SessionResource } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import type { RecordedCall, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
-import type { CallOptions, ToolCalls } from "./tool-calls.ts";
+import type { ToolCalls } from "./tool-calls.ts";
 
 /** The parts of an open session. */
 export interface SessionParts {
@@ -26,7 +28,7 @@ export interface SessionParts {
   /** Those of the clients that it is served to, which hear of changes. */
   servedListeners: Set<(change: SessionChange) => void>;
   memory: SessionMemory;
-  recording: readonly RecordedCall[];
+  recording: Recording;
   resources: SessionResources;
   runners: CodeRunners;
   calls: ToolCalls;
@@ -43,8 +45,6 @@ export class Session implements AsyncDisposable {
   readonly logDir: string;
   /** A `Map` of strings. */
   readonly memory: Map<string, string>;
-  /** The successful calls so far that can be replayed. Sensitive values are redacted. */
-  readonly recording: readonly RecordedCall[];
   readonly #parts: SessionParts;
 
   constructor(parts: SessionParts) {
@@ -52,7 +52,11 @@ export class Session implements AsyncDisposable {
     this.id = parts.id;
     this.logDir = parts.logDir;
     this.memory = parts.memory;
-    this.recording = parts.recording;
+  }
+
+  /** The successful calls so far that can be replayed. Sensitive values are redacted. */
+  get recording(): readonly RecordedCall[] {
+    return this.#parts.recording.calls;
   }
 
   /** What serving a session needs; hosts do not see it. */

@@ -5,7 +5,7 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { Problem } from "../problems/index.ts";
-import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
@@ -20,7 +20,8 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { AskedRequests } from "./asked-requests.ts";
 import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
-import { CallListeners, type CallLog, type ToolLog, type ToolProgress } from "./call-listeners.ts";
+import { CallListeners, type ToolLog } from "./call-listeners.ts";
+import type { CallOptions } from "./call-options.ts";
 import { CallReach } from "./call-reach.ts";
 import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
 import { connect } from "./server-requests.ts";
@@ -30,35 +31,14 @@ import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
-/** Limits of one call, and its progress reports. */
-export interface CallOptions {
-  /** Cancels the call, which rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds. Default: the config's `timeouts.callMs`. */
-  timeoutMs?: number | undefined;
-  /**
-   * Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. A
-   * listener that throws or rejects is reported as `HostListenerFailed`, and the call goes on.
-   */
-  onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /**
-   * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
-   * servers and over stdio do not name their call, and go to all open calls of their server. Throwing: as `onProgress`.
-   */
-  onLog?: ((entry: CallLog) => void) | undefined;
-  /** The answers to what the call asked when it resolved as `InputRequired`, by the keys of the requests. */
-  input?: InputRound["input"] | undefined;
-  /** `details.state` of that result. */
-  state?: unknown;
-}
-
 /** For whom a call is executed: the session itself, or one of the clients that it is served to. */
 export interface CallScope {
   sessionId: string;
   memory: SessionMemory;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
-  record(name: string, args: Readonly<Record<string, unknown>>): void;
+  /** `json`: the arguments. */
+  record(name: string, json: string): void;
   log(entry: ToolLog): void;
   /** Asks for input; `undefined` if there is nobody to ask. */
   ask: AskInput | undefined;
@@ -93,11 +73,13 @@ interface Invocation {
   /** Whether to record the call if it succeeds. */
   recorded: boolean;
   args: Record<string, unknown>;
-  signal: AbortSignal;
+  stop: CallStop;
   limit: TimeLimit;
   onProgress: CallOptions["onProgress"];
   onLog: CallOptions["onLog"];
 }
+
+type InnerCallOptions = Omit<CallOptions, "signal"> & { signal?: Cancellation | undefined };
 
 type Nesting = Pick<Invocation, "scope" | "state" | "depth" | "recorded">;
 
@@ -122,10 +104,14 @@ export class ToolCalls {
     this.own = options.own;
     this.reach = new CallReach(options.report);
     this.#listeners = new CallListeners(options.report);
+    const { closing } = options;
+    whenAborted(closing, () => {
+      for (const { stop } of [...this.#running.values()]) stop.abort(closing.reason);
+    });
   }
 
   /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
-  async callFromHost(
+  callFromHost(
     state: SessionState,
     candidate: ToolCandidate,
     args: unknown,
@@ -191,7 +177,7 @@ export class ToolCalls {
     candidate: ToolCandidate,
     args: unknown,
     { scope, state, depth, ...caller }: Invocation,
-    options: CallOptions,
+    options: InnerCallOptions,
   ): Promise<ToolResult> {
     const recorded = caller.recorded && !caller.candidate.meta.isRecordable;
     const heard = { ...options, onLog: caller.onLog };
@@ -201,7 +187,7 @@ export class ToolCalls {
   async #call(
     candidate: ToolCandidate,
     args: unknown,
-    { signal, ...options }: CallOptions,
+    { signal, ...options }: InnerCallOptions,
     { scope: given, state, depth, recorded }: Nesting,
   ): Promise<ToolResult> {
     const { closing } = this.#options;
@@ -211,21 +197,29 @@ export class ToolCalls {
     const copied = copyArguments(args);
     if ("fault" in copied) return failedResult(copied.fault);
 
-    const stop = new AbortController();
-    const release = [closing, ...(signal === undefined ? [] : [signal])].map((one) =>
-      whenAborted(one, () => stop.abort(one.reason)),
-    );
+    const stop = new CallStop();
+    const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
     const limit = new TimeLimit(options.timeoutMs ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(limit), "TimeoutError")),
     );
     const listeners = this.#listeners.listen(options, candidate.tool.name, memory);
     const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
+    const id = randomUUID();
+    const { args: own } = copied;
+    const { onProgress, onLog } = listeners;
     const invocation: Invocation = {
-      ...{ id: randomUUID(), scope, state, candidate, depth, recorded, limit },
-      ...{ args: copied.args, signal: stop.signal },
-      ...{ onProgress: listeners.onProgress, onLog: listeners.onLog },
+      id,
+      scope,
+      state,
+      candidate,
+      depth,
+      recorded,
+      args: own,
+      stop,
+      limit,
+      onProgress,
+      onLog,
     };
-    const { id } = invocation;
     const { route, tool, meta } = candidate;
     this.#running.set(id, invocation);
     const endCall = state.beginCall();
@@ -233,17 +227,17 @@ export class ToolCalls {
       const result = await this.#runRounds(invocation, copied.json, options);
       if (result.variant === "Success" && recorded && meta.isRecordable) {
         // Recorded without the schema's defaults, which the replay adds again.
-        scope.record(tool.name, route.by === "server" ? copied.args : JSON.parse(copied.json));
+        scope.record(tool.name, copied.json);
       }
       return result;
     } catch (error) {
-      return readCallFailure(error, { route, memory, signal: stop.signal, limit }, this.#options);
+      return readCallFailure(error, { route, memory, signal: stop, limit }, this.#options);
     } finally {
       listeners.end();
       limit.end();
       this.#running.delete(id);
       endCall();
-      for (const end of release) end();
+      release?.();
     }
   }
 
@@ -253,23 +247,23 @@ export class ToolCalls {
     json: string,
     given: Pick<CallOptions, "input" | "state">,
   ): Promise<ToolResult> {
-    const { candidate, scope, depth, signal } = invocation;
+    const { candidate, scope, depth, stop } = invocation;
     const { name } = candidate.tool;
     const call = { name, json };
-    const first = await this.#asked.readRound(call, given);
+    const isAgain = given.input !== undefined || given.state !== undefined;
+    const first = isAgain ? await this.#asked.readRound(call, given) : undefined;
     let isFirst = true;
     const run = (round: InputRound | undefined): Promise<RunOutcome> => {
       // A tool may have changed the arguments of its first run.
-      const args: Record<string, unknown> = isFirst ? invocation.args : JSON.parse(json);
+      const again = isFirst ? invocation : { ...invocation, args: JSON.parse(json) };
       isFirst = false;
       const { route } = candidate;
-      const again = { ...invocation, args };
       return route.by === "server"
         ? this.#callServer(again, route, round)
         : this.#callCode(again, route, round);
     };
     const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(name, invocation.scope);
-    const outcome = await answerRounds(run, ask && ((requests) => ask(requests, signal)), first);
+    const outcome = await answerRounds(run, ask && ((requests) => ask(requests, stop.signal)), first);
     if (!("inputRequired" in outcome)) return outcome;
     const { requests: inputRequests, ...state } = outcome.inputRequired;
     if (!scope.passesRounds) this.#asked.remember(call, outcome.inputRequired);
@@ -291,7 +285,7 @@ export class ToolCalls {
     { server, plan, approval, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
     round: InputRound | undefined,
   ): Promise<RunOutcome> {
-    const { id, scope, state, depth, signal, limit, args, onProgress } = invocation;
+    const { id, scope, state, depth, stop: signal, limit, args, onProgress } = invocation;
     // A remote server gets no address that it could call back.
     const callback = "url" in plan ? undefined : this.#options.callback;
     const { sessionId, memory } = scope;
@@ -336,7 +330,7 @@ export class ToolCalls {
     tool: RunnableTool,
     round: InputRound | undefined,
   ): Promise<RunOutcome> {
-    const { id, scope, state, candidate, args, depth, signal, limit, onProgress } = invocation;
+    const { id, scope, state, candidate, args, depth, stop: signal, limit, onProgress } = invocation;
     const { runners } = this.#options;
     const { config } = state;
     const { sessionId, memory } = scope;

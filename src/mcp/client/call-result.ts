@@ -34,7 +34,7 @@ export function readCallResult(result: JsonObject, era: Era): CallToolResult | {
   if (isError !== undefined && typeof isError !== "boolean") return { fault: "`isError` must be a boolean" };
   if (_meta !== undefined && !isRecord(_meta)) return { fault: "`_meta` must be an object" };
   return {
-    content: content.filter(isBlock),
+    content: content as ContentBlock[],
     ...(structuredContent === undefined ? {} : { structuredContent }),
     ...(isError === undefined ? {} : { isError }),
     ...(_meta === undefined ? {} : { _meta }),

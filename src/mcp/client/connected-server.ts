@@ -1,4 +1,5 @@
 import type { UnexpectedExit } from "../../problems/index.ts";
+import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../../runtime/input-requests.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
@@ -109,7 +110,7 @@ export interface ServerLog {
 
 export interface ServerCallOptions {
   /** When it aborts, `notifications/cancelled` is sent once and the call rejects with its reason. */
-  signal?: AbortSignal | undefined;
+  signal?: Cancellation | undefined;
   /** Its end is left to the caller. */
   limit: TimeLimit;
   /**

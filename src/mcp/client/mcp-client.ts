@@ -170,7 +170,11 @@ export class McpClient {
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
     const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities("modern")) : params;
-    this.#send({ id, method, params: sent }, (error) => this.#settle(id)?.reject(error), stream?.signal);
+    this.#send(
+      { jsonrpc: "2.0", id, method, params: sent },
+      (error) => this.#settle(id)?.reject(error),
+      stream?.signal,
+    );
     return {
       id,
       answer,
@@ -185,14 +189,10 @@ export class McpClient {
     };
   }
 
-  #send(
-    message: Omit<OutgoingMessage, "jsonrpc">,
-    onFailure: (error: unknown) => void,
-    requestSignal?: AbortSignal,
-  ): void {
+  #send(message: OutgoingMessage, onFailure: (error: unknown) => void, requestSignal?: AbortSignal): void {
     try {
       const options = requestSignal === undefined ? undefined : { requestSignal };
-      this.#transport.send({ jsonrpc: "2.0", ...message }, options)?.catch(onFailure);
+      this.#transport.send(message, options)?.catch(onFailure);
     } catch (error) {
       onFailure(error);
     }
@@ -200,7 +200,7 @@ export class McpClient {
 
   /** Sends a message without an answer. If it is lost, so is the next request, which then fails. */
   #notify(message: Omit<OutgoingMessage, "jsonrpc">): void {
-    this.#send(message, () => {});
+    this.#send({ jsonrpc: "2.0", ...message }, () => {});
   }
 
   #settle(id: number): Pending | undefined {

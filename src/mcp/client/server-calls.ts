@@ -1,12 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
-import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import { readCallResult, readCompletionResult, readPromptResult, readResourceResult } from "./call-result.ts";
 import {
   type ConnectedServer,
   type ServerAnswer,
+  type ServerCall,
   ServerCallError,
   type ServerCallOptions,
   type ServerLog,
@@ -38,8 +39,8 @@ interface OpenCall {
   user: unknown;
   questions: number;
   isAsking: boolean;
-  /** Aborts when the call has ended. */
-  ended: AbortSignal;
+  /** Aborted when the call has ended. */
+  ended: CallStop;
 }
 
 /** A message that may be the server's: shortened and redacted. */
@@ -97,7 +98,7 @@ export function createServerCalls(
   /** Sends a request; `read` returns its result, or why it is invalid. */
   async function call<Result extends object>(
     method: string,
-    { _meta, ...params }: { _meta?: JsonObject } & JsonObject,
+    params: Readonly<JsonObject> | ServerCall,
     { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
     read: (result: JsonObject) => Result | { fault: string },
   ): Promise<ServerAnswer<Result>> {
@@ -105,18 +106,20 @@ export function createServerCalls(
     const end = findEnd();
     if (end !== undefined) throw end;
     const token = ++lastToken;
-    const { progressToken: _, ...meta } = _meta ?? {};
+    const logMeta = isModern && (server.wantsLogs || onLog !== undefined) ? allLogs : undefined;
+    const meta: JsonObject = { ...logMeta, ...(params._meta as JsonObject | undefined) };
+    if ("progressToken" in meta) delete meta.progressToken;
     if (onProgress !== undefined) {
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const logMeta = isModern && (server.wantsLogs || onLog !== undefined) ? allLogs : {};
-    const answers = round && isModern ? (await import("./server-questions.ts")).toRoundParams(round) : {};
-    const sent = { ...params, ...answers, _meta: { ...logMeta, ...meta } };
+    const answers =
+      round && isModern ? (await import("./server-questions.ts")).toRoundParams(round) : undefined;
+    const sent = { ...params, ...answers, _meta: meta };
     const request = client.request(method, sent, { resultTypes: ["input_required"] });
     if (onLog !== undefined) logListeners.set(request.id, onLog);
-    const ended = new AbortController();
-    const open = { id: request.id, ask, user, questions: 0, isAsking: false, ended: ended.signal };
+    const ended = new CallStop();
+    const open = { id: request.id, ask, user, questions: 0, isAsking: false, ended };
     openCalls.add(open);
     const { onOver } = limit;
     limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
@@ -147,7 +150,7 @@ export function createServerCalls(
       listeners.delete(token);
       logListeners.delete(request.id);
       openCalls.delete(open);
-      ended.abort();
+      ended.abort(undefined);
     }
   }
 
@@ -173,7 +176,7 @@ export function createServerCalls(
     try {
       const read = await readElicitation(params);
       if ("fault" in read) throw new AnswerError(`Invalid request: ${read.fault}`, rpcCode.params);
-      const stop = AbortSignal.any([signal, call.ended]);
+      const stop = AbortSignal.any([signal, call.ended.signal]);
       const answers = await call.ask?.({ input: read.request }, stop);
       return toElicitResult(answers?.input ?? { action: "cancel" });
     } finally {
@@ -183,7 +186,7 @@ export function createServerCalls(
 
   return {
     callTool: (params, options) =>
-      call("tools/call", { ...params }, options, (result) => readCallResult(result, client.era)),
+      call("tools/call", params, options, (result) => readCallResult(result, client.era)),
     getPrompt: (name, args, options) =>
       call("prompts/get", { name, arguments: args }, options, readPromptResult),
     readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),

@@ -105,6 +105,11 @@ export function openStdioChannel(
         const limit = formatSize(limits.waitingBytes);
         return refuse(`it does not read its input; at most ${limit} may wait for it`);
       }
+      // What is sent in one turn is written at once, which costs both sides one system call instead of one a message.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        process.nextTick(() => stdin.uncork());
+      }
       stdin.write(line);
     },
     bytesRead: () => read,
