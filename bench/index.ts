@@ -1,4 +1,5 @@
-// npm run bench -- [NAME…] [--rounds N] [--cpu]
+// npm run bench -- [NAME…] [--rounds N] [--cpu] [--draw]
+import { availableParallelism, loadavg } from "node:os";
 import { benchCatalog } from "./catalog.ts";
 import { benchDiscovery } from "./discovery.ts";
 import { benchLock } from "./lock.ts";
@@ -6,7 +7,9 @@ import { benchReplicas } from "./replicas.ts";
 import { benchServe } from "./serve.ts";
 import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
+import { drawFigures, keepFigures } from "./support/figures.ts";
 import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
+import { takeTables } from "./support/print.ts";
 import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
@@ -23,6 +26,8 @@ const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<voi
 // Node 20 reads these certificates at every start, which can take longer than everything measured here.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
+const readLoad = () => Number(loadavg()[0]?.toFixed(1));
+
 const { names, options } = readCommandLine(process.argv.slice(2));
 for (const name of names) {
   if (!benchmarks.has(name))
@@ -30,6 +35,19 @@ for (const name of names) {
 }
 for (const [name, bench] of benchmarks) {
   if (names.length > 0 && !names.includes(name)) continue;
-  console.log(`\n## ${name}: ${options.rounds} rounds, ${options.cpu ? "user and system" : "wall"} time\n`);
-  await bench(options);
+  if (!options.draw) {
+    const time = options.cpu ? "user and system" : "wall";
+    console.log(`\n## ${name}: ${options.rounds} rounds, ${time} time\n`);
+    const before = readLoad();
+    await bench(options);
+    keepFigures(name, {
+      date: new Date().toISOString().slice(0, 10),
+      node: process.versions.node,
+      rounds: options.rounds,
+      time,
+      load: { before, after: readLoad(), cores: availableParallelism() },
+      tables: takeTables(),
+    });
+  }
+  drawFigures(name);
 }

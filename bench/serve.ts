@@ -78,7 +78,7 @@ const eras: readonly Era[] = [
     name: "legacy",
     bare: fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url)),
     // 0.45 of the throughput is 2.22 of the time.
-    aims: { oneAtATime: 2.5, atOnce: 2.22 },
+    aims: { oneAtATime: 1.1, atOnce: 1.2 },
     async connect(args, cwd) {
       const client = new LegacyClient(info);
       await client.connect(new LegacyStdio(launch(args, cwd)));
@@ -88,7 +88,7 @@ const eras: readonly Era[] = [
   {
     name: "modern",
     bare: fileURLToPath(new URL("support/modern-sdk-server.mjs", import.meta.url)),
-    aims: { oneAtATime: 1.15, atOnce: 2.22 },
+    aims: { oneAtATime: 1.1, atOnce: 1.2 },
     async connect(args, cwd) {
       const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
       await client.connect(new ModernStdio(launch(args, cwd)));

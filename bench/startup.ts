@@ -8,10 +8,10 @@ import { withTemporaryTrees } from "./support/temporary-trees.ts";
 const versionAim = 1.3;
 /** By the number of installed packages. */
 const listAims: ReadonlyMap<number, number> = new Map([
-  [20, 1.5],
-  [300, 1.8],
-  [1000, 2.3],
-  [2745, 3.4],
+  [20, 1.45],
+  [300, 1.75],
+  [1000, 2.2],
+  [2745, 3.2],
 ]);
 const npmAim = 0.083;
 const npmRounds = 5;
