@@ -10,7 +10,7 @@ import { hostVersion } from "../../version.ts";
 import type { DescribedPack } from "../docs/describe-pack.ts";
 import { editManifest, type ManifestChange, publishFiles } from "./edit-manifest.ts";
 import { describeServer, type ExportedServer, programOf, readBins } from "./exported-server.ts";
-import { type ExportedFile, type ExportOptions, formatJson, formats } from "./formats.ts";
+import { type ExportedFile, type ExportOptions, formats } from "./formats.ts";
 
 /** A file of a plan. */
 export interface PlannedFile {
@@ -57,29 +57,11 @@ function versionsIn(text: string, { pack }: ExportedServer): string[] {
   return named.map((rest) => /^[^"\s]*/.exec(rest)?.[0] ?? "");
 }
 
-/** Keys of exports whose values are texts of package.json. */
-const copiedKeys = ["description", "author", "homepage", "repository", "license", "keywords"];
-
-/** A JSON text as an export formats it, without the texts of package.json; `undefined` for another text. */
-function readDerived(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || formatJson(value) !== text) return undefined;
-    return formatJson(Object.fromEntries(Object.entries(value).filter(([key]) => !copiedKeys.includes(key))));
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Whether an export wrote a text: it carries the mark, or is what would be written for the version that it names.
- * package.json may have had other texts then.
- */
+/** Whether an export wrote a text: it carries the mark, or is what would be written for the version that it names. */
 function isOwn(text: string, { mark, write }: ExportedFile, server: ExportedServer): boolean {
   if (mark !== undefined) return text.includes(mark);
-  const derived = readDerived(text.replaceAll("\r\n", "\n"));
-  if (derived === undefined) return false;
-  return versionsIn(text, server).some((version) => derived === readDerived(write(version)));
+  const written = text.replaceAll("\r\n", "\n");
+  return versionsIn(text, server).some((version) => written === write(version));
 }
 
 /** The changes of package.json that make a program a command of the package. */
