@@ -1,9 +1,10 @@
-export type { AdaptedSession, AdapterOptions } from "./adapters/adapted-tools.ts";
+export type { AdaptedSession, AdapterOptions, DeferOptions } from "./adapters/adapted-tools.ts";
 export { type AiSdkOutput, type AiSdkPart, type AiSdkTool, aiSdkTools } from "./adapters/ai-sdk.ts";
 export {
   type AnthropicPart,
   type AnthropicTool,
   type AnthropicToolResult,
+  type AnthropicToolSearch,
   type AnthropicTools,
   type AnthropicToolUse,
   anthropicTools,
@@ -17,6 +18,7 @@ export {
   type OpenAiPart,
   type OpenAiTool,
   type OpenAiToolMessage,
+  type OpenAiToolSearch,
   type OpenAiTools,
   openAiTools,
 } from "./adapters/open-ai.ts";

@@ -32,6 +32,8 @@ export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./s
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
 export type { ReadOptions, ResourceResult } from "./session/resource-calls.ts";
+export type { FoundTool } from "./session/search/tool-index.ts";
+export type { LlmToolsOptions, SearchOptions } from "./session/search/tool-search.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";

@@ -3,8 +3,10 @@ import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/call-options.ts";
+import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { Session } from "../session/session.ts";
 import type { SessionTool } from "../session/session-tool.ts";
 
@@ -17,6 +19,22 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
   toolsets?: readonly string[] | undefined;
   /** Only these tools, by their advertised names. */
   names?: readonly string[] | undefined;
+  /**
+   * With more tools than this, the model gets `always`, the tool `search_tools`, and what it has found so far. Calls of the
+   * others work, too.
+   */
+  above?: LlmToolsOptions["above"];
+  /** Advertised names of the tools that the model gets in any case. */
+  always?: LlmToolsOptions["always"];
+}
+
+/** For providers that search tools themselves. */
+export interface DeferOptions {
+  /**
+   * Leaves the search to the provider: all tools are given, but marked as to be loaded when they are found, except
+   * `always`, or else the first. `above` then has no effect.
+   */
+  defer?: boolean | undefined;
 }
 
 /** Arguments of a model that are longer are refused. In UTF-16 code units. */
@@ -32,13 +50,11 @@ async function describeFault(error: DataSyntaxError): Promise<string> {
 
 /** The tools of a session that a model gets, and how it calls them. Calls of a model resolve unless they are aborted. */
 export class AdaptedTools {
-  readonly tools: readonly SessionTool[];
   readonly #session: AdaptedSession;
-  readonly #options: AdapterOptions;
-  readonly #names: ReadonlySet<string>;
+  readonly #options: AdapterOptions & DeferOptions;
 
   /** Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks. */
-  constructor(session: AdaptedSession, options: AdapterOptions = {}) {
+  constructor(session: AdaptedSession, options: AdapterOptions & DeferOptions = {}) {
     this.#session = session;
     this.#options = options;
     const { names, toolsets } = options;
@@ -51,12 +67,41 @@ export class AdaptedTools {
       );
     const known = offered.flatMap((tool) => tool.toolsets);
     for (const name of toolsets ?? []) this.#require("ToolsetNotFound", name, known);
-    this.tools = offered.filter(
-      (tool) =>
-        (names === undefined || names.includes(tool.name)) &&
-        (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
-    );
-    this.#names = new Set(this.tools.map(({ name }) => name));
+    // Reports names and collisions before a model is asked.
+    this.listTools();
+  }
+
+  /** Every tool that the model may call, besides the search. */
+  #findAllowed(): SessionTool[] {
+    const { names, toolsets } = this.#options;
+    return this.#session
+      .toolsForLlm()
+      .filter(
+        (tool) =>
+          (names === undefined || names.includes(tool.name)) &&
+          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
+      );
+  }
+
+  /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
+  listTools(): readonly SessionTool[] {
+    const { above, always, defer } = this.#options;
+    const allowed = this.#findAllowed();
+    if ((above === undefined && always === undefined) || defer === true) return allowed;
+    // Also if there are few: the options are checked, and the model may know the search from before.
+    const listed = this.#session.toolsForLlm({ above, always });
+    if (allowed.length <= (above ?? defaultAbove)) return allowed;
+    const names = new Set(allowed.map(({ name }) => name));
+    return listed.filter(({ name }) => names.has(name) || name === searchToolName);
+  }
+
+  /** The tools that a provider is to load when it finds them: all but those that are always loaded, at least one. */
+  findDeferred(): ReadonlySet<string> {
+    const { always = [], defer } = this.#options;
+    if (defer !== true) return new Set();
+    const names = this.listTools().map(({ name }) => name);
+    const loaded = names.some((name) => always.includes(name)) ? always : names.slice(0, 1);
+    return new Set(names.filter((name) => !loaded.includes(name)));
   }
 
   #require(code: "ToolNotFound" | "ToolsetNotFound", name: string, known: readonly string[]): void {
@@ -77,16 +122,14 @@ export class AdaptedTools {
     const signals = [own, signal].filter((one) => one !== undefined);
     const joined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
     joined?.throwIfAborted();
-    if (typeof name !== "string" || !this.#names.has(name)) return failedResult(this.#describeUnknown(name));
+    const names = new Set([...this.#findAllowed(), ...this.listTools()].map((tool) => tool.name));
+    if (typeof name !== "string" || !names.has(name)) return failedResult(describeUnknown(name, [...names]));
     const args = await readArguments(written);
     if ("fault" in args) return failedResult(args.fault);
     try {
-      const result = await this.#session.callTool(name, args.value, {
-        signal: joined,
-        timeoutMs,
-        onProgress,
-        onLog,
-      });
+      const among = name === searchToolName ? this.#findAllowed().map((tool) => tool.name) : undefined;
+      const options = { signal: joined, timeoutMs, onProgress, onLog, among };
+      const result = await this.#session.callTool(name, args.value, options);
       if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
       // APIs refuse a failure without words.
       return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
@@ -96,14 +139,14 @@ export class AdaptedTools {
       throw error;
     }
   }
+}
 
-  #describeUnknown(name: unknown): string {
-    if (typeof name !== "string")
-      return `The name of a tool must be a string, but it is ${describeType(name)}.`;
-    const nearest = findNearestNames(name, [...this.#names]);
-    const question = nearest.length === 0 ? "" : ` Did you mean ${listOf(nearest.map(printable))}?`;
-    return `There is no tool ${quote(name)}.${question}`;
-  }
+function describeUnknown(name: unknown, known: readonly string[]): string {
+  if (typeof name !== "string")
+    return `The name of a tool must be a string, but it is ${describeType(name)}.`;
+  const nearest = findNearestNames(name, known);
+  const question = nearest.length === 0 ? "" : ` Did you mean ${listOf(nearest.map(printable))}?`;
+  return `There is no tool ${quote(name)}.${question}`;
 }
 
 /** The arguments of a call: an object, or the JSON of one. Some models send nothing for a tool without arguments. */

@@ -1,4 +1,6 @@
+import { searchToolName } from "../qualified-names/search-tool.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
+import type { SessionTool } from "../session/session-tool.ts";
 import {
   type AdaptedSession,
   AdaptedTools,
@@ -51,24 +53,38 @@ function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
 }
 
 /**
- * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. Throws `TrailblazeError`:
+ * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. With `above` or `always`,
+ * what the model finds joins the object, for its next step. Throws `TrailblazeError`:
  * `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks.
  */
 export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
   const adapted = new AdaptedTools(session, options);
-  return Object.fromEntries(
-    adapted.tools.map((tool): [string, AiSdkTool] => {
-      const { description } = describeForModel(tool);
-      return [
-        tool.name,
-        {
-          ...(description === undefined ? {} : { description }),
-          ...(tool.title === undefined ? {} : { title: tool.title }),
-          inputSchema: standardSchema(tool),
-          execute: (input, { abortSignal }) => adapted.call(tool.name, input, abortSignal),
-          toModelOutput,
-        },
-      ];
-    }),
-  );
+  const tools: Record<string, AiSdkTool> = {};
+  const createTool = (tool: SessionTool): AiSdkTool => {
+    const { description } = describeForModel(tool);
+    return {
+      ...(description === undefined ? {} : { description }),
+      ...(tool.title === undefined ? {} : { title: tool.title }),
+      inputSchema: standardSchema(tool),
+      async execute(input, { abortSignal }) {
+        const result = await adapted.call(tool.name, input, abortSignal);
+        if (tool.name === searchToolName) addTools();
+        return result;
+      },
+      toModelOutput,
+    };
+  };
+  // AI SDK reads the object again for each step.
+  const addTools = () => {
+    for (const tool of adapted.listTools()) {
+      if (Object.hasOwn(tools, tool.name)) continue;
+      // Not an assignment, which a tool called `__proto__` would turn into another thing.
+      Object.defineProperty(tools, tool.name, {
+        ...{ value: createTool(tool), enumerable: true },
+        ...{ configurable: true, writable: true },
+      });
+    }
+  };
+  addTools();
+  return tools;
 }

@@ -3,6 +3,7 @@ import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
+  type DeferOptions,
   dataOfBlock,
   describeBlock,
   describeForModel,
@@ -15,6 +16,14 @@ export interface AnthropicTool {
   name: string;
   description?: string;
   input_schema: { type: "object" } & Record<string, unknown>;
+  /** Set if the provider loads the tool when it finds it. */
+  defer_loading?: true;
+}
+
+/** The provider's own search of tools. */
+export interface AnthropicToolSearch {
+  type: "tool_search_tool_bm25_20251119";
+  name: "tool_search_tool_bm25";
 }
 
 /** A block of the type `tool_use`. */
@@ -43,8 +52,9 @@ export interface AnthropicToolResult {
 }
 
 /** The tools of a session for Anthropic's Messages API. */
-export interface AnthropicTools {
-  tools: AnthropicTool[];
+export interface AnthropicTools<Tool = AnthropicTool> {
+  /** Those of the moment: read it for each request if they can change. */
+  readonly tools: Tool[];
   /**
    * Runs a call and resolves with the block to send back, also if the call fails. Rejects with the reason of a signal that
    * aborted it.
@@ -73,13 +83,30 @@ const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.
  * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
  * names in the options that the session lacks.
  */
-export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
+export function anthropicTools(
+  session: AdaptedSession,
+  options?: AdapterOptions & { defer?: false },
+): AnthropicTools;
+/** The same, with the provider's own search of tools. */
+export function anthropicTools(
+  session: AdaptedSession,
+  options: AdapterOptions & DeferOptions,
+): AnthropicTools<AnthropicTool | AnthropicToolSearch>;
+export function anthropicTools(
+  session: AdaptedSession,
+  options: AdapterOptions & DeferOptions = {},
+): AnthropicTools<AnthropicTool | AnthropicToolSearch> {
   const adapted = new AdaptedTools(session, options);
   return {
-    tools: adapted.tools.map((tool) => {
-      const { schema, ...rest } = describeForModel(tool);
-      return { ...rest, input_schema: schema };
-    }),
+    get tools() {
+      const deferred = adapted.findDeferred();
+      const tools = adapted.listTools().map((tool): AnthropicTool => {
+        const { schema, ...rest } = describeForModel(tool);
+        return { ...rest, input_schema: schema, ...(deferred.has(tool.name) ? { defer_loading: true } : {}) };
+      });
+      const search = { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" } as const;
+      return options.defer === true && tools.length > 0 ? [search, ...tools] : tools;
+    },
     async call({ id, name, input }, { signal } = {}) {
       const result = await adapted.call(name, input, signal);
       const failed = result.variant !== "Success";

@@ -1,3 +1,4 @@
+import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { Session } from "../session/session.ts";
 
 /** A message of JSON-RPC. */
@@ -60,13 +61,15 @@ class End implements SessionTransport {
 
 /**
  * A connection to an open session in memory, for one MCP client: `await client.connect(mcpTransport(session))`. It offers
- * what `trailblaze start` without a server offers. Closing it leaves the session open; closing the session ends it.
+ * what `trailblaze start` without a server offers. Closing it leaves the session open; closing the session ends it. With
+ * options, the client is listed `search_tools` instead of all tools if there are many, as with `--tool-search`; the
+ * connection then rejects with `NameCollision` if a tool is called so.
  */
-export function mcpTransport(session: Session): SessionTransport {
+export function mcpTransport(session: Session, toolSearch?: LlmToolsOptions): SessionTransport {
   const server = new End();
   const client = new End(async () => {
     const { serveInMemory } = await import("../serve/serve-in-memory.ts");
-    await serveInMemory(session, server);
+    await serveInMemory(session, server, toolSearch);
   });
   client.other = server;
   server.other = client;

@@ -3,6 +3,7 @@ import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
+  type DeferOptions,
   dataOfBlock,
   describeBlock,
   describeForModel,
@@ -20,6 +21,13 @@ export interface OpenAiTool {
   parameters: JsonSchema;
   /** A strict schema allows only a subset of JSON Schema. */
   strict: false;
+  /** Set if the provider loads the tool when it finds it. */
+  defer_loading?: true;
+}
+
+/** The provider's own search of tools. */
+export interface OpenAiToolSearch {
+  type: "tool_search";
 }
 
 /** A tool of the Chat Completions API. */
@@ -64,11 +72,11 @@ export interface OpenAiToolMessage {
 }
 
 /** The tools of a session for OpenAI's APIs. */
-export interface OpenAiTools {
-  /** For the Responses API. */
-  tools: OpenAiTool[];
-  /** For the Chat Completions API. */
-  chatTools: OpenAiChatTool[];
+export interface OpenAiTools<Tool = OpenAiTool> {
+  /** For the Responses API. Those of the moment: read it for each request if they can change. */
+  readonly tools: Tool[];
+  /** For the Chat Completions API, which has no search of its own. Also those of the moment. */
+  readonly chatTools: OpenAiChatTool[];
   /**
    * Runs a call and resolves with the item or message to send back, also if the call fails. Rejects with the reason of a
    * signal that aborted it.
@@ -105,10 +113,22 @@ const isFunctionCall = (item: OpenAiFunctionCall | OpenAiChatCall): item is Open
  * The tools of a session for OpenAI's Responses and Chat Completions APIs. Throws `TrailblazeError`: `ToolNotFound` and
  * `ToolsetNotFound` for names in the options that the session lacks.
  */
-export function openAiTools(session: AdaptedSession, options: AdapterOptions = {}): OpenAiTools {
+export function openAiTools(
+  session: AdaptedSession,
+  options?: AdapterOptions & { defer?: false },
+): OpenAiTools;
+/** The same, with the provider's own search of tools. */
+export function openAiTools(
+  session: AdaptedSession,
+  options: AdapterOptions & DeferOptions,
+): OpenAiTools<OpenAiTool | OpenAiToolSearch>;
+export function openAiTools(
+  session: AdaptedSession,
+  options: AdapterOptions & DeferOptions = {},
+): OpenAiTools<OpenAiTool | OpenAiToolSearch> {
   const adapted = new AdaptedTools(session, options);
   const described = () =>
-    adapted.tools.map((tool) => {
+    adapted.listTools().map((tool) => {
       const { schema: parameters, ...rest } = describeForModel(tool);
       return { ...rest, parameters };
     });
@@ -124,8 +144,21 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
     return { role: "tool", tool_call_id: item.id, content: textOfResult(result) };
   }
   return {
-    tools: described().map((one) => ({ type: "function", ...one, strict: false })),
-    chatTools: described().map((one) => ({ type: "function", function: one })),
+    get tools() {
+      const deferred = adapted.findDeferred();
+      const tools = described().map(
+        (one): OpenAiTool => ({
+          ...{ type: "function", ...one, strict: false },
+          ...(deferred.has(one.name) ? { defer_loading: true } : {}),
+        }),
+      );
+      return options.defer === true && tools.length > 0
+        ? [...tools, { type: "tool_search" as const }]
+        : tools;
+    },
+    get chatTools() {
+      return described().map((one) => ({ type: "function" as const, function: one }));
+    },
     call: call as OpenAiTools["call"],
   };
 }

@@ -7,6 +7,8 @@ export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] 
   description: string;
   /** The name of the option's value in the help, if it has one. */
   placeholder?: string;
+  /** The value of the option without one; written with `=`, a value is taken. */
+  bare?: string;
   /** All values, if the option has a fixed set of them. */
   values?: readonly string[];
 };

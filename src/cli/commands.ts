@@ -242,6 +242,13 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         description: "Also offer a server's tools that need a session or are hidden from models",
       },
       ...startOptions,
+      "tool-search": {
+        type: "string",
+        bare: "30",
+        placeholder: "NUMBER",
+        description:
+          "With more tools than this, list search_tools instead of them (default: 30; session only)",
+      },
       "no-watch": { type: "boolean", description: "Ignore changes in the project (session only)" },
       ...sessionOptions,
     },

@@ -4,10 +4,11 @@ import { formatColumns, wrap } from "./layout.ts";
 
 function formatOption(
   name: string,
-  { short, placeholder, description }: OptionDescription,
+  { short, placeholder, bare, description }: OptionDescription,
 ): [string, string] {
   const dashes = short === undefined ? `    --${name}` : `-${short}, --${name}`;
-  return [placeholder === undefined ? dashes : `${dashes} ${placeholder}`, description];
+  const value = bare === undefined ? ` ${placeholder}` : `[=${placeholder}]`;
+  return [placeholder === undefined ? dashes : `${dashes}${value}`, description];
 }
 
 const exitCodes = [

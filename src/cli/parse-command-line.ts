@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { CommandDescription, CommandInput } from "./command.ts";
+import type { CommandDescription, CommandInput, OptionDescription } from "./command.ts";
 import { commands, commonOptions } from "./commands.ts";
 
 export interface ParsedCommandLine {
@@ -39,10 +39,18 @@ export async function parseCommandLine(name: string, args: readonly string[]): P
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command === undefined) return await failForUnknown(name);
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
+  const own: Readonly<Record<string, OptionDescription>> = command.options;
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const written = args.map((arg, index) => {
+    const name = arg.slice(2);
+    const bare =
+      index < end && arg.startsWith("--") && Object.hasOwn(own, name) ? own[name]?.bare : undefined;
+    return bare === undefined ? arg : `${arg}=${bare}`;
+  });
   let parsed: { values: CommandInput["options"]; positionals: string[] };
   try {
     parsed = parseArgs({
-      args: [...args],
+      args: written,
       options: { ...commonOptions, ...command.options },
       allowPositionals: true,
       strict: true,

@@ -37,6 +37,8 @@ export const sessionProblems = {
     collisions: readonly { name: string; sources: readonly string[] }[];
     /** A call uses the name. */
     isCalled?: boolean;
+    /** The name is that of the search for tools. */
+    isReserved?: boolean;
     /** Default: tools. */
     kind?: "prompt";
   }>({
@@ -51,13 +53,15 @@ export const sessionProblems = {
       const claims = [...namesBySources].map(([from, names]) => `${listSome(names)} (from ${from})`);
       return `${kind === "prompt" ? "Prompt" : "Tool"} names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
-    hint: ({ isCalled, kind = "tool" }) =>
-      isCalled
-        ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
-        : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix or suffix.",
+    hint: ({ isCalled, isReserved, kind = "tool" }) =>
+      isReserved
+        ? "In trailblaze.config.yaml, set `prefix` for the tool's server, or exclude the tool with `packs.deny`."
+        : isCalled
+          ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
+          : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix or suffix.",
   }),
   UnmatchedPattern: entry<{
-    /** The key of the config, with dots between its parts. */
+    /** The key of the config, with dots between its parts; or the option `always`, which names tools for models. */
     key: string;
     pattern: string;
     /** Similar names, best first. */
@@ -66,12 +70,16 @@ export const sessionProblems = {
     title: "Pattern or name in the config matches nothing",
     severity: "warning",
     message: ({ key, pattern }) =>
-      `${quote(pattern, 200)} in \`${printable(key)}\` of the config matches ${key.includes(".tools.") ? "no tool of the server" : "nothing that is installed"}.`,
+      key === "always"
+        ? `${quote(pattern, 200)} in \`always\` is not the name of a tool for models.`
+        : `${quote(pattern, 200)} in \`${printable(key)}\` of the config matches ${key.includes(".tools.") ? "no tool of the server" : "nothing that is installed"}.`,
     hint: ({ key, nearest }) =>
       nearest.length > 0
         ? `Did you mean ${listOf(nearest)}?`
-        : key.includes(".tools.")
-          ? "Run `trailblaze tools` to see the server's tools."
+        : key === "always" || key.includes(".tools.")
+          ? key === "always"
+            ? "Run `trailblaze tools` to see the names."
+            : "Run `trailblaze tools` to see the server's tools."
           : "Run `trailblaze list` to see what is installed.",
   }),
   HostListenerFailed: entry<{

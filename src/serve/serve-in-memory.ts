@@ -2,26 +2,40 @@ import { randomUUID } from "node:crypto";
 import type { ProtocolServer } from "../mcp/protocol-server.ts";
 import { DualServer } from "../mcp/stdio/dual-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
+import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-change.ts";
 import { serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 
-/** Serves an open session to the client at the other end of a connection in memory, until one of the two is closed. */
-export async function serveInMemory(session: Session, connection: object): Promise<void> {
-  const { resources, servedListeners } = Session.partsOf(session);
+/**
+ * Serves an open session to the client at the other end of a connection in memory, until one of the two is closed. Rejects
+ * with `TrailblazeError`: `InvalidArguments`, `NameCollision` for a tool with the name of the search.
+ */
+export async function serveInMemory(
+  session: Session,
+  connection: object,
+  toolSearch?: LlmToolsOptions,
+): Promise<void> {
+  const { state, resources, servedListeners } = Session.partsOf(session);
   const { closing } = resources;
   closing.throwIfAborted();
   // The host of the session gets its problems itself.
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   const sessionId = randomUUID();
   let scope: ClientScope | undefined;
-  const own = gateway.serve(() => {
+  const scopeOf = () => {
     scope ??= gateway.createScope(sessionId);
     return scope;
-  });
+  };
+  if (toolSearch !== undefined) {
+    checkOptions(toolSearch);
+    refuseSearchName(state());
+  }
+  const legacy = gateway.serve(scopeOf, toolSearch && { options: toolSearch, grows: true });
+  const modern = toolSearch ? gateway.serve(scopeOf, { options: toolSearch, grows: false }) : legacy;
   const eras = serveEras(
-    { legacy: () => own, modern: own },
+    { legacy: () => legacy, modern },
     { protocol: "both", cacheTtl: 0, token: undefined },
   );
   const server = new DualServer(() => eras.legacy({ sessionId }), eras.modern.stdio);

@@ -1,6 +1,7 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition } from "../config/session-config.ts";
 import type { ServedProtocol } from "../mcp/protocol-server.ts";
+import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
 /** How a server is offered over HTTP. */
@@ -70,10 +71,17 @@ export interface RunningServer {
 }
 
 /** What only a served session has. Its servers start when they are needed unless `start` or the config says otherwise. */
-export type ServedSessionOptions = Pick<
-  SessionOptions,
-  "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch" | "start" | "idleMs"
->;
+export interface ServedSessionOptions
+  extends Pick<
+    SessionOptions,
+    "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch" | "start" | "idleMs"
+  > {
+  /**
+   * Lists `search_tools` instead of all tools if there are many, as `toolsForLlm` does with these options. The lists of legacy
+   * clients grow by what they find. A tool called `search_tools` is a `NameCollision`.
+   */
+  toolSearch?: LlmToolsOptions | undefined;
+}
 
 /** Options of the command. `http` applies if the server's definition selects HTTP. */
 export interface CommandServeOptions extends ServeOptions {

@@ -6,16 +6,18 @@ import type {
   ServedServer,
   ServedTool,
 } from "../mcp/served-server.ts";
-import { TrailblazeError } from "../problems/index.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { searchToolName } from "../qualified-names/search-tool.ts";
 import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
 import type { AskInput } from "../session/host-input.ts";
+import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/search/tool-search.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { ToolCandidate } from "../session/session-tool.ts";
+import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import type { CallScope } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
@@ -24,6 +26,13 @@ import { servePrompt } from "./serve-prompt.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
+
+/** Which of a session's tools a client is listed. */
+export interface ServedSearch {
+  options: LlmToolsOptions;
+  /** Whether what the client finds joins its list. */
+  grows: boolean;
+}
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
 function toCallResult({ variant, content, structuredContent, details }: ToolResult): CallToolResult {
@@ -62,6 +71,7 @@ export class SessionGateway {
   readonly #report: (message: string) => void;
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #resources: GatewayResources;
+  readonly #reported = new Set<string>();
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
@@ -104,19 +114,41 @@ export class SessionGateway {
     return this.#parts;
   }
 
-  /** What a client is served. `scopeOf` is called for each of its requests. */
-  serve(scopeOf: () => ClientScope): ServedServer {
+  /**
+   * What a client is served. `scopeOf` is called for each of its requests. With `search`, it is listed the search and what it
+   * finds if there are many tools, and may call all of them.
+   */
+  serve(scopeOf: () => ClientScope, search?: ServedSearch): ServedServer {
     let state: SessionState | undefined;
     let tools: readonly ServedTool[] = [];
     let prompts: readonly ServedPrompt[] = [];
+    const followers = new Set<(change: ListChange) => void>();
+    const found =
+      search &&
+      new ToolSearch(
+        () => this.#open.state(),
+        (problem) => this.#reportOnce(problem),
+      );
+    const searched =
+      found &&
+      this.#serveSearch(found, () => {
+        if (search?.grows !== true) return;
+        state = undefined;
+        for (const follower of followers) follower({ tools: true, prompts: false });
+      });
     const read = () => {
       const current = this.#parts?.state();
       if (current === undefined || current === state) return;
       state = current;
-      const shown = new Set(current.toolsForLlm());
-      tools = current.candidates
-        .filter(({ tool }) => shown.has(tool))
-        .map((candidate) => this.#serveTool(current, candidate, scopeOf));
+      const byTool = new Map(current.candidates.map((candidate) => [candidate.tool, candidate]));
+      const shown =
+        found?.list(search?.options ?? {}, { grows: search?.grows === true }) ?? current.toolsForLlm();
+      const serveOne = (tool: SessionTool): ServedTool[] => {
+        const candidate = byTool.get(tool);
+        if (candidate !== undefined) return [this.#serveTool(current, candidate, scopeOf)];
+        return searched === undefined ? [] : [searched];
+      };
+      tools = shown.flatMap(serveOne);
       prompts = current.prompts.map((candidate) => this.#servePrompt(current, candidate, scopeOf));
     };
     return {
@@ -142,11 +174,39 @@ export class SessionGateway {
         ready: () => this.#opening,
         onChange: (listener) => {
           this.#listeners.add(listener);
-          return () => this.#listeners.delete(listener);
+          followers.add(listener);
+          return () => {
+            this.#listeners.delete(listener);
+            followers.delete(listener);
+          };
         },
-        findUnlisted: (name) => this.#findUnlisted(name, scopeOf),
+        findUnlisted: (name) =>
+          name === searchToolName && searched !== undefined ? searched : this.#findUnlisted(name, scopeOf),
       },
     };
+  }
+
+  #serveSearch(search: ToolSearch, onFound: () => void): ServedTool {
+    const { name, qualifiedName, title, description, inputSchema, outputSchema, annotations } =
+      createSearchTool();
+    return {
+      name,
+      qualifiedName,
+      listing: { name, title, description, inputSchema, outputSchema, annotations },
+      call: async ({ arguments: args }) => {
+        const { result, isNew } = search.call(args);
+        if (isNew) onFound();
+        return { result: toCallResult(result) };
+      },
+    };
+  }
+
+  /** Many clients may have the same problem. */
+  #reportOnce(problem: Problem): void {
+    const { message } = problem;
+    if (this.#reported.has(message)) return;
+    this.#reported.add(message);
+    this.#open.report(problem);
   }
 
   /** A tool by another of its names: one that it had before a change, or its server's own. */

@@ -4,7 +4,8 @@ import { failure, printable, printableLines, shorten } from "../problems/index.t
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
 import { prepareSession } from "../session/open-session.ts";
-import type { Session } from "../session/session.ts";
+import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
+import { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
 import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
@@ -39,21 +40,29 @@ function refuseLoop(project: string): void {
 }
 
 /** What the clients of a transport are served. Over stdio, the only client has the session itself. */
-function serveClients(gateway: SessionGateway, { isStdio }: { isStdio: boolean }): ServedClients {
-  if (isStdio) {
-    const served = gateway.serve(() => gateway.ownScope());
-    return { legacy: () => served, modern: served };
+function serveClients(
+  gateway: SessionGateway,
+  { transport, toolSearch }: { transport: "stdio" | HttpTransport; toolSearch: LlmToolsOptions | undefined },
+): ServedClients {
+  // A modern client may be another one with each request, and its list is the same for all of them.
+  const fixed = toolSearch && { options: toolSearch, grows: false };
+  const growing = toolSearch && { options: toolSearch, grows: true };
+  if (transport === "stdio") {
+    const modern = gateway.serve(() => gateway.ownScope(), fixed);
+    const legacy = growing === undefined ? modern : gateway.serve(() => gateway.ownScope(), growing);
+    return { legacy: () => legacy, modern };
   }
+  const ofLegacy = transport.stateless === true ? fixed : growing;
   return {
     legacy({ sessionId }) {
       let scope: ClientScope | undefined;
       return gateway.serve(() => {
         scope ??= gateway.createScope(sessionId);
         return scope;
-      });
+      }, ofLegacy);
     },
     // Nothing outlives the call.
-    modern: gateway.serve(() => gateway.createScope(randomUUID())),
+    modern: gateway.serve(() => gateway.createScope(randomUUID()), fixed),
   };
 }
 
@@ -66,12 +75,14 @@ export async function startSession(
   options: CommandServeOptions,
 ): Promise<RunningServer> {
   const { signal, protocol = "both", install = false, session = {} } = options;
-  const { watch = true } = session;
+  const { toolSearch, ...ofSession } = session;
+  const { watch = true } = ofSession;
+  if (toolSearch !== undefined) checkOptions(toolSearch);
   const { cacheTtl = watch ? 0 : 300 } = options;
   const closing = new AbortController();
   const report = createReporter();
   const opened: CommandSessionOptions = {
-    ...session,
+    ...ofSession,
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.config === undefined ? {} : { config: options.config }),
     ...(options.builtIns === undefined ? {} : { builtIns: options.builtIns }),
@@ -107,12 +118,22 @@ export async function startSession(
   const served = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const opening: Promise<Session> = served.then(() => prepared.open());
+  const opening: Promise<Session> = served.then(async () => {
+    const session = await prepared.open();
+    if (toolSearch === undefined) return session;
+    try {
+      refuseSearchName(Session.partsOf(session).state());
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+    return session;
+  });
   const gateway = new SessionGateway(opening, (message) =>
     logToStderr(printableLines(`${label}: ${message}`)),
   );
   const token = isStdio ? undefined : transport.token;
-  const eras = serveEras(serveClients(gateway, { isStdio }), { protocol, cacheTtl, token });
+  const eras = serveEras(serveClients(gateway, { transport, toolSearch }), { protocol, cacheTtl, token });
   const running = isStdio
     ? await serveOverStdio(eras, options.drain)
     : await serveOverHttp(label, eras, transport);

@@ -17,6 +17,8 @@ export interface CallOptions {
    * servers and over stdio do not name their call, and go to all open calls of their server. Throwing: as `onProgress`.
    */
   onLog?: ((entry: CallLog) => void) | undefined;
+  /** For a call of `search_tools`: finds only these tools, by their advertised names. */
+  among?: readonly string[] | undefined;
   /** The answers to what the call asked when it resolved as `InputRequired`, by the keys of the requests. */
   input?: InputRound["input"] | undefined;
   /** `details.state` of that result. */

@@ -156,6 +156,7 @@ class Opening {
       state: () => this.#states.current ?? state,
       reported: this.#reported,
       servedListeners: this.#states.served,
+      report: (problem) => this.#reportLater(problem),
       memory: this.#memory,
       recording: this.#recording,
       resources: this.#resources,

@@ -1,4 +1,5 @@
 import type { Problem } from "../problems/index.ts";
+import { searchToolName } from "../qualified-names/search-tool.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { AskInput } from "./host-input.ts";
@@ -6,6 +7,15 @@ import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.t
 import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { Recording } from "./recording.ts";
 import type { ReadOptions, ResourceCalls, ResourceResult } from "./resource-calls.ts";
+import type { FoundTool } from "./search/tool-index.ts";
+import {
+  createSearchTool,
+  type LlmToolsOptions,
+  refuseSearchName,
+  type SearchOptions,
+  searchTools,
+  ToolSearch,
+} from "./search/tool-search.ts";
 import type { SessionServerState } from "./server-states.ts";
 import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -27,6 +37,8 @@ export interface SessionParts {
   reported: readonly Problem[];
   /** Those of the clients that it is served to, which hear of changes. */
   servedListeners: Set<(change: SessionChange) => void>;
+  /** Adds a problem to them. */
+  report(problem: Problem): void;
   memory: SessionMemory;
   recording: Recording;
   resources: SessionResources;
@@ -46,9 +58,11 @@ export class Session implements AsyncDisposable {
   /** A `Map` of strings. */
   readonly memory: Map<string, string>;
   readonly #parts: SessionParts;
+  readonly #search: ToolSearch;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
+    this.#search = new ToolSearch(parts.state, parts.report);
     this.id = parts.id;
     this.logDir = parts.logDir;
     this.memory = parts.memory;
@@ -100,9 +114,26 @@ export class Session implements AsyncDisposable {
     return [...this.#parts.state().problems, ...this.#parts.reported];
   }
 
-  /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
-  toolsForLlm(): SessionTool[] {
-    return this.#parts.state().toolsForLlm();
+  /**
+   * The tools for a model: those of the selected toolsets, or all, without those that are not for models.
+   *
+   * With `above` or `always`, a model does not get more than `above` of them at once (default: 30), but `always`, the tool
+   * `search_tools`, and what that has found in this session so far. A call of any other tool works all the same. Throws
+   * `TrailblazeError` `NameCollision` if a tool is called `search_tools`; an unknown name in `always` is the problem
+   * `UnmatchedPattern`.
+   */
+  toolsForLlm(options: LlmToolsOptions = {}): SessionTool[] {
+    const isSearched = options.above !== undefined || options.always !== undefined;
+    return isSearched ? this.#search.select(options) : this.#parts.state().toolsForLlm();
+  }
+
+  /**
+   * The tools for models that fit a text best, at most 5 or `limit`: by words of the name, the title, the description, the
+   * names of parameters, and the toolsets. Words may be misspelled or incomplete. A tool with the text as its name is the
+   * first. Throws `TrailblazeError` `InvalidArguments` and `ToolsetNotFound`.
+   */
+  searchTools(text: string, options: SearchOptions = {}): FoundTool[] {
+    return searchTools(this.#parts.state(), text, options);
   }
 
   /**
@@ -121,6 +152,10 @@ export class Session implements AsyncDisposable {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
     this.#parts.resources.closing.throwIfAborted();
     const state = this.#parts.state();
+    if (this.#isSearch(name)) {
+      options.signal?.throwIfAborted();
+      return this.#search.call(args, options.among).result as ToolResultOf<Name>;
+    }
     const candidate = state.resolve(name, undefined);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     return this.#parts.calls.callFromHost(state, candidate, args, options) as Promise<ToolResultOf<Name>>;
@@ -131,11 +166,13 @@ export class Session implements AsyncDisposable {
    * `ServerNotFound`, `AmbiguousName`.
    */
   findTool(name: string): SessionTool {
+    if (this.#isSearch(name)) return createSearchTool();
     return this.#parts.state().resolve(name, undefined).tool;
   }
 
   /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
   async resolveTool(name: string): Promise<SessionTool> {
+    if (this.#isSearch(name)) return createSearchTool();
     return (await this.#parts.state().resolveStarting(name, undefined)).tool;
   }
 
@@ -176,6 +213,13 @@ export class Session implements AsyncDisposable {
   async readResource(uri: string, options: ReadOptions = {}): Promise<ResourceResult> {
     this.#parts.resources.closing.throwIfAborted();
     return this.#parts.reads.read(this.#parts.state(), uri, options);
+  }
+
+  /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */
+  #isSearch(name: string): boolean {
+    if (name !== searchToolName || !this.#search.isUsed) return false;
+    refuseSearchName(this.#parts.state());
+    return true;
   }
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */

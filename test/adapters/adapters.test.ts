@@ -67,6 +67,44 @@ const responsesCall = (name: string, written: string, id = "1") =>
   ({ type: "function_call", call_id: id, name, arguments: written }) as const;
 
 describe("adapters for models", () => {
+  test("list the search and what it has found, also to AI SDK in its running loop, within the allowed tools", async () => {
+    const session = await openTools();
+    const names = ["greet", "show", "fail"];
+    const options = { above: 2, always: ["show"], names };
+    const openAi = openAiTools(session, options);
+    const listed = () => openAi.tools.map(({ name }) => name);
+    expect(listed()).toEqual(["show", "search_tools"]);
+    const ai = aiSdkTools(session, options);
+    expect(Object.keys(ai)).toEqual(["show", "search_tools"]);
+    const found = await ai.search_tools?.execute({ query: "greet wait" }, { toolCallId: "1" });
+    expect(found?.structuredContent).toMatchObject({ tools: [{ name: "greet" }] });
+    expect(Object.keys(ai)).toEqual(["show", "search_tools", "greet"]);
+    expect(listed()).toEqual(["show", "search_tools", "greet"]);
+    expect(await openAi.call(responsesCall("fail", "{}"))).toMatchObject({ output: "It is broken." });
+    expect(await openAi.call(responsesCall("wait", "{}"))).toMatchObject({
+      output: expect.stringContaining("There is no tool"),
+    });
+    expect(openAiTools(session, { ...options, above: 3 }).tools.map(({ name }) => name)).toEqual(names);
+  });
+
+  test("leave the search to the provider, with at least one tool that is loaded from the start", async () => {
+    const session = await openTools();
+    const names = ["greet", "show", "fail", "wait"];
+    const isDeferred = (one: object) => "defer_loading" in one;
+    const openAi = openAiTools(session, { defer: true, always: ["show"], names });
+    expect(openAi.tools.at(-1)).toEqual({ type: "tool_search" });
+    expect(openAi.tools.filter(isDeferred)).toMatchObject([
+      { name: "greet" },
+      { name: "fail" },
+      { name: "wait" },
+    ]);
+    expect(openAi.chatTools.some(({ function: one }) => isDeferred(one))).toBe(false);
+    const { tools } = anthropicTools(session, { defer: true, names });
+    expect(tools[0]).toEqual({ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" });
+    expect(tools.filter(isDeferred).map(({ name }) => name)).toEqual(["show", "fail", "wait"]);
+    expect(anthropicTools(session, { defer: true, names: ["greet"] }).tools.filter(isDeferred)).toEqual([]);
+  });
+
   test("give tools in the shape of each API, never strict, with schemas that nobody shares", async () => {
     const session = await openTools();
     const { tools, chatTools } = openAiTools(session, { names: ["greet"] });

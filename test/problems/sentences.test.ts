@@ -229,6 +229,10 @@ const samples: Samples = {
       collisions: [{ name: "a.b", sources: ["the config, server x", "the config, server y"] }],
       isCalled: true,
     },
+    {
+      collisions: [{ name: "search_tools", sources: ["@acme/jira", "the search for tools"] }],
+      isReserved: true,
+    },
   ],
   HostListenerFailed: [{ option: "onLog", tool: "web_click", reason: "socket closed" }],
   NeedsUndeclared: [{ name: "@acme/jira", tool: "web_click" }],
@@ -296,6 +300,7 @@ const samples: Samples = {
     { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
     { key: "packs.allow", pattern: "acme/*", nearest: [] },
     { key: "mcpServers.files.tools.deny", pattern: "write*", nearest: [] },
+    { key: "always", pattern: "getIsue", nearest: [] },
   ],
   InvalidConfig: [
     { reason: "`crash` must be one of fail, isolate, relaunch" },

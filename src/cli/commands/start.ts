@@ -86,15 +86,20 @@ function whenInputEnds(stop: () => void): void {
 /** The result after a server has stopped: there is nothing to print. */
 const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
 
-const sessionOnly = ["platform", "driver", "memory", "toolset", "on-device", "no-watch", "lazy", "eager"];
+const sessionOnly = [
+  ...["platform", "driver", "memory", "toolset", "on-device", "no-watch", "lazy", "eager"],
+  "tool-search",
+];
 
 /** The options of the served session. Throws `InvalidArguments` for those that do not fit what is started. */
 function readServedSession(input: CommandInput, reference: string | null): ServedSessionOptions | undefined {
   const { options } = input;
   if (reference === null) {
     const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
+    const above = readNumber(options, "tool-search", 0);
     return {
       ...(start === undefined ? {} : { start }),
+      ...(above === undefined ? {} : { toolSearch: { above } }),
       ...(deviceChanges === undefined ? {} : { deviceChanges }),
       ...(memory === undefined ? {} : { memory }),
       ...(toolsets === undefined ? {} : { toolsets }),

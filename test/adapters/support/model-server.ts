@@ -105,7 +105,9 @@ export async function startModelServer(calls: readonly ModelCall[]): Promise<Mod
       requests.push(body);
       const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
       const asked = answered.has(pathname) ? undefined : calls;
-      answered.add(pathname);
+      // A text ends the conversation, and the next request begins another.
+      if (asked === undefined) answered.delete(pathname);
+      else answered.add(pathname);
       const answer = pathname.endsWith("/responses")
         ? responses
         : pathname.endsWith("/messages")

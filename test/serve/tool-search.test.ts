@@ -1,0 +1,86 @@
+// The servers of these sessions end with what serves them, which each test closes.
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { makeProject, toolPack } from "../session/support/session.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const module =
+  "export const one = () => 'one'; export const two = () => 'two'; export const search_tools = one;";
+const desk = (more: object = {}) =>
+  toolPack({ one: {}, two: { description: "Copy a letter." }, ...more }, module);
+
+async function serve(cwd: string, transport: object = {}, toolSearch: object = { above: 1, always: [] }) {
+  const session = { watch: false, toolSearch };
+  const running = await startServer(null, { cwd, transport: { port: 0, ...transport }, session });
+  onTestFinished(() => running.close());
+  return running;
+}
+
+async function connect(url: string) {
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  let changes = 0;
+  let isListening = false;
+  const observed = async (target: string | URL, init?: RequestInit) => {
+    const response = await fetch(target, init);
+    isListening ||= init?.method === "GET";
+    return response;
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+    changes += 1;
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: observed }));
+  onTestFinished(() => client.close());
+  await waitUntil(() => isListening);
+  return { client, changes: () => changes };
+}
+
+const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
+const search = { name: "search_tools", arguments: { query: "letter" } };
+
+test("each legacy client sees its own list grow, and a modern one always gets the same", async () => {
+  const { url = "" } = await serve(makeProject({ desk: desk() }));
+  const ada = await connect(url);
+  const eve = await connect(url);
+  expect(namesOf(await ada.client.listTools())).toEqual(["search_tools"]);
+  expect(namesOf(await eve.client.listTools())).toEqual(["search_tools"]);
+  expect((await ada.client.callTool(search)).structuredContent).toMatchObject({ tools: [{ name: "two" }] });
+  await waitUntil(() => ada.changes() === 1);
+  expect(namesOf(await ada.client.listTools())).toEqual(["search_tools", "two"]);
+  await ada.client.callTool(search);
+  expect(namesOf(await eve.client.listTools())).toEqual(["search_tools"]);
+  expect(eve.changes()).toBe(0);
+  expect(ada.changes()).toBe(1);
+  expect(await eve.client.callTool({ name: "one" })).toMatchObject({ content: [{ text: "one" }] });
+  await expect(eve.client.callTool({ name: "three" })).rejects.toMatchObject({ code: -32602 });
+
+  const modern = new ModernClient(
+    { name: "modern", version: "1.0.0" },
+    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
+  await modern.connect(new ModernHttp(new URL(url)));
+  onTestFinished(() => modern.close());
+  expect(namesOf(await modern.listTools())).toEqual(["search_tools"]);
+  expect((await modern.callTool(search)).structuredContent).toMatchObject({ tools: [{ name: "two" }] });
+  expect(namesOf(await modern.listTools())).toEqual(["search_tools"]);
+  expect(await modern.callTool({ name: "two" })).toMatchObject({ content: [{ text: "two" }] });
+});
+
+test("few tools are listed as they are, and `always` stands before the search", async () => {
+  const cwd = makeProject({ desk: desk() });
+  const few = await connect((await serve(cwd, {}, { above: 2 })).url ?? "");
+  expect(namesOf(await few.client.listTools())).toEqual(["one", "two"]);
+  const some = await connect((await serve(cwd, {}, { above: 1, always: ["two"] })).url ?? "");
+  expect(namesOf(await some.client.listTools())).toEqual(["two", "search_tools"]);
+});
+
+test("a tool with the name of the search ends the start", async () => {
+  const running = await serve(makeProject({ desk: desk({ search_tools: {} }) }));
+  await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
+});
