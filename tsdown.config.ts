@@ -56,6 +56,8 @@ export default defineConfig([
           { name: "base", test: /src[\\/](?:version|cli[\\/]output)\.ts$/, priority: 1 },
           // What every `list` needs, in one file: to find and open one costs as much as most of them hold.
           { name: "list", test: /src[\\/]cli[\\/](?:parse-command-line|exit-code|commands[\\/]list)\.ts$/ },
+          // What every session needs, in one file, too.
+          { name: "session", test: /src[\\/](?:session|cli[\\/]session[\\/]session-command)\.ts$/ },
         ],
       },
     },

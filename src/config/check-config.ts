@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { findBuiltInFaults } from "./built-ins.ts";
 import type { ConfigFault } from "./config-file.ts";
 import {
   findItemNameFaults,
@@ -50,11 +49,18 @@ export function dropNulls(value: Config): Config {
   return config;
 }
 
+/** Loads what checks built-ins, which most configs do not have. */
+async function findOwnToolFaults(builtIns: unknown, mayBeFunction: boolean): Promise<ConfigFault[]> {
+  if (!Array.isArray(builtIns) || builtIns.length === 0) return [];
+  const { findBuiltInFaults } = await import("./built-in-faults.ts");
+  return [...findBuiltInFaults(builtIns, { mayBeFunction })];
+}
+
 /** Finds every fault in a config without nulls. Pure. */
-export function findConfigContentFaults(
+export async function findConfigContentFaults(
   config: Config,
   { mayBeFunction }: { mayBeFunction: boolean },
-): ConfigFault[] {
+): Promise<ConfigFault[]> {
   const toolsets = isRecord(config.toolsets) ? Object.entries(config.toolsets) : [];
   return [
     ...findShapeFaults(config),
@@ -64,7 +70,7 @@ export function findConfigContentFaults(
     ...findItemNameFaults(config.toolsets, "toolsets"),
     ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),
     ...findServerFaults(config.servers),
-    ...findBuiltInFaults(config.builtIns, { mayBeFunction }),
+    ...(await findOwnToolFaults(config.builtIns, mayBeFunction)),
     ...findUserServerFaults(config),
   ];
 }

@@ -20,7 +20,7 @@ async function check(
     return { config: {}, problems: await describeConfigFaults([fault], text) };
   }
   const config = dropNulls(content);
-  const faults = findConfigContentFaults(config, { mayBeFunction: text === undefined });
+  const faults = await findConfigContentFaults(config, { mayBeFunction: text === undefined });
   return { config, problems: await describeConfigFaults(faults, text) };
 }
 

@@ -3,7 +3,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 
 /** What a server that has started says. */
 export interface ListedServer {

@@ -15,7 +15,7 @@ import {
 } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { checkOtherLists } from "./check-other-lists.ts";
 import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";

@@ -7,7 +7,7 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import { type ListKey, takeLists } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { UnrecordableError } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Problem } from "../problems/index.ts";
-import { type CalledTool, ToolReach } from "../runtime/tool-reach.ts";
+import type { CalledTool, ToolReach } from "../runtime/tool-reach.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
 
@@ -24,10 +24,11 @@ const packOfCode = ({ route }: ToolCandidate): string | undefined =>
 
 /** What the code of packs may call in a session. */
 export class CallReach {
-  readonly #reach: ToolReach;
+  readonly #report: (problem: Problem) => void;
+  #reach: Promise<ToolReach> | undefined;
 
   constructor(report: (problem: Problem) => void) {
-    this.#reach = new ToolReach(report);
+    this.#report = report;
   }
 
   /** The reason why the code of a tool may not call another; `undefined` if it may. */
@@ -46,6 +47,8 @@ export class CallReach {
     if (found === undefined) throw new Error(`The state has no pack ${caller}.`);
     const { pack } = found.inspected;
     const { packs } = state.config;
-    return this.#reach.explainRefusal(pack, describeCalled(called), packs, () => state.findReferred(found));
+    this.#reach ??= import("../runtime/tool-reach.ts").then((module) => new module.ToolReach(this.#report));
+    const reach = await this.#reach;
+    return reach.explainRefusal(pack, describeCalled(called), packs, () => state.findReferred(found));
   }
 }

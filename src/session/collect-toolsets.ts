@@ -5,7 +5,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { SuggestionBudget } from "../qualified-names/index.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { findRefusals } from "./excluded.ts";
 import type { RenamedTools } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";

@@ -4,7 +4,7 @@ import { failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, Skipped, SkippedTool, SkipReason } from "./session-tool.ts";
 import type { Contribution } from "./tool-candidates.ts";

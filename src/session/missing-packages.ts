@@ -6,7 +6,7 @@ import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { type CheckedPack, makesUnusable } from "../validate/check-packs.ts";
+import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 
 /** A package that a state uses. */
 export interface UsedPackage {

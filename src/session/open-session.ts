@@ -67,6 +67,7 @@ class Opening {
   readonly #memory: SessionMemory;
   readonly #logDir: string;
   readonly #processes: SessionProcesses;
+  #calls: ToolCalls | undefined;
   readonly #states: SessionStates;
   /** Ends what readings of the project started that were superseded. */
   #endAbandoned: () => void = () => {};
@@ -103,6 +104,7 @@ class Opening {
       clock: this.#clock,
       memory: this.#memory,
       resources: this.#resources,
+      openCallback: () => this.#openCallback(),
       onCommand: options.onCommand,
       onConnect: options.onConnect,
       haste: options.signal,
@@ -132,23 +134,14 @@ class Opening {
 
   async #open(problems: readonly Problem[]): Promise<Session> {
     const config = this.#config;
-    let calls: ToolCalls | undefined;
-    if (config.callback.enabled) {
-      const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
-      const callback = await openCallbackEndpoint({
-        sessionId: this.#id,
-        limits: config.callback,
-        dispatch: async (call) =>
-          calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
-      });
-      this.#resources.add(() => callback.close());
-      this.#processes.callback = callback;
-    }
     const follower = this.#options.watch === true ? this.#createFollower() : undefined;
+    // Code of packs is loaded as soon as it is read: its files may be replaced.
+    if (follower !== undefined) await this.#processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.start();
     const state = await this.#take(config, problems);
-    calls = this.#createCalls();
+    const calls = this.#createCalls();
+    this.#calls = calls;
     await follower?.begin();
     return new Session({
       id: this.#id,
@@ -165,6 +158,19 @@ class Opening {
       ask: this.#ask,
       ...createRequests(calls, this.#processes.runners, this.#resources.closing),
     });
+  }
+
+  async #openCallback() {
+    const { callback: limits } = this.#config;
+    if (!limits.enabled) return undefined;
+    const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
+    const callback = await openCallbackEndpoint({
+      ...{ sessionId: this.#id, limits },
+      dispatch: async (call) =>
+        this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
+    });
+    this.#resources.add(() => callback.close());
+    return callback;
   }
 
   /** Reads the project, starts its servers, and replaces the state. Without success, the state before stays. */
@@ -295,7 +301,7 @@ class Opening {
         ask: this.#ask,
       },
       runners: this.#processes.runners,
-      callback: this.#processes.callback,
+      callback: () => this.#processes.callback,
       report: (problem) => this.#reportLater(problem),
       validator: () => {
         validator ??= import("../json-schema/schema-validator.ts").then((module) =>

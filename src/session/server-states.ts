@@ -5,7 +5,7 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectDeniedServers, describeOwnServer, describeUnusable, findFault } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";

@@ -4,9 +4,7 @@ import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents, ServerLaunch } from "../mcp/client/connected-server.ts";
-import { createStreamRedactor } from "../mcp/client/redact.ts";
-import { startRemoteServer } from "../mcp/client/remote-server.ts";
-import { type StartingServer, startServer } from "../mcp/client/start-server.ts";
+import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
   failure,
@@ -15,11 +13,9 @@ import {
   type TrailblazeError,
 } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
-import { createProcessPort } from "../processes/server-process.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { createRunner } from "../runtime/create-runner.ts";
 import { needsPlugAndPlay } from "../runtime/plug-and-play.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
@@ -46,6 +42,8 @@ export interface ProcessesOptions {
   memory: SessionMemory;
   /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
+  /** Opens the endpoint for callbacks of servers; resolves with `undefined` if the config disables it. */
+  openCallback(): Promise<CallbackEndpoint | undefined>;
   onCommand: SessionOptions["onCommand"];
   onConnect: SessionOptions["onConnect"];
   /** The caller's signal: after it aborts, processes get less time to end. */
@@ -83,6 +81,12 @@ function createFailedStart(label: string, fault: TrailblazeError): StartingServe
   return { label, ready, close: async () => {} };
 }
 
+/** What starts processes: most code of a session, which one without processes does not load. */
+type Launching = Pick<typeof import("./launching.ts"), "startServer" | "startRemoteServer"> & {
+  /** Shared, so that all processes have one watcher. */
+  processes: ProcessPort;
+};
+
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
   readonly runners: CodeRunners;
@@ -90,14 +94,13 @@ export class SessionProcesses {
   callback: CallbackEndpoint | undefined;
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
-  /** Shared, so that all processes have one watcher. */
-  readonly #processes: ProcessPort;
+  #launching: Promise<Launching> | undefined;
+  #launch: Launching | undefined;
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
   constructor(options: ProcessesOptions) {
     this.#options = options;
-    this.#processes = createProcessPort({ haste: options.haste });
     this.runners = new CodeRunners(
       (owner) => this.#createRunner(owner),
       () => this.#createRestarts(options.config()),
@@ -105,9 +108,22 @@ export class SessionProcesses {
     options.resources.add(() => this.runners.close());
   }
 
+  /** Loads what starts servers, and opens the endpoint for their callbacks. Call it before a server starts. */
+  async prepare(): Promise<void> {
+    this.#launching ??= this.#load();
+    this.#launch = await this.#launching;
+  }
+
+  async #load(): Promise<Launching> {
+    const { haste, openCallback } = this.#options;
+    const [launching, callback] = await Promise.all([import("./launching.ts"), openCallback()]);
+    this.callback = callback;
+    return { ...launching, processes: launching.createProcessPort({ haste }) };
+  }
+
   /**
    * The server of this launch, which exists already or is new. It starts immediately, and its `ready` settles when the start
-   * has succeeded or failed, unless it `isLazy`. The caller holds it as long as it is needed.
+   * has succeeded or failed, unless it `isLazy`; `prepare` comes before. The caller holds it as long as it is needed.
    */
   getServer(
     plan: ServerPlan,
@@ -137,6 +153,8 @@ export class SessionProcesses {
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
     const { key, protocol, fault, content } = plan;
+    // Without changes of the project, there is one state, whose servers have keys of their own.
+    if (!this.#options.rules.isolates) return key;
     const own =
       "url" in plan
         ? [plan.url.href, plan.headers]
@@ -153,7 +171,8 @@ export class SessionProcesses {
     const { label, fault } = plan;
     return new SessionServer(plan, {
       // A remote server cannot reach the endpoint, which listens on this machine only.
-      callback: "url" in plan ? undefined : this.callback,
+      callback: () => ("url" in plan ? undefined : this.callback),
+      prepare: () => this.prepare(),
       clock,
       mayRestart: this.#createRestarts(config),
       afterFailedRestart: (run) => {
@@ -163,6 +182,9 @@ export class SessionProcesses {
       isServed: rules.keepsRunning,
       start: (token, events) => {
         if (fault !== undefined) return createFailedStart(label, fault);
+        const launching = this.#launch;
+        if (launching === undefined) throw new Error("Nothing is prepared to start servers.");
+        const { startServer, startRemoteServer, processes } = launching;
         const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
         const heard = isLogHeard ? { ...events, onLog } : events;
         if ("url" in plan) {
@@ -178,7 +200,7 @@ export class SessionProcesses {
         return startServer(
           { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol, canAsk },
           heard,
-          { processes: this.#processes },
+          { processes },
         );
       },
       report,
@@ -235,6 +257,7 @@ export class SessionProcesses {
     const isAlone = rules.isolates || config.isolation === "process" || needsPlugAndPlay(root);
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
+    const { createRunner, createStreamRedactor } = await import("./launching.ts");
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
     if (!inChild) {
@@ -242,7 +265,10 @@ export class SessionProcesses {
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
-    const log = this.#processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
+    await this.prepare();
+    const processes = this.#launch?.processes;
+    if (processes === undefined) throw new Error("Nothing is prepared to start processes.");
+    const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = createStreamRedactor(memory.createTextRedactor());
     const endLog = () => {
       log.write(clean.end());
@@ -252,7 +278,7 @@ export class SessionProcesses {
     const child = {
       env,
       onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
-      processes: this.#processes,
+      processes,
     };
     const runner = await createRunner({ root, trusted: false, child, onLateError });
     void runner.exit?.then((error) => this.#onCodeExit(owner, label, error));

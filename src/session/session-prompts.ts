@@ -7,7 +7,7 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeUnusable } from "./excluded.ts";
 import {
   advertisedPrompt,

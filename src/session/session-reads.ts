@@ -4,7 +4,7 @@ import { createPackResource, findResource, type PackResource } from "../runtime/
 import { describeSource } from "../runtime/server-launches.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { PlannedServer } from "./session-servers.ts";
 
 /** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */

@@ -24,7 +24,10 @@ import type { ServerApproval } from "./server-approval.ts";
 
 /** What a server needs from its session. */
 export interface SessionServerOptions {
-  callback: CallbackEndpoint | undefined;
+  /** The endpoint for its callbacks; `undefined` if there is none. */
+  callback(): CallbackEndpoint | undefined;
+  /** Resolves when it can be started. */
+  prepare(): Promise<void>;
   clock: Clock;
   /** Spawns the process immediately. */
   start(token: string | undefined, events: ServerReports): StartingServer;
@@ -145,7 +148,7 @@ export class SessionServer {
   async #startForRequests(): Promise<ConnectedServer> {
     this.#startsForRequests = true;
     try {
-      await this.#ending;
+      await Promise.all([this.#ending, this.#options.prepare()]);
       const before = this.#said;
       const server = await this.#start();
       this.#failed = undefined;
@@ -184,7 +187,7 @@ export class SessionServer {
     if (this.#requests > 0 || this.#closing || this.#current === undefined) return;
     this.#current = undefined;
     this.#connected = undefined;
-    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
+    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
     const ending = this.#starting
       ?.close()
       .catch(() => {})
@@ -200,7 +203,7 @@ export class SessionServer {
       return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
     }
     const { label, key } = this.#plan;
-    this.#token = this.#options.callback?.issueToken(key);
+    this.#token = this.#options.callback()?.issueToken(key);
     let isNoisy = false;
     const invalid: { name: string; reason: string }[] = [];
     const problems: Problem[] = [];
@@ -245,7 +248,7 @@ export class SessionServer {
     this.#current = undefined;
     this.#cancelIdle();
     if (this.#closing) return;
-    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
+    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
     const before = this.#said;
     this.#restart(exit, () => {
       // What it tells of may have changed meanwhile.
@@ -375,7 +378,7 @@ export class SessionServer {
     if (!this.#closing) this.#options.onClosed();
     this.#closing = true;
     this.#cancelIdle();
-    if (this.#token !== undefined) this.#options.callback?.revokeToken(this.#token);
+    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
     await Promise.all([this.#starting?.close().catch(() => {}), this.#ending]);
   }
 }

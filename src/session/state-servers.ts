@@ -12,7 +12,7 @@ import {
   type ServerPlan,
 } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectFailedServer, describeUnusable } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
@@ -76,16 +76,17 @@ export class StateServers {
   }
 
   /** Takes a server into the state. It starts now, or when it is needed. */
-  #add(
+  async #add(
     plan: ServerPlan,
     content: string | undefined,
     preferred: { start: ServerStart | undefined; idleMs: number | undefined },
     isToolAllowed: (tool: string) => boolean = () => true,
-  ): PlannedServer {
+  ): Promise<PlannedServer> {
     const { processes, config, startsAll } = this.#context;
     const { gate } = this;
     const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
     const approved = mayBeLazy ? gate?.findApproved(plan) : undefined;
+    if (approved === undefined) await processes.prepare();
     const added = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
       isLazy: approved !== undefined,
       idleMs: preferred.idleMs ?? config.serversIdleMs,
@@ -119,7 +120,7 @@ export class StateServers {
         return { server, plan, content: follows ? hashUserProgram(port, server, config, plan) : undefined };
       }),
     );
-    return plans.map(({ server, plan, content }) => this.#add(plan, content, server));
+    return Promise.all(plans.map(({ server, plan, content }) => this.#add(plan, content, server)));
   }
 
   /** What is left out before it starts. */
@@ -144,11 +145,11 @@ export class StateServers {
     return false;
   }
 
-  startPack({ inspected, unusable }: CheckedPack): PlannedServer[] {
+  async startPack({ inspected, unusable }: CheckedPack): Promise<PlannedServer[]> {
     const port = this.#port;
     const describe = describeServers(inspected);
     const { config, follows } = this.#context;
-    return inspected.items
+    const added = inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
       .map((item) => {
         const plan = planPackServer(port, inspected, item);
@@ -158,6 +159,7 @@ export class StateServers {
         const described = describe(item.declaration.name);
         return this.#add(plan, content, preferred, (tool) => isToolAllowed(config.packs, described, tool));
       });
+    return Promise.all(added);
   }
 
   /**

@@ -4,12 +4,10 @@ import { isAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
-import { checkOwnHandlers } from "../validate/check-own-tools.ts";
-import { type CheckedPack, checkPack, makesUnusable } from "../validate/check-packs.ts";
+import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
   collectDeniedServers,
@@ -21,6 +19,7 @@ import {
   isCallable,
 } from "./excluded.ts";
 import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
+import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
 import { findFormerNames, namePrompts, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
@@ -31,14 +30,7 @@ import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
 import { noTools, type StateContext, StateServers } from "./state-servers.ts";
-import {
-  type Contribution,
-  collectBundles,
-  collectOwnTools,
-  collectPackTools,
-  indexCode,
-  type OwnTool,
-} from "./tool-candidates.ts";
+import { type Contribution, collectBundles, collectPackTools, indexCode } from "./tool-candidates.ts";
 import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
 /** One reading of the project, with the servers that were started for it. Creates states from what they list by then. */
@@ -128,17 +120,17 @@ export class StateSources {
       if (isOwn && isLetIn) this.#failForErrors(pack.problems);
     }
     const selection = await resources.step(
-      selectPacks(found.packs, config.packs, referencesOf(config), (pack) =>
-        loadDefinitions(port, pack.found, {
-          only: pack.selected,
-          createEvaluator: () => createEvaluator({}),
-        }),
-      ),
+      selectPacks(found.packs, config.packs, referencesOf(config), async (pack) => {
+        const { loadDefinitions } = await import("../inspection/load-definitions.ts");
+        const only = pack.selected;
+        return loadDefinitions(port, pack.found, { only, createEvaluator: () => createEvaluator({}) });
+      }),
     );
     gate?.prepare(found);
     const packs: CheckedPack[] = [];
     const installed: CheckedPack[] = [];
     for (const inspected of selection.selected) {
+      const { checkPack } = await import("../validate/check-packs.ts");
       const valid = await resources.step(checkPack(port, inspected, found));
       const checked = gate?.checkPack(valid) ?? valid;
       installed.push(valid);
@@ -160,7 +152,7 @@ export class StateSources {
     this.#excluded = { candidates: [], skipped, problems: [] };
     states.exclude(this.#excluded.skipped);
     if (!startsEarly) await startOwn();
-    this.#ofPacks = packs.map((pack) => (this.#needed === undefined ? this.#servers.startPack(pack) : []));
+    if (this.#needed === undefined) this.#ofPacks = await resources.step(this.#startPacks(packs));
     const started = Promise.all([
       early ?? ownStarted(),
       ...this.#ofPacks.flat().map((one) => this.#servers.whenStarted(one)),
@@ -184,9 +176,7 @@ export class StateSources {
       { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager },
     );
     this.#registry = registry;
-    const definitions = builtIns.map(({ definition }) => definition);
-    const faults = await resources.step(checkOwnHandlers(port, config.directory, definitions));
-    this.#hostTools = collectOwnTools(builtIns, config, faults);
+    if (builtIns.length > 0) this.#hostTools = await resources.step(this.#collectOwn(builtIns));
     this.#owners = this.#packs.map(({ inspected }) => ({
       pack: inspected.pack,
       root: inspected.pack.location,
@@ -216,6 +206,15 @@ export class StateSources {
       ]);
     }
     this.#holdCode();
+  }
+
+  async #collectOwn(builtIns: readonly OwnTool[]): Promise<Contribution> {
+    const { config } = this.#context;
+    const { checkOwnHandlers } = await import("../validate/check-own-tools.ts");
+    const definitions = builtIns.map(({ definition }) => definition);
+    const faults = await checkOwnHandlers(this.#inspection.port, config.directory, definitions);
+    const { collectOwnTools } = await import("./own-tools.ts");
+    return collectOwnTools(builtIns, config, faults);
   }
 
   /** Notes a user of what was started. After the last one has called the returned function, it is released. */
@@ -260,10 +259,14 @@ export class StateSources {
     if (broken !== undefined) throw new TrailblazeError(broken);
   }
 
+  #startPacks(packs: readonly CheckedPack[]): Promise<PlannedServer[][]> {
+    return Promise.all(packs.map((pack) => this.#servers.startPack(pack)));
+  }
+
   /** Starts the servers that the calls of the session did not need. */
   async #startOthers(): Promise<Contribution[]> {
     const own = await this.#servers.startOwn((server) => !this.#isNeeded(server));
-    const ofPacks = this.#packs.map((pack) => this.#servers.startPack(pack));
+    const ofPacks = await this.#startPacks(this.#packs);
     await Promise.allSettled([...own, ...ofPacks.flat()].map((one) => one.server.ready));
     return [
       ...own.map((one) => this.#servers.collect(one)),

@@ -53,7 +53,8 @@ export interface ToolCallsOptions {
   /** The scope of the host's own calls. */
   own: CallScope;
   runners: CodeRunners;
-  callback: CallbackEndpoint | undefined;
+  /** `undefined` until a server starts, and without callbacks. */
+  callback(): CallbackEndpoint | undefined;
   /** Reports problems of nested calls. */
   report(problem: Problem): void;
   validator: () => Promise<SchemaValidator>;
@@ -286,24 +287,25 @@ export class ToolCalls {
     round: InputRound | undefined,
   ): Promise<RunOutcome> {
     const { id, scope, state, depth, stop: signal, limit, args, onProgress } = invocation;
-    // A remote server gets no address that it could call back.
-    const callback = "url" in plan ? undefined : this.#options.callback;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
     if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
-    const facts = {
-      sessionId,
-      invocationId: id,
-      baseUrl: callback?.baseUrl,
-      device: state.config.device,
-      memory: memory.snapshot(visibleMemory(state.config, pack)),
-    };
-    const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+    let callback: CallbackEndpoint | undefined;
     server.beginRequest();
-    callback?.beginInvocation(id, key, depth, signal, sessionId);
     try {
       const connected = server.current ?? (await connect(server, { signal, limits: scope.limits }));
       approval?.refuse("tool", advertisedName);
+      // A remote server gets no address that it could call back.
+      if (!("url" in plan)) callback = this.#options.callback();
+      const facts = {
+        sessionId,
+        invocationId: id,
+        baseUrl: callback?.baseUrl,
+        device: state.config.device,
+        memory: memory.snapshot(visibleMemory(state.config, pack)),
+      };
+      const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+      callback?.beginInvocation(id, key, depth, signal, sessionId);
       const answer = await connected.callTool(
         { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
         {

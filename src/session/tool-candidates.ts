@@ -1,16 +1,14 @@
 import { isToolChosen } from "../config/packs-policy.ts";
-import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
 import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";
-import { findSchemaFaults } from "../json-schema/schema-faults.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import {
   createProblem,
   type Path,
   type Problem,
   type ProblemPlace,
-  printable,
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
@@ -20,7 +18,7 @@ import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeUnusable, findFault } from "./excluded.ts";
 import type { PromptContribution } from "./session-prompts.ts";
 import type { ResourceContribution } from "./session-reads.ts";
@@ -53,7 +51,7 @@ export interface ListedTools {
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 /** The tool as users of the session see it. */
-function describeTool(
+export function describeTool(
   name: string,
   qualifiedName: string | null,
   source: ToolSource,
@@ -80,7 +78,7 @@ function describeTool(
 }
 
 /** A tool of a pack or a built-in. */
-function createCandidate(
+export function createCandidate(
   tool: SessionTool,
   definition: object,
   meta: ToolMeta,
@@ -91,7 +89,7 @@ function createCandidate(
 }
 
 /** Problems for options in the config that the tool does not declare. */
-function findUnknownOptions(
+export function findUnknownOptions(
   name: string,
   declared: unknown,
   given: Readonly<Record<string, unknown>> | undefined,
@@ -102,74 +100,6 @@ function findUnknownOptions(
       const reason = `tool "${name}" has no option "${key}"`;
       return createProblem("InvalidConfig", { reason }, { path: ["options", name, key] });
     });
-}
-
-/** A built-in and where it is defined. */
-export interface OwnTool {
-  definition: BuiltInDefinition;
-  /** Path in the config; `undefined` for one of the session's options. */
-  path: Path | undefined;
-}
-
-/** The first problem in a built-in's schemas. */
-function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): Problem | undefined {
-  for (const [key, schema] of Object.entries({ inputSchema, outputSchema })) {
-    if (!isRecord(schema)) continue;
-    const reserved = key === "inputSchema" ? refuseReserved(schema) : undefined;
-    if (reserved !== undefined) return { ...reserved, path: [key, ...(reserved.path ?? [])] };
-    const [fault] = findSchemaFaults(schema);
-    if (fault === undefined) continue;
-    const where = fault.path.join(".");
-    const reason = where === "" ? `it ${fault.what}` : `\`${printable(where)}\` ${fault.what}`;
-    return createProblem("InvalidInputSchema", { key, reason }, { path: [key, ...fault.path] });
-  }
-  return undefined;
-}
-
-/** The built-ins, whose modules are in the config's folder. `handlerFaults`: problems with their handlers, by definition. */
-export function collectOwnTools(
-  tools: readonly OwnTool[],
-  config: SessionConfig,
-  handlerFaults: ReadonlyMap<object, Problem>,
-): Contribution {
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
-  const owner: CodeOwner = { pack: undefined, root: config.directory };
-  for (const { definition, path } of tools) {
-    const name = String(definition.name);
-    const isInFile = path !== undefined && config.file !== undefined;
-    const source: ToolSource = {
-      type: "builtIn",
-      item: name,
-      ...(isInFile ? { file: config.file as string } : {}),
-    };
-    // A problem's place has no key for a built-in.
-    const report = ({ path: inside = [], ...problem }: Problem) => {
-      const message = `Tool ${quote(name)}: ${problem.message}`;
-      contribution.problems.push({
-        ...problem,
-        message,
-        ...(path === undefined ? {} : { path: [...path, ...inside] }),
-      });
-    };
-    const fault = findOwnSchemaFault(definition) ?? handlerFaults.get(definition);
-    if (fault !== undefined) {
-      report(fault);
-      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
-      continue;
-    }
-    const { meta, problems } = readToolMeta(definition._meta);
-    const given = config.options.get(name);
-    const handler = placeOfCode(definition.handler, owner.root, "handler");
-    if (handler === undefined) continue;
-    for (const problem of problems) report(problem);
-    contribution.problems.push(...findUnknownOptions(name, definition.options, given));
-    const tool = describeTool(name, name, source, definition, meta);
-    const initialize = placeOfCode(definition.initialize, owner.root, "initialize");
-    const options = readOptions(definition.options, given);
-    const code = { owner, handler, initialize, options };
-    contribution.candidates.push(createCandidate(tool, definition, meta, code));
-  }
-  return contribution;
 }
 
 /** The tools of a pack that the host runs. */
@@ -266,7 +196,7 @@ export async function collectBundles(
 }
 
 /** The problem of a schema that declares a parameter that the host adds. */
-function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | undefined {
+export function refuseReserved(schema: Readonly<Record<string, unknown>>): Problem | undefined {
   const [path] = findReservedParameters(schema);
   return path === undefined
     ? undefined

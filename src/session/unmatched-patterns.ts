@@ -5,7 +5,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
-import type { CheckedPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { declarationsOf } from "./select-packs.ts";
 import type { Contribution, ListedTools } from "./tool-candidates.ts";
 

@@ -2,6 +2,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
+import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/handlers.ts";
 import { checkNeededVariables } from "./checks/needs.ts";
 import { checkRepeatedNames } from "./checks/repeated-names.ts";
@@ -34,21 +35,6 @@ const sessionChecks = [
   checkDependencyCommands,
   checkNeededVariables,
 ];
-
-/** A pack of a session with its problems. */
-export interface CheckedPack {
-  inspected: InspectedPack;
-  problems: Problem[];
-  /** The first error of each item that cannot be used. */
-  unusable: ReadonlyMap<InspectedItem, Problem>;
-}
-
-/** Whether a problem makes an item or a pack unusable. */
-export const makesUnusable = ({ code, severity }: Problem): boolean =>
-  severity === "error" && !harmless.has(code);
-
-/** Errors that leave an item usable: the value is ignored, or the first file is used. */
-const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
 
 /** Checks that need only definitions, for people who look at what is installed. */
 export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, checkResourceUris];
