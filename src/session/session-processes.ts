@@ -82,7 +82,7 @@ function createFailedStart(label: string, fault: TrailblazeError): StartingServe
 }
 
 /** What starts processes: most code of a session, which one without processes does not load. */
-type Launching = Pick<typeof import("./launching.ts"), "startServer" | "startRemoteServer"> & {
+type Launching = typeof import("./launching.ts") & {
   /** Shared, so that all processes have one watcher. */
   processes: ProcessPort;
 };
@@ -257,7 +257,8 @@ export class SessionProcesses {
     const isAlone = rules.isolates || config.isolation === "process" || needsPlugAndPlay(root);
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
-    const { createRunner, createStreamRedactor } = await import("./launching.ts");
+    // At once where it can be: the files of a followed pack may be replaced.
+    const { createRunner, createStreamRedactor } = this.#launch ?? (await import("./launching.ts"));
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
     if (!inChild) {
@@ -265,7 +266,7 @@ export class SessionProcesses {
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
-    await this.prepare();
+    if (this.#launch === undefined) await this.prepare();
     const processes = this.#launch?.processes;
     if (processes === undefined) throw new Error("Nothing is prepared to start processes.");
     const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
