@@ -4,6 +4,7 @@ import { benchCatalog } from "./catalog.ts";
 import { benchDiscovery } from "./discovery.ts";
 import { benchLock } from "./lock.ts";
 import { benchReplicas } from "./replicas.ts";
+import { benchSearch } from "./search.ts";
 import { benchServe } from "./serve.ts";
 import { benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
@@ -17,6 +18,7 @@ const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<voi
   ["discovery", benchDiscovery],
   ["lock", benchLock],
   ["replicas", benchReplicas],
+  ["search", benchSearch],
   ["serve", benchServe],
   ["session", benchSession],
   ["startup", benchStartup],

@@ -1,9 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TrailblazeError } from "../../../src/problems/index.ts";
 import { ToolIndex } from "../../../src/session/search/tool-index.ts";
 import { wordsOf } from "../../../src/session/search/words.ts";
 import { openSession, type SessionOptions, type SessionTool } from "../../../src/session.ts";
 import { makeTree } from "../../support/packs.ts";
+import { waitUntil } from "../../support/wait-until.ts";
+import { openFollowed } from "../support/followed.ts";
+import { makeProject, toolPack } from "../support/session.ts";
 
 const tool = (name: string, description?: string, parameters: readonly string[] = [], more: object = {}) => ({
   name,
@@ -151,4 +156,26 @@ test("a tool with the name of the search collides where the search is used, and 
   for (const above of [-1, Number.NaN, "3"])
     expect(codeOf(() => session.toolsForLlm({ above: above as never }))).toBe("InvalidArguments");
   expect(codeOf(() => session.toolsForLlm({ always: "weather" as never }))).toBe("InvalidArguments");
+});
+
+test("a found tool that disappears is neither listed nor found, and a new one is found", async () => {
+  const cwd = makeProject({
+    desk: toolPack(
+      { letter: {}, envelope: {} },
+      "export const letter = () => 1; export const envelope = letter;",
+    ),
+  });
+  const { session, changes, change } = await openFollowed(cwd, { config: {} });
+  const options = { above: 0 };
+  session.toolsForLlm(options);
+  await session.callTool("search_tools", { query: "letter" });
+  expect(namesOf(session.toolsForLlm(options))).toEqual(["search_tools", "letter"]);
+  await change(() => {
+    const manifest = { name: "desk", version: "2.0.0", trailblaze: { tools: ["envelope"] } };
+    writeFileSync(join(cwd, "node_modules/desk/package.json"), JSON.stringify(manifest));
+  });
+  await waitUntil(() => changes.length > 0);
+  expect(namesOf(session.toolsForLlm(options))).toEqual(["search_tools"]);
+  expect(session.searchTools("letter")).toEqual([]);
+  expect(namesOf(session.searchTools("envelope").map((one) => one.tool))).toEqual(["envelope"]);
 });
