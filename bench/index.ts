@@ -2,6 +2,7 @@
 import { availableParallelism, loadavg } from "node:os";
 import { benchCatalog } from "./catalog.ts";
 import { benchDiscovery } from "./discovery.ts";
+import { benchLazy } from "./lazy.ts";
 import { benchLock } from "./lock.ts";
 import { benchReplicas } from "./replicas.ts";
 import { benchSearch } from "./search.ts";
@@ -16,6 +17,7 @@ import { benchValidation } from "./validation.ts";
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
   ["catalog", benchCatalog],
   ["discovery", benchDiscovery],
+  ["lazy", benchLazy],
   ["lock", benchLock],
   ["replicas", benchReplicas],
   ["search", benchSearch],
