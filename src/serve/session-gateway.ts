@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type {
+  CallAnswer,
   CallChannel,
   ListChange,
   ServedPrompt,
@@ -21,6 +22,7 @@ import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import type { CallScope } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
+import { HeldCalls, type LastingCall } from "./held-calls.ts";
 import { describeForClients } from "./member-code.ts";
 import { servePrompt } from "./serve-prompt.ts";
 
@@ -53,12 +55,17 @@ function findAsked({ variant, details }: ToolResult): InputRequired | undefined 
   return { requests: inputRequests as InputRequests, ...state };
 }
 
-/** Asks the client of a request what its own tool does not ask itself: a server that waits, or what the tool calls. */
+/**
+ * Asks the client of a request what its own tool does not ask itself: a server that waits, or what the tool calls.
+ * `call`: a call of a modern client, which answers with another request while the server waits.
+ */
 const askClient =
-  ({ questions }: CallChannel, { canWait }: { canWait: boolean }): AskInput =>
+  (channelOf: () => CallChannel | undefined, call: LastingCall | "canWait" | undefined): AskInput =>
   async ({ tool, requests, isWaiting }) => {
-    // A modern client answers with another request, and the server would have to do again what it has done already.
-    if (isWaiting && !canWait) throw new Error("The client cannot be asked in the middle of this request.");
+    const questions = channelOf()?.questions;
+    if (isWaiting && typeof call === "object") return call.ask(requests);
+    if (questions === undefined || (isWaiting && call === undefined))
+      throw new Error("The client cannot be asked in the middle of this request.");
     const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
       round === undefined ? { inputRequired: { requests } } : round,
     );
@@ -73,6 +80,7 @@ export class SessionGateway {
   readonly #resources: GatewayResources;
   readonly #reported = new Set<string>();
   #parts: SessionParts | undefined;
+  readonly #held = new HeldCalls<ToolResult>(() => this.#open.state().config.timeouts.inputMs);
 
   /** `report` gets what clients are not told. */
   constructor(opening: Promise<Session>, report: (message: string) => void) {
@@ -230,34 +238,53 @@ export class SessionGateway {
       name,
       qualifiedName,
       listing,
-      call: async ({ arguments: args, meta, session, input, state: given }, channel) => {
-        const { signal, log, progress } = channel;
+      call: async (request, channel) => {
+        const { arguments: args, meta, session, input, state: given } = request;
+        const isModern = session.id === null;
+        if (isModern && HeldCalls.isHeld(given))
+          return this.#answerHeld(await this.#held.resume(channel, given, input));
         const client = scopeOf();
         const { memory, sessionId } = client;
         const { clientInfo, capabilities } = session;
-        const scope: CallScope = {
-          ...client,
-          request: {
-            meta,
-            session: {
-              id: session.id === null ? null : sessionId,
-              clientInfo: isRecord(clientInfo) ? clientInfo : {},
-              capabilities: isRecord(capabilities) ? capabilities : {},
+        const run = async (
+          call: LastingCall | "canWait",
+          channelOf: () => CallChannel | undefined,
+          signal: AbortSignal,
+        ) => {
+          const scope: CallScope = {
+            ...client,
+            request: {
+              meta,
+              session: {
+                id: session.id === null ? null : sessionId,
+                clientInfo: isRecord(clientInfo) ? clientInfo : {},
+                capabilities: isRecord(capabilities) ? capabilities : {},
+              },
             },
-          },
-          record: () => {},
-          log: ({ level, data }) => log(level, memory.redact(data)),
-          ask: askClient(channel, { canWait: session.id !== null }),
-          passesRounds: true,
+            record: () => {},
+            log: ({ level, data }) => channelOf()?.log(level, memory.redact(data)),
+            ask: askClient(channelOf, call),
+            passesRounds: true,
+          };
+          const onProgress = (step: ToolProgress) =>
+            channelOf()?.progress(step.progress, step.total, step.message);
+          const { calls } = this.#open;
+          const options = { signal, onProgress, input, state: given };
+          return calls.callFromHost(state, candidate, args, options, scope);
         };
-        const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
-        const { calls } = this.#open;
-        const options = { signal, onProgress, input, state: given };
-        const result = await calls.callFromHost(state, candidate, args, options, scope);
-        const inputRequired = findAsked(result);
-        return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
+        return this.#answerHeld(
+          isModern
+            ? await this.#held.begin(channel, (call) => run(call, () => call.channel, call.signal))
+            : { result: await run("canWait", () => channel, channel.signal) },
+        );
       },
     };
+  }
+
+  #answerHeld(outcome: { result: ToolResult } | { inputRequired: InputRequired }): CallAnswer {
+    if ("inputRequired" in outcome) return outcome;
+    const inputRequired = findAsked(outcome.result);
+    return inputRequired === undefined ? { result: toCallResult(outcome.result) } : { inputRequired };
   }
 
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
@@ -273,7 +300,7 @@ export class SessionGateway {
           ...client,
           record: () => {},
           log: ({ level, data }) => log(level, client.memory.redact(data)),
-          ask: askClient(channel, { canWait: false }),
+          ask: askClient(() => channel, undefined),
           passesRounds: true,
         };
         return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);

@@ -320,15 +320,21 @@ describe("a legacy client", () => {
   });
 });
 
+interface AskedOrAnswered {
+  requestState: string;
+  inputRequests: object;
+  content: { text: string }[];
+}
+const request = (name: string, more: object = {}, capabilities: object = both) =>
+  modern("tools/call", { name, arguments: {}, ...more }, { meta: { [capabilitiesKey]: capabilities } });
+async function send(url: string, message: ReturnType<typeof modern>, headers = {}) {
+  const response = await post({ url }, message, { ...headersFor(message), ...headers });
+  const text = await response.text();
+  const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
+  return { status: response.status, ...(JSON.parse(json) as { result: AskedOrAnswered }) };
+}
+
 describe("a modern request", () => {
-  const request = (name: string, more: object = {}, capabilities: object = both) =>
-    modern("tools/call", { name, arguments: {}, ...more }, { meta: { [capabilitiesKey]: capabilities } });
-  async function send(url: string, message: ReturnType<typeof modern>, headers = {}) {
-    const response = await post({ url }, message, { ...headersFor(message), ...headers });
-    const text = await response.text();
-    const json = text.startsWith("{") ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? "{}");
-    return { status: response.status, ...(JSON.parse(json) as { result: { requestState: string } }) };
-  }
   const answered = { inputResponses: { who: named("Ada") } };
 
   test("a modern request is answered with what to ask, and a state that anyone can read", async () => {
@@ -461,20 +467,53 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
     expect(asked.map(({ message }) => message)).toEqual(["What is your name?", "Sign in."]);
   });
 
-  test("a legacy server that waits for an answer gets that of a legacy client, or learns why it cannot", async () => {
+  test("a legacy server that waits for an answer gets the client's", async () => {
     const client = await serveSession({});
-    const told = JSON.parse(textOf(await call(client, "old_ask")) ?? "");
-    if (era === "legacy") expect(told).toEqual(named("Ada"));
-    else expect(told).toMatchObject({ message: expect.stringContaining("in the middle of this request") });
+    expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "")).toEqual(named("Ada"));
+    const unwilling = await serveSession({ answer: () => ({ action: "decline" }) });
+    expect(JSON.parse(textOf(await call(unwilling, "old_ask")) ?? "")).toEqual({ action: "decline" });
   });
 
   test("a client that cannot be asked learns what would have been asked", async () => {
     const client = await serveSession({ capabilities: {} });
     const greeting = call(client, "greet");
-    if (era === "modern") await expect(greeting).rejects.toMatchObject({ code: -32021 });
-    else expect(await greeting).toMatchObject({ isError: true });
-    if (era === "modern") return;
+    if (era === "modern") {
+      await expect(greeting).rejects.toMatchObject({ code: -32021 });
+      await expect(call(client, "old_ask")).rejects.toMatchObject({ code: -32021 });
+      return;
+    }
+    expect(await greeting).toMatchObject({ isError: true });
     const told = JSON.parse(textOf(await call(client, "old_ask")) ?? "");
     expect(told).toMatchObject({ message: expect.stringContaining("cannot be asked") });
+  });
+});
+
+test("a held call goes on once, for the same call, at the server that holds it", async () => {
+  const config = {
+    logDir: "logs",
+    trailblazeSubprocessToolsets: [
+      {
+        name: "old",
+        command: process.execPath,
+        args: [inRepository("test/session/support/asking-server.mjs")],
+      },
+    ],
+  };
+  const serveProject = async () => {
+    const cwd = makeProject({});
+    const running = await startServer(null, { cwd, config, transport: { port: 0 } });
+    onTestFinished(() => running.close());
+    return running.url ?? "";
+  };
+  const [url, other] = await Promise.all([serveProject(), serveProject()]);
+  const asked = (await send(url, request("ask"))).result;
+  expect(asked).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
+  const answers = Object.fromEntries(Object.keys(asked.inputRequests).map((key) => [key, named("Ada")]));
+  const again = { requestState: asked.requestState, inputResponses: answers };
+  expect(await send(other, request("ask", again))).toMatchObject({ error: { code: -32602 } });
+  const answered = (await send(url, request("ask", again))).result;
+  expect(JSON.parse(answered.content[0]?.text ?? "")).toEqual(named("Ada"));
+  expect(await send(url, request("ask", again))).toMatchObject({
+    error: { code: -32602, message: expect.stringContaining("Make the call again") },
   });
 });
