@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
-import { type Declaration, parseExtension } from "../extension-schema/index.ts";
+import { type Declaration, parseExtension } from "../extension-schema/parse-extension.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";

@@ -1,6 +1,5 @@
 // Reads ZIP archives as Yarn writes them, by their central directory. Everything in them is a package's and not trusted.
 import * as fs from "node:fs";
-import * as zlib from "node:zlib";
 import { errorCode, openFlags } from "./make-folders.ts";
 
 /** Limit on the size of a central directory: about 200,000 entries. */
@@ -115,6 +114,9 @@ function describeEntry(name: string, record: Buffer): ArchiveEntry {
   };
 }
 
+/** Loaded with the first archive: `list` of most projects needs none. */
+const zlib = () => process.getBuiltinModule("node:zlib");
+
 function readContent(descriptor: number, entry: ArchiveEntry): Buffer {
   const { name, crc, compressedBytes, bytes, localOffset } = entry;
   // Compressing never makes much more of it.
@@ -127,7 +129,7 @@ function readContent(descriptor: number, entry: ArchiveEntry): Buffer {
   if (!rest.subarray(0, nameBytes).equals(Buffer.from(name)))
     throw new ArchiveFault(`${name} has another name where it is stored`);
   const content = inflate(entry, rest.subarray(skipped));
-  if (content.length !== bytes || zlib.crc32(content) !== crc)
+  if (content.length !== bytes || zlib().crc32(content) !== crc)
     throw new ArchiveFault(`${name} is not what the archive's directory says`);
   return content;
 }
@@ -137,7 +139,7 @@ function inflate({ name, method, bytes }: ArchiveEntry, stored: Buffer): Buffer 
   if (method !== 8) throw new ArchiveFault(`${name} is compressed in an unknown way`);
   try {
     // More than declared is a fault, however much it would be.
-    return zlib.inflateRawSync(stored, { maxOutputLength: Math.max(bytes, 1) });
+    return zlib().inflateRawSync(stored, { maxOutputLength: Math.max(bytes, 1) });
   } catch (error) {
     const isLarger = errorCode(error) === "ERR_BUFFER_TOO_LARGE";
     throw new ArchiveFault(isLarger ? `${name} is larger than it says` : `${name} is damaged`);

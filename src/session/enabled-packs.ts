@@ -4,11 +4,8 @@ import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ProblemCode, TrailblazeError } from "../problems/index.ts";
+import { mayBeReferredTo } from "./mentioned-packs.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
-
-/** A session may use such a pack although discovery does not enable it: something may refer to it. */
-const mayBeReferredTo = ({ pack: { origin, enabled, shadowed } }: FoundPack) =>
-  origin === "transitive" && !enabled && !shadowed;
 
 /**
  * The packs with `enabled` as a session decides it: transitive packs that others refer to are included. Reads

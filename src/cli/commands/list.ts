@@ -3,6 +3,7 @@ import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
+import { mentionsTransitivePacks } from "../../session/mentioned-packs.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatTable, wrap } from "../layout.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
@@ -86,7 +87,7 @@ async function listPacks(cwd: string, withGlobal: boolean): Promise<Discovery> {
     cwd,
     global: withGlobal,
   });
-  if (!packs.some(({ pack }) => pack.origin === "transitive" && !pack.enabled))
+  if (!mentionsTransitivePacks(packs, project))
     return { project, packs: packs.map(({ pack }) => pack), problems };
   const { decideEnabledPacksOfProject } = await import("../../session/enabled-packs.ts");
   return { project, packs: await decideEnabledPacksOfProject(packs, project), problems };
