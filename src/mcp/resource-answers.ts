@@ -66,7 +66,7 @@ export class ResourceAnswers {
       if (error instanceof AskedResult) return error.result;
       // The server that the resource is of does not know it.
       if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
-      throw handlerError(error);
+      throw handlerError(error, { served: this.#served, name: uri });
     }
     const result = this.#rules.readContents(answer.contents, answer.isStatic);
     if (result !== undefined) return result;
@@ -92,7 +92,7 @@ export class ResourceAnswers {
         `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,
       );
     const suggested = await completing.catch((error) => {
-      throw handlerError(error);
+      throw handlerError(error, { served: this.#served, name });
     });
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;

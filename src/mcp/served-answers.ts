@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
+import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import type { ResourceContents } from "../runtime/resource-contents.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
@@ -38,11 +39,18 @@ export function ownMeta({ meta }: CallContext): Record<string, unknown> {
   return own;
 }
 
-/** The error of a handler for clients: with its message. */
-export const handlerError = (error: unknown): RpcError =>
-  error instanceof RpcError
-    ? error
-    : new RpcError(rpcCode.internal, error instanceof Error ? error.message : general);
+/** The error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
+export function handlerError(
+  error: unknown,
+  { served, name }: { served: Pick<ServedServer, "report">; name: string },
+): RpcError {
+  if (error instanceof RpcError) return error;
+  if (!(error instanceof Error)) return new RpcError(rpcCode.internal, general);
+  // A session wraps the error of its handler.
+  const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
+  if (fault !== undefined) served.report(`${name}: ${fault.message}`);
+  return new RpcError(rpcCode.internal, error.message);
+}
 
 /** A list and its index by name, which is made again after the list has changed. */
 class NamedList<Entry extends { name: string }> {
@@ -141,7 +149,7 @@ export class ServedAnswers {
       );
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
-      throw handlerError(error);
+      throw handlerError(error, { served: this.#served, name });
     }
     const result = this.#rules.readPromptResult(answer);
     if (result !== undefined) return result;

@@ -150,6 +150,18 @@ export async function readInputRequired(
   };
 }
 
+/** A handler asks what cannot be asked. The message is for the caller and for the pack's author. */
+export class InvalidQuestionError extends Error {
+  override readonly name = "InvalidQuestionError";
+}
+
+/** The same; throws `InvalidQuestionError` for what cannot be asked. */
+export async function requireInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
+  const read = await readInputRequired(json);
+  if ("fault" in read) throw new InvalidQuestionError(read.fault);
+  return read;
+}
+
 /** The result of a client for a request of MCP that it was asked. */
 const fitsMethod = (method: string, content: unknown) =>
   isRecord(content) &&

@@ -7,7 +7,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { quote } from "../problems/index.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import type { InputRequired } from "./input-requests.ts";
-import { readInputRequired } from "./input-rounds.ts";
+import { requireInputRequired } from "./input-rounds.ts";
 import { describeFile, type ReadAnswer, type ResourceContents } from "./resource-contents.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
@@ -100,11 +100,8 @@ async function readReturned(
       return { contents: [{ uri, ...type, text: returned.text }], isStatic: false };
     case "json":
       return { contents: readContents(JSON.parse(returned.json), uri, mimeType), isStatic: false };
-    case "input": {
-      const asked = await readInputRequired(returned.json);
-      if ("fault" in asked) throw new Error(asked.fault);
-      return asked;
-    }
+    case "input":
+      return requireInputRequired(returned.json);
     case "refused":
       if (returned.bytes === undefined) throw new Error(returned.message);
       return { contents: [{ uri, ...type, blob: returned.bytes }], isStatic: false };

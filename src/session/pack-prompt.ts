@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { PromptAnswer } from "../mcp/served-server.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
-import { readInputRequired } from "../runtime/input-rounds.ts";
+import { requireInputRequired } from "../runtime/input-rounds.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -69,11 +69,7 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;
       if (returned.kind === "refused") throw new Error(returned.message);
-      if (returned.kind === "input") {
-        const asked = await readInputRequired(returned.json);
-        if ("fault" in asked) throw new Error(asked.fault);
-        return asked;
-      }
+      if (returned.kind === "input") return requireInputRequired(returned.json);
       const answer =
         returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
       return { ...shown, ...readPromptAnswer(answer) };

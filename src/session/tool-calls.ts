@@ -40,6 +40,8 @@ export interface CallScope {
   /** `json`: the arguments. */
   record(name: string, json: string): void;
   log(entry: ToolLog): void;
+  /** Reports to the operator what a pack's author has to mend; `log` goes to a client. */
+  reportFault?(message: string): void;
   /** Asks for input; `undefined` if there is nobody to ask. */
   ask: AskInput | undefined;
   /** Resolves calls that ask as `InputRequired` all the same, and asks only for what they call, and while a server waits. */
@@ -387,7 +389,9 @@ export class ToolCalls {
       },
     });
     if ("result" in outcome) {
-      if (outcome.fault !== undefined) scope.log({ tool: name, level: "error", data: outcome.fault });
+      const { fault } = outcome;
+      if (fault !== undefined) scope.log({ tool: name, level: "error", data: fault });
+      if (fault !== undefined) scope.reportFault?.(`${name}: ${memory.redact(fault)}`);
       this.links.note(outcome.result.content, { pack: owner.pack?.name });
       return this.#readAnswer(outcome.result, scope, callMemory);
     }

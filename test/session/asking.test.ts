@@ -1,8 +1,16 @@
 // The servers of these sessions end with them.
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
-import type { InputQuestion, OnInput, SessionOptions } from "../../src/session.ts";
+import {
+  type InputQuestion,
+  type OnInput,
+  openSession,
+  type Session,
+  type SessionOptions,
+} from "../../src/session.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { createManualClock } from "./support/manual-clock.ts";
 import { jsonOf, makeProject, openForTest, probe, toolPack } from "./support/session.ts";
@@ -56,6 +64,22 @@ function answering(answer: unknown) {
   return { questions, onInput: onInput as OnInput };
 }
 const accept = (name: unknown = "Ada") => answering({ action: "accept", content: { name } });
+
+/** From here on, time passes only while a test lets it, in this process. */
+function standTimeStill() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** An `onInput` that takes a minute of that time, which is longer than any call of these tests may take. */
+function slow() {
+  const accepting = accept();
+  const onInput: OnInput = async (question) => {
+    await vi.advanceTimersByTimeAsync(60_000);
+    return accepting.onInput(question);
+  };
+  return { ...accepting, onInput };
+}
 
 describe("a pack's tool that asks", () => {
   test("a tool that asks runs again from its beginning with the answers and its state", async () => {
@@ -140,11 +164,9 @@ describe("a pack's tool that asks", () => {
   });
 
   test("the time of a call, and of the calls around it, stands still while a question is open", async () => {
-    const onInput: OnInput = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 600));
-      return { action: "accept", content: { name: "Ada" } };
-    };
+    const { onInput } = slow();
     const session = await openForTest(project(), { onInput });
+    standTimeStill();
     for (const tool of ["greet", "outer"]) {
       expect(await session.callTool(tool, {}, { timeoutMs: 500 })).toMatchObject({ variant: "Success" });
     }
@@ -259,9 +281,35 @@ describe("a session without onInput", () => {
   });
 });
 
+/** A session with a server, for all tests of a group. `answer`: what its user answers until the test has ended. */
+function shareSession(config: object) {
+  let current: OnInput | undefined;
+  let opened: Session | undefined;
+  const folder = makeTemporaryFolder();
+  beforeAll(async () => {
+    writeTree(folder.path, { "package.json": { name: "app" } });
+    opened = await openSession({
+      cwd: folder.path,
+      config: { logDir: "logs", ...config },
+      onInput: (question) => current?.(question) ?? { action: "cancel" },
+    });
+  });
+  afterAll(async () => {
+    await opened?.close();
+    folder.remove();
+  });
+  return (onInput: OnInput): Session => {
+    if (opened === undefined) throw new Error("The session is not open.");
+    current = onInput;
+    return opened;
+  };
+}
+
 describe("a legacy server that asks", () => {
+  const sessionOf = shareSession(legacy);
+
   test("a server is told of elicitation only with onInput", async () => {
-    const asking = await openForTest(makeProject({}), { config: legacy, onInput: accept().onInput });
+    const asking = sessionOf(accept().onInput);
     expect(jsonOf(await asking.callTool("capabilities"))).toEqual({ elicitation: { form: {}, url: {} } });
     const silent = await openForTest(makeProject({}), { config: legacy });
     expect(jsonOf(await silent.callTool("capabilities"))).toEqual({});
@@ -270,13 +318,9 @@ describe("a legacy server that asks", () => {
   });
 
   test("a server asks during its call, also several times, while the time of the call stands still", async () => {
-    const questions: InputQuestion[] = [];
-    const onInput: OnInput = async (question) => {
-      questions.push(question);
-      await new Promise((resolve) => setTimeout(resolve, 150));
-      return { action: "accept", content: { name: "Ada" } };
-    };
-    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const { questions, onInput } = slow();
+    const session = sessionOf(onInput);
+    standTimeStill();
     const result = await session.callTool("ask", { times: 3 }, { timeoutMs: 400 });
     expect(jsonOf(result)).toEqual({ action: "accept", content: { name: "Ada" } });
     expect(questions).toHaveLength(3);
@@ -285,7 +329,7 @@ describe("a legacy server that asks", () => {
 
   test("a server asks the user to visit a URL", async () => {
     const { questions, onInput } = answering({ action: "accept" });
-    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("visit"))).toEqual({ action: "accept" });
     expect(questions).toMatchObject([{ message: "Sign in.", url: "https://login.example/authorize?x=1" }]);
     expect(questions[0]).not.toHaveProperty("schema");
@@ -293,7 +337,7 @@ describe("a legacy server that asks", () => {
 
   test("requests that are unsupported or invalid are answered with an error", async () => {
     const { questions, onInput } = accept();
-    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const session = sessionOf(onInput);
     const nested = { type: "object", properties: { a: { type: "object", properties: {} } } };
     const ask = "elicitation/create";
     const cases: [string, object, number, string][] = [
@@ -313,7 +357,7 @@ describe("a legacy server that asks", () => {
 
   test("a server may ask 8 times during a call", async () => {
     const { questions, onInput } = accept();
-    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("ask", { times: 9 }))).toMatchObject({
       message: expect.stringContaining("at most 8 times"),
     });
@@ -322,32 +366,88 @@ describe("a legacy server that asks", () => {
 
   test("a server cannot ask outside of a call", async () => {
     const { questions, onInput } = accept();
-    const session = await openForTest(makeProject({}), { config: legacy, onInput });
+    const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("early"))).toMatchObject({ code: -32601 });
     expect(questions).toEqual([]);
   });
 
   test("a tool that a server calls back asks while the server's own time stands still", async () => {
-    const questions: InputQuestion[] = [];
-    const onInput: OnInput = async (question) => {
-      questions.push(question);
-      await new Promise((resolve) => setTimeout(resolve, 1200));
-      return { action: "accept", content: { name: "Ada" } };
-    };
+    const { questions, onInput } = slow();
     const session = await openForTest(project(), {
       config: { trailblazeSubprocessToolsets: [probe()], callback: { timeoutMs: 1000 } },
       onInput,
     });
+    standTimeStill();
     const result = await session.callTool("probe_callback", { tool: "greet" }, { timeoutMs: 1000 });
     expect(result).toMatchObject({ variant: "Success", message: expect.stringContaining("Ada") });
     expect(questions).toMatchObject([{ tool: "greet" }]);
   });
+
+  test("a prompt and a resource of a server ask, too", async () => {
+    const { questions, onInput } = accept();
+    const session = sessionOf(onInput);
+    expect((await session.getPrompt("topic")).messages[0]?.content).toMatchObject({ text: "About Ada" });
+    expect((await session.readResource("ask://name")).contents[0]).toMatchObject({ text: "Name Ada" });
+    expect(questions).toMatchObject([{ tool: "topic" }, { tool: "ask://name" }]);
+  });
+
+  describe("a page that it requires", () => {
+    const pages = ["1", "2"].map((id) => ({
+      message: `Sign in ${id}.`,
+      url: `https://login.example/${id}`,
+    }));
+
+    test("the user is asked to visit it, and then the call is made again", async () => {
+      const { questions, onInput } = answering({ action: "accept" });
+      expect(jsonOf(await sessionOf(onInput).callTool("login"))).toEqual({ visits: 2 });
+      expect(questions).toMatchObject(pages);
+    });
+
+    test("a call whose user declines fails without being made again", async () => {
+      const { questions, onInput } = answering({ action: "decline" });
+      const session = await openForTest(makeProject({}), { config: legacy, onInput });
+      expect(await session.callTool("login")).toMatchObject({
+        variant: "ExceptionThrown",
+        message: 'Server "asking" requires a page to be visited first, which the user did not accept.',
+      });
+      expect(questions).toHaveLength(2);
+      expect(jsonOf(await session.callTool("login"))).toEqual({ visits: 2 });
+    });
+
+    test("without onInput, the call resolves with the pages", async () => {
+      const session = await openForTest(makeProject({}), { config: legacy });
+      expect(await session.callTool("login")).toMatchObject({
+        variant: "InputRequired",
+        details: { inputRequests: { page1: pages[0], page2: pages[1] } },
+      });
+      const input = { page1: { action: "accept" as const }, page2: { action: "accept" as const } };
+      expect(jsonOf(await session.callTool("login", {}, { input }))).toEqual({ visits: 2 });
+    });
+
+    test.each<[string, unknown]>([
+      ["no data", null],
+      ["no list", {}],
+      ["an empty list", { elicitations: [] }],
+      ["a number", { elicitations: [5] }],
+      ["a URL that is not of the web", { elicitations: [{ message: "?", url: "javascript:alert(1)" }] }],
+      ["too many", { elicitations: Array.from({ length: 33 }, () => pages[0]) }],
+    ])("an error that names none is an error: %s", async (_, data) => {
+      const { questions, onInput } = answering({ action: "accept" });
+      expect(await sessionOf(onInput).callTool("login", { data })).toMatchObject({
+        variant: "ExceptionThrown",
+        message: expect.stringContaining("-32042"),
+      });
+      expect(questions).toEqual([]);
+    });
+  });
 });
 
 describe("a modern server that asks", () => {
+  const sessionOf = shareSession(modern);
+
   test("a call is made again with the answers and the server's state", async () => {
     const { questions, onInput } = accept();
-    const session = await openForTest(makeProject({}), { config: modern, onInput });
+    const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("ask"))).toEqual({
       inputResponses: {
         who: { action: "accept", content: { name: "Ada" } },
@@ -363,7 +463,7 @@ describe("a modern server that asks", () => {
 
   test("a server that never stops asking fails the call after 8 rounds, and one that only wants time is called again", async () => {
     const { questions, onInput } = accept();
-    const session = await openForTest(makeProject({}), { config: modern, onInput });
+    const session = sessionOf(onInput);
     expect((await session.callTool("forever")).message).toContain("8 times");
     expect(questions).toHaveLength(8);
     expect(jsonOf(await session.callTool("again"))).toBe("done");

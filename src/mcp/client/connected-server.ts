@@ -98,7 +98,7 @@ export interface ServerCall {
   _meta: Record<string, unknown>;
 }
 
-/** A result, or what a modern server asks before it can answer; the result is empty then. */
+/** A result, or what a server asks before it is called again; the result is empty then. */
 export type ServerAnswer<Result> = Result & { inputRequired?: InputRequired };
 
 /** A log message of a server. */
@@ -120,7 +120,7 @@ export interface ServerCallOptions {
   ask?: ((requests: InputRequests, signal: AbortSignal) => Promise<InputAnswers>) | undefined;
   /** Identifies who is asked. */
   user?: unknown;
-  /** The answers, if a modern server has asked before. */
+  /** The answers, if the call has asked before. */
   round?: InputRound | undefined;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
   /**

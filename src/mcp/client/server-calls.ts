@@ -1,6 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
+import type { InputRequired } from "../../runtime/input-requests.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import { readCallResult, readCompletionResult, readPromptResult, readResourceResult } from "./call-result.ts";
@@ -21,6 +22,8 @@ const messageCharacters = 1000;
 const mostQuestions = 8;
 /** The error of a modern server whose client lacks a capability. */
 const missingCapability = -32021;
+/** The error of a legacy server whose user has to visit pages first. */
+const pagesRequired = -32042;
 
 export interface ServerCalls
   extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource" | "complete"> {
@@ -95,6 +98,11 @@ export function createServerCalls(
   const fault = (reason: string, cause?: AnswerError) =>
     new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
 
+  async function findRequiredPages(error: unknown): Promise<InputRequired | undefined> {
+    if (isModern || !(error instanceof AnswerError) || error.code !== pagesRequired) return undefined;
+    return (await import("./server-questions.ts")).readRequiredPages(error.data);
+  }
+
   /** Sends a request; `read` returns its result, or why it is invalid. */
   async function call<Result extends object>(
     method: string,
@@ -105,6 +113,11 @@ export function createServerCalls(
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;
+    // Only its pages give a legacy call a second round.
+    if (!isModern && Object.values(round?.input ?? {}).some(({ action }) => action !== "accept")) {
+      const message = `Server "${label}" requires a page to be visited first, which the user did not accept.`;
+      throw new ServerCallError("protocol", message);
+    }
     const token = ++lastToken;
     const logMeta = isModern && (server.wantsLogs || onLog !== undefined) ? allLogs : undefined;
     const meta: JsonObject = { ...logMeta, ...(params._meta as JsonObject | undefined) };
@@ -141,6 +154,8 @@ export function createServerCalls(
         throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
       }
       signal?.throwIfAborted();
+      const pages = await findRequiredPages(error);
+      if (pages !== undefined) return { ...(read(emptyResult) as Result), inputRequired: pages };
       if (error instanceof AnswerError)
         throw fault(describeMissing(error) ?? describeAnswer(error, redactor), error);
       throw findEnd() ?? fault(error instanceof Error ? error.message : String(error));
