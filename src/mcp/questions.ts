@@ -16,6 +16,8 @@ type Run<Answer extends object> = (
 
 /** The questions of one request of a client, including those of tools that its handler calls. */
 export interface Questions {
+  /** Whether a request stays open while its client is asked. */
+  readonly canWait: boolean;
   /**
    * Runs a handler again from its beginning until it asks no more. Rejects as `run` does, with `UnaskedError` if the client
    * cannot be asked, and with the signal's reason when the request ends. `call` tells the calls inside a request apart;
@@ -114,6 +116,7 @@ export function createLegacyQuestions({ capabilities, signal, send }: LegacyClie
     }
   };
   return {
+    canWait: true,
     async answer(_call, run) {
       let round: InputRound | undefined;
       for (let rounds = 0; ; rounds++) {
@@ -212,6 +215,7 @@ export function createModernQuestions(
   };
 
   return {
+    canWait: false,
     async answer(call, run) {
       if (call === undefined) opening = open();
       await opening;

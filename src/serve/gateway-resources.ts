@@ -1,16 +1,19 @@
 import { basename, dirname, join } from "node:path";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
-import type { CompletionRequest, ServedResources } from "../mcp/served-server.ts";
+import type { CallChannel, CompletionRequest, ServedResources } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { EntryWatcher } from "../processes/entry-watcher.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
+import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
+import type { AskInput } from "../session/host-input.ts";
 import { sendRequest } from "../session/server-requests.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { CallScope } from "../session/tool-calls.ts";
+import type { HeldCalls } from "./held-calls.ts";
 import {
   mostWatches,
   refuseWatch,
@@ -66,6 +69,7 @@ const identify = (resource: PackResource | undefined) =>
 export interface GatewayResourcesOptions {
   /** `undefined` until the session is open. */
   parts(): SessionParts | undefined;
+  held: HeldCalls;
   /** The scope of the session itself, for what belongs to no client. */
   ownScope(): CallScope;
   report(message: string): void;
@@ -104,7 +108,7 @@ export class GatewayResources {
   }
 
   /** What a client is served. `scopeOf` is called for each of its requests. */
-  serve(scopeOf: (log: CallScope["log"]) => CallScope): ServedResources {
+  serve(scopeOf: (channel: CallChannel, ask: AskInput) => CallScope): ServedResources {
     const read = () => this.#read();
     const [listed, templates] = [() => this.#listed, () => this.#templates];
     return {
@@ -121,10 +125,12 @@ export class GatewayResources {
         const state = parts?.state();
         const route = state && parts?.reads.find(state, uri);
         if (parts === undefined || state === undefined || route === undefined) return undefined;
-        return ({ input, state: given }, { signal, log, progress }) => {
-          const scope = scopeOf(({ level, data }) => log(level, data));
-          const round = input === undefined ? undefined : { input, state: given };
-          return parts.reads.ask(state, route, uri, { signal, progress }, scope, round);
+        return ({ input, state: given, held }, request) => {
+          const round = input === undefined ? undefined : { input, state: given, ...(held && { held }) };
+          return this.#options.held.answer<ReadAnswer>(request, round, (channel, ask) => {
+            const { signal, progress } = channel;
+            return parts.reads.ask(state, route, uri, { signal, progress }, scopeOf(channel, ask), round);
+          });
         };
       },
       subscribe: (uri, changed) => this.#watches.add(uri, changed),

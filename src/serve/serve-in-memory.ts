@@ -48,6 +48,7 @@ export async function serveInMemory(
   transport.onclose = () => {
     servedListeners.delete(announce);
     release();
+    gateway.close();
     onclose?.();
   };
 }

@@ -3,13 +3,15 @@ import type {
   CallAnswer,
   CallChannel,
   ListChange,
+  PromptAnswer,
   ServedPrompt,
   ServedServer,
   ServedTool,
 } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
-import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
+import { systemClock } from "../runtime/clock.ts";
+import type { InputRequests, InputRequired } from "../runtime/input-requests.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
 import type { AskInput } from "../session/host-input.ts";
@@ -22,7 +24,7 @@ import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import type { CallScope } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
-import { HeldCalls, type LastingCall } from "./held-calls.ts";
+import { HeldCalls } from "./held-calls.ts";
 import { describeForClients } from "./member-code.ts";
 import { servePrompt } from "./serve-prompt.ts";
 
@@ -55,38 +57,24 @@ function findAsked({ variant, details }: ToolResult): InputRequired | undefined 
   return { requests: inputRequests as InputRequests, ...state };
 }
 
-/**
- * Asks the client of a request what its own tool does not ask itself: a server that waits, or what the tool calls.
- * `call`: a call of a modern client, which answers with another request while the server waits.
- */
-const askClient =
-  (channelOf: () => CallChannel | undefined, call: LastingCall | "canWait" | undefined): AskInput =>
-  async ({ tool, requests, isWaiting }) => {
-    const questions = channelOf()?.questions;
-    if (isWaiting && typeof call === "object") return call.ask(requests);
-    if (questions === undefined || (isWaiting && call === undefined))
-      throw new Error("The client cannot be asked in the middle of this request.");
-    const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
-      round === undefined ? { inputRequired: { requests } } : round,
-    );
-    return input;
-  };
-
 /** An open session as an MCP server: its tools and prompts, called in the scope of a client. */
 export class SessionGateway {
   readonly #opening: Promise<Session>;
   readonly #report: (message: string) => void;
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #resources: GatewayResources;
+  /** The calls that wait for their modern clients. */
+  readonly #held: HeldCalls;
   readonly #reported = new Set<string>();
   #parts: SessionParts | undefined;
-  readonly #held = new HeldCalls<ToolResult>(() => this.#open.state().config.timeouts.inputMs);
 
   /** `report` gets what clients are not told. */
   constructor(opening: Promise<Session>, report: (message: string) => void) {
     this.#report = report;
+    this.#held = new HeldCalls(() => this.#open.state().config.timeouts.inputMs, systemClock);
     this.#resources = new GatewayResources({
       parts: () => this.#parts,
+      held: this.#held,
       ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
       report,
     });
@@ -115,6 +103,23 @@ export class SessionGateway {
     const { config } = this.#open.state();
     const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.#open.memory);
     return { sessionId, memory };
+  }
+
+  /** Ends the calls that wait for their client. */
+  close(): void {
+    this.#held.close();
+  }
+
+  /** The scope of one request. */
+  #createScope(client: ClientScope, { log }: CallChannel, ask: AskInput): CallScope {
+    return {
+      ...client,
+      record: () => {},
+      log: ({ level, data }) => log(level, client.memory.redact(data)),
+      reportFault: this.#report,
+      ask,
+      passesRounds: true,
+    };
   }
 
   get #open(): SessionParts {
@@ -170,12 +175,7 @@ export class SessionGateway {
         read();
         return prompts;
       },
-      resources: this.#resources.serve((log) => {
-        const client = scopeOf();
-        const redact = (data: unknown) => client.memory.redact(data);
-        const own = { ...client, record: () => {}, ask: undefined, passesRounds: true };
-        return { ...own, log: (entry) => log({ ...entry, data: redact(entry.data) }) };
-      }),
+      resources: this.#resources.serve((channel, ask) => this.#createScope(scopeOf(), channel, ask)),
       complete: (request, signal) => this.#resources.complete(request, signal),
       report: this.#report,
       changing: {
@@ -238,53 +238,34 @@ export class SessionGateway {
       name,
       qualifiedName,
       listing,
-      call: async (request, channel) => {
-        const { arguments: args, meta, session, input, state: given } = request;
-        const isModern = session.id === null;
-        if (isModern && HeldCalls.isHeld(given))
-          return this.#answerHeld(await this.#held.resume(channel, given, input));
-        const client = scopeOf();
-        const { memory, sessionId } = client;
-        const { clientInfo, capabilities } = session;
-        const run = async (
-          call: LastingCall | "canWait",
-          channelOf: () => CallChannel | undefined,
-          signal: AbortSignal,
-        ) => {
-          const scope: CallScope = {
-            ...client,
-            request: {
-              meta,
-              session: {
-                id: session.id === null ? null : sessionId,
-                clientInfo: isRecord(clientInfo) ? clientInfo : {},
-                capabilities: isRecord(capabilities) ? capabilities : {},
+      call: ({ arguments: args, meta, session, ...round }, request) =>
+        this.#held.answer<Exclude<CallAnswer, { inputRequired: unknown }>>(
+          request,
+          round,
+          async (channel, ask) => {
+            const { signal, progress } = channel;
+            const client = scopeOf();
+            const { clientInfo, capabilities } = session;
+            const scope: CallScope = {
+              ...this.#createScope(client, channel, ask),
+              request: {
+                meta,
+                session: {
+                  id: session.id === null ? null : client.sessionId,
+                  clientInfo: isRecord(clientInfo) ? clientInfo : {},
+                  capabilities: isRecord(capabilities) ? capabilities : {},
+                },
               },
-            },
-            record: () => {},
-            log: ({ level, data }) => channelOf()?.log(level, memory.redact(data)),
-            ask: askClient(channelOf, call),
-            passesRounds: true,
-          };
-          const onProgress = (step: ToolProgress) =>
-            channelOf()?.progress(step.progress, step.total, step.message);
-          const { calls } = this.#open;
-          const options = { signal, onProgress, input, state: given };
-          return calls.callFromHost(state, candidate, args, options, scope);
-        };
-        return this.#answerHeld(
-          isModern
-            ? await this.#held.begin(channel, (call) => run(call, () => call.channel, call.signal))
-            : { result: await run("canWait", () => channel, channel.signal) },
-        );
-      },
+            };
+            const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
+            const { calls } = this.#open;
+            const options = { signal, onProgress, input: round.input, state: round.state };
+            const result = await calls.callFromHost(state, candidate, args, options, scope);
+            const inputRequired = findAsked(result);
+            return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
+          },
+        ),
     };
-  }
-
-  #answerHeld(outcome: { result: ToolResult } | { inputRequired: InputRequired }): CallAnswer {
-    if ("inputRequired" in outcome) return outcome;
-    const inputRequired = findAsked(outcome.result);
-    return inputRequired === undefined ? { result: toCallResult(outcome.result) } : { inputRequired };
   }
 
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
@@ -293,18 +274,12 @@ export class SessionGateway {
       prompt.name,
       prompt.qualifiedName,
       prompt,
-      (args, channel, round) => {
-        const { signal, log, progress } = channel;
-        const client = scopeOf();
-        const scope: CallScope = {
-          ...client,
-          record: () => {},
-          log: ({ level, data }) => log(level, client.memory.redact(data)),
-          ask: askClient(() => channel, undefined),
-          passesRounds: true,
-        };
-        return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
-      },
+      (args, request, round) =>
+        this.#held.answer<PromptAnswer>(request, round, (channel, ask) => {
+          const { signal, progress } = channel;
+          const scope = this.#createScope(scopeOf(), channel, ask);
+          return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
+        }),
       prompt._meta,
     );
   }

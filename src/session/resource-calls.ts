@@ -116,7 +116,13 @@ export class ResourceCalls {
     }
     const { signal, limit } = channel;
     const request = { ...route.from, kind: "resource", name: uri, signal, limits: [limit] } as const;
-    const options = { signal, limit, round, ask: askInScope(uri, scope), user: scope.sessionId };
+    const options = {
+      signal,
+      limit,
+      round,
+      ask: askInScope(uri, scope, { isWaiting: true }),
+      user: scope.sessionId,
+    };
     const { inputRequired, contents } = await sendRequest(request, (connected) =>
       connected.readResource(uri, options),
     ).catch((error) => {

@@ -54,6 +54,7 @@ export const outer = async (args, { callTool, input }) => {
   if (input === undefined) return needInput({ own: { message: "And?", schema: name } });
   return { inner: inner.content[0].text, again: again.content[0].text, own: input.own.content.name };
 };
+export const page = (args, { input }) => input === undefined ? needInput(who) : "Page of " + input.who.content?.name;
 export const topic = (args, { input }) =>
   input === undefined
     ? needInput({ topic: { message: "Topic of " + args.of + "?", schema: name } })
@@ -61,13 +62,27 @@ export const topic = (args, { input }) =>
 `;
 const tools = ["greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
 const pack = toolPack(Object.fromEntries(tools.map((tool) => [tool, {}])), handlers, {
-  "package.json": { type: "module", trailblaze: { prompts: ["topic"], servers: ["desk"] } },
+  "package.json": {
+    type: "module",
+    trailblaze: { prompts: ["topic", "wrong"], resources: ["page", "wrong"], servers: ["desk"] },
+  },
+  "trailblaze/prompts/wrong.json": { name: "wrong", handler: "./handlers.js#wrong" },
+  "trailblaze/resources/wrong.json": {
+    name: "wrong",
+    uri: "desk://wrong",
+    handler: "./handlers.js#wrong",
+  },
+  "trailblaze/resources/page.json": { name: "page", uri: "desk://page", handler: "./handlers.js#page" },
   "trailblaze/prompts/topic.json": {
     name: "topic",
     arguments: [{ name: "of", required: true }],
     handler: "./handlers.js#topic",
   },
-  "trailblaze/servers/desk.json": { tools, prompts: ["topic"] },
+  "trailblaze/servers/desk.json": {
+    tools,
+    prompts: ["topic", "wrong"],
+    resources: ["page", "wrong"],
+  },
 });
 
 const makeDesk = (isolation = "in-process") =>
@@ -110,6 +125,7 @@ interface AnyClient {
     ...more: unknown[]
   ): Promise<{ content?: unknown; isError?: unknown }>;
   getPrompt(params: { name: string; arguments?: object }): Promise<{ messages?: unknown }>;
+  readResource(params: { uri: string }): Promise<{ contents?: unknown }>;
 }
 
 async function connectLegacy(transport: LegacyHttp | LegacyStdio, user: User): Promise<AnyClient> {
@@ -224,12 +240,40 @@ describe.each(eras)("a %s client", (era) => {
     });
   });
 
-  test("an invalid request is a failure of the tool", async () => {
+  test("a resource's handler may ask", async () => {
     const { url } = await serveDesk();
-    const result = await call(await connect(era, url), "wrong");
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toContain("/who/schema/properties/p/type must be string");
+    const client = await connect(era, url);
+    expect(await client.readResource({ uri: "desk://page" })).toMatchObject({
+      contents: [{ text: "Page of Ada" }],
+    });
   });
+
+  test.each(["acme/desk/desk", null])(
+    "what the handlers of %s may not ask fails, and is told on stderr",
+    async (server) => {
+      const running = await startServer(server, { cwd: makeDesk(), transport: { port: 0 } });
+      onTestFinished(() => running.close());
+      const client = await connect(era, running.url ?? "");
+      let stderr = "";
+      vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+        stderr += text;
+        return true;
+      });
+      onTestFinished(() => void vi.restoreAllMocks());
+      const reason =
+        "The handler asks for input with an invalid request: /who/schema/properties/p/type must be string";
+      const tool = await call(client, "wrong");
+      expect(tool.isError).toBe(true);
+      expect(textOf(tool)).toContain(reason);
+      const failing = { code: -32603, message: expect.stringContaining(reason) };
+      await expect(client.getPrompt({ name: "wrong" })).rejects.toMatchObject(failing);
+      await expect(client.readResource({ uri: "desk://wrong" })).rejects.toMatchObject(failing);
+      const lines = stderr.split("\n").filter((line) => line.includes(reason));
+      expect(lines).toHaveLength(3);
+      for (const [index, name] of ["wrong", "wrong", "desk://wrong"].entries())
+        expect(lines[index]).toContain(`${name}: ${reason}`);
+    },
+  );
 
   test("what a called tool asks is asked, and so is what its caller asks after it", async () => {
     const { url, runs } = await serveDesk();
@@ -505,15 +549,20 @@ test("a held call goes on once, for the same call, at the server that holds it",
     onTestFinished(() => running.close());
     return running.url ?? "";
   };
-  const [url, other] = await Promise.all([serveProject(), serveProject()]);
+  vi.stubEnv("TRAILBLAZE_STATE_KEY", "a key for the replicas of this server");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const [url, replica] = await Promise.all([serveProject(), serveProject()]);
   const asked = (await send(url, request("ask"))).result;
   expect(asked).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
   const answers = Object.fromEntries(Object.keys(asked.inputRequests).map((key) => [key, named("Ada")]));
   const again = { requestState: asked.requestState, inputResponses: answers };
-  expect(await send(other, request("ask", again))).toMatchObject({ error: { code: -32602 } });
+  const elsewhere = { code: -32602, message: expect.stringContaining("does not wait here") };
+  expect(await send(replica, request("ask", again))).toMatchObject({ error: elsewhere });
+  const changed = request("ask", { ...again, arguments: { times: 2 } });
+  expect(await send(url, changed)).toMatchObject({
+    error: { code: -32602, message: expect.stringContaining("not valid for this request") },
+  });
   const answered = (await send(url, request("ask", again))).result;
   expect(JSON.parse(answered.content[0]?.text ?? "")).toEqual(named("Ada"));
-  expect(await send(url, request("ask", again))).toMatchObject({
-    error: { code: -32602, message: expect.stringContaining("Make the call again") },
-  });
+  expect(await send(url, request("ask", again))).toMatchObject({ error: elsewhere });
 });
