@@ -51,6 +51,8 @@ const samples: Sample[] = [
     "{\n}\n",
     "{ }",
     "// nothing yet\n",
+    "// {}",
+    "// { }\n",
     "/* a */ {} // b\n",
     '{"a":1}',
     '{"a": 1}',
@@ -116,6 +118,9 @@ const samples: Sample[] = [
     "---\nextensions:\n  dev: &d {a: 1}\n  two:\n    <<: *d\n    list:\n    - 1\n    -   k: v\n        l: w\n\n\n# end\n",
     "extensions:\r\n  a:\r\n    b: 'it''s'\r\n  c: >-\r\n    folded\r\n    text\r\nz: 1\r\n",
     "note: |\n  the end",
+    "\t",
+    "a: 1\n\t",
+    "a: 1\r\n\r\n \t",
     "# top\r\nz: 1 # c\r\n# about the note\r\nnote: >+\r\n  the\r\n  end   ",
     "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ",
     "extensions: {}\nlist:\n  - x\n  - |-\n    the end",
@@ -313,6 +318,7 @@ describe("a config that cannot be edited safely", () => {
     ["yaml", "mcp_servers: [1]\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],
     ["yaml", "\ta: 1\n", /not valid YAML/, 0],
+    ["yaml", "a: 1 # half a line end\r", /its layout/, 0],
     ["yaml", `# ${"x".repeat(16 << 20)}`, /it has 17 MiB; the limit for its format is 16 MiB/, 0],
   ];
 

@@ -278,12 +278,11 @@ export class ConfigDocument {
     const tidied = cut.#tidyContainer(container, trace, expected);
     const whole = trace?.whole;
     if (whole === undefined || !isEmptyValue(withoutEmpty(expected, container))) return tidied;
-    const kept = whole
-      .trimEnd()
-      .replace(/\{\s*\}$/, "")
-      .trimEnd();
-    const isOnlyScaffold =
-      tidied.#body.startsWith(kept) && isScaffold(tidied.#body.slice(kept.length), container);
+    const written = whole.trimEnd();
+    // Braces at the end are the object that got the entry, or the end of a comment.
+    const isOnlyScaffold = [written.replace(/\{\s*\}$/, "").trimEnd(), written].some(
+      (kept) => tidied.#body.startsWith(kept) && isScaffold(tidied.#body.slice(kept.length), container),
+    );
     return isOnlyScaffold ? new ConfigDocument(this.#editor, this.#mark + whole) : tidied;
   }
 

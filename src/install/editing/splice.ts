@@ -32,7 +32,7 @@ export function indentationAt(text: string, offset: number): string {
 export function endOfLine(text: string, offset: number): number {
   const newline = text.indexOf("\n", offset);
   const end = newline < 0 ? text.length : newline;
-  return end > offset && text[end - 1] === "\r" && newline >= 0 ? end - 1 : end;
+  return end > offset && text[end - 1] === "\r" ? end - 1 : end;
 }
 
 /** The start of the line end before an offset if there is only white space between them; otherwise the offset itself. */

@@ -205,7 +205,14 @@ export const yamlEditor: ConfigEditor = {
       add: ({ container, key }, entry) => [addEntry(text, document, [...container, key], entry)],
       remove({ container, key }) {
         const own = pairAt([...container, key]);
-        return own === undefined ? [] : cutPair(text, own.map, own.pair);
+        if (own === undefined) return [];
+        const ways = cutPair(text, own.map, own.pair);
+        const outer = own.map.items.length > 1 || own.map.flow ? undefined : pairAt(container)?.pair;
+        if (outer === undefined) return ways;
+        // After a key without a value, white space that was allowed at the end of the text may not be.
+        const at = text.indexOf(":", rangeOf(outer.key)[1]) + 1;
+        const empty = { start: at, end: at, text: " {}" };
+        return [...ways, ...ways.map((splices) => [empty, ...splices])];
       },
       replace({ container, key }, entry) {
         const own = pairAt([...container, key]);
