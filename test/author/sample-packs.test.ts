@@ -1,0 +1,46 @@
+// The sample packs check their own README, as packs of `init` do, and each can be exported.
+import { cpSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { describePack } from "../../src/author/docs/describe-pack.ts";
+import { applyExport, planExport } from "../../src/author/exports/plan-export.ts";
+import { run as runDocs } from "../../src/cli/commands/docs.ts";
+import { validateExtension } from "../../src/index.ts";
+import { samplePacks } from "../support/sample-packs.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+
+test.each(samplePacks)("the README of $name documents it as `docs --check` wants", async ({ folder }) => {
+  const options = { write: "README.md", check: true };
+  const { failed, json } = await runDocs({ positionals: [], options, cwd: folder });
+  expect({ failed, ...(json as object) }).toMatchObject({ failed: false, differs: false });
+});
+
+test("a change of a definition makes the README of a sample pack outdated", async () => {
+  const copy = copyPack(samplePacks.find(({ name }) => name === "hello-tools")?.folder ?? "");
+  const options = { write: "README.md", check: true, level: "3" };
+  expect(await runDocs({ positionals: [], options, cwd: copy })).toMatchObject({ failed: true });
+});
+
+function copyPack(folder: string): string {
+  const { path, remove } = makeTemporaryFolder();
+  onTestFinished(remove);
+  const copy = join(path, "pack");
+  mkdirSync(copy);
+  cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+const load = (cwd: string) =>
+  describePack(undefined, { cwd, builtIns: [], dataOnly: false, requireConfinement: false });
+
+test.each(samplePacks)("the servers of $name can be exported as commands", async ({ folder }) => {
+  const cwd = copyPack(folder);
+  for (const { name } of (await load(cwd)).found.pack.servers) {
+    const options = { force: false };
+    applyExport(await planExport(await load(cwd), "bin", name, options));
+    const { files } = await planExport(await load(cwd), "bin", name, options);
+    expect(files.filter(({ changed }) => changed)).toEqual([]);
+  }
+  const { problems } = await validateExtension(cwd);
+  expect(problems.filter(({ code }) => code.startsWith("Export") || code === "FileNotPublished")).toEqual([]);
+});
