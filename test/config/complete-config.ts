@@ -43,6 +43,8 @@ export const completeConfig = {
   isolation: "process",
   callback: { enabled: false, timeoutMs: 1, maxDepth: 2, maxBodyBytes: 3, bodyTimeoutMs: 4 },
   timeouts: { handshakeMs: 5, listMs: 6, callMs: 7, inputMs: 8 },
+  serversStart: "lazy",
+  serversIdleMs: 600_000,
   logDir: "logs",
   trailblazeSubprocessToolsets: [
     {
