@@ -131,6 +131,8 @@ const complete = (root: string) => ({
   isolation: "process",
   callback: completeConfig.callback,
   timeouts: completeConfig.timeouts,
+  serversStart: "lazy",
+  serversIdleMs: 600_000,
   logDir: join(root, "logs"),
   subprocessServers: [
     {
