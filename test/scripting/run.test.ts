@@ -244,6 +244,32 @@ describe("a server run by another MCP client", () => {
     expect(asked).toHaveLength(11);
   });
 
+  test("a request that cannot be asked is a failure, and is told on stderr", async () => {
+    const asked: object[] = [];
+    const { client, stderr } = await connect(makeServerProject(), { elicitation: { url: {} } }, (params) => {
+      asked.push(params);
+      return { action: "cancel" };
+    });
+    const form = { message: "?", schema: { type: "object", properties: { p: { type: "object" } } } };
+    const cases: [object, string][] = [
+      [{}, "there is no request"],
+      [{ a: "?" }, "/a must be object"],
+      [{ a: { message: "?" } }, "/a must have either"],
+      [{ a: { message: "", url: "https://a.example" } }, "/a/message must be a string that is not empty"],
+      [{ a: { message: "?", url: "javascript:alert(1)" } }, "/a/url must be an http or https URL"],
+      [{ a: { method: "tools/list" } }, "/a/method must be"],
+      [{ a: { message: "?", schema: { type: "string" } } }, "/a/schema must be"],
+      [{ a: form }, "/a/schema/properties/p/type must be"],
+    ];
+    for (const [requests, reason] of cases) {
+      const result = await client.callTool({ name: "probe_misask", arguments: { requests } });
+      const text = `The handler asks for input with an invalid request: ${reason}`;
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(text) }] });
+      await waitUntil(() => stderr().includes(`probe_misask: ${text}`));
+    }
+    expect(asked).toEqual([]);
+  });
+
   test("progress and log messages reach the client", async () => {
     const { client, logged } = await connect(makeServerProject());
     const steps = hearProgress(client);

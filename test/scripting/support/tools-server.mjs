@@ -89,6 +89,7 @@ const tools = [
     Promise.reject(new Error("Nobody waits."));
     return "early";
   }),
+  tool("misask", ({ requests }) => needInput(requests)),
   tool("question", (args, { input, state, memory }) => {
     memory?.set("asked", String(input === undefined));
     const schema = {

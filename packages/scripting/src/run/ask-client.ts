@@ -15,6 +15,45 @@ export interface AskedClient {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+const isHttpUrl = (url: unknown) =>
+  typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+const propertyTypes: readonly unknown[] = ["string", "number", "integer", "boolean", "array"];
+
+function findFormFault(schema: unknown): string | undefined {
+  if (!isObject(schema) || schema.type !== "object" || !isObject(schema.properties))
+    return "/schema must be a JSON Schema of type object, with properties";
+  const odd = Object.entries(schema.properties).find(
+    ([, one]) => !isObject(one) || !propertyTypes.includes(one.type),
+  );
+  return odd && `/schema/properties/${odd[0]}/type must be string, number, integer, boolean or array`;
+}
+
+/** Why a request cannot be asked; continues a path. */
+function findRequestFault(request: unknown): string | undefined {
+  if (!isObject(request)) return " must be object";
+  const { method, message, schema, url } = request;
+  if ([method, schema, url].filter((one) => one !== undefined).length !== 1)
+    return " must have either `schema`, `url` or `method`";
+  if (method !== undefined) {
+    const isKnown = method === "sampling/createMessage" || method === "roots/list";
+    return isKnown ? undefined : "/method must be sampling/createMessage or roots/list";
+  }
+  if (typeof message !== "string" || message === "") return "/message must be a string that is not empty";
+  if (url !== undefined) return isHttpUrl(url) ? undefined : "/url must be an http or https URL";
+  return findFormFault(schema);
+}
+
+/** Why a handler's requests cannot be asked; `undefined` if they can. */
+export function findInputFault(requests: unknown): string | undefined {
+  if (!isObject(requests) || Object.keys(requests).length === 0) return "there is no request";
+  for (const [key, request] of Object.entries(requests)) {
+    const fault = findRequestFault(request);
+    if (fault !== undefined) return `/${key}${fault}`;
+  }
+  return undefined;
+}
+
 function canAsk(request: InputRequest, capabilities: Readonly<Record<string, unknown>>): boolean {
   if ("method" in request) return isObject(capabilities[request.method.split("/", 1)[0] ?? ""]);
   const { elicitation } = capabilities;
@@ -53,7 +92,7 @@ async function askOne(
 }
 
 /**
- * Asks the client what a handler needs, one question at a time. Returns a string, why it cannot be asked, for the caller.
+ * Asks the client valid requests, one question at a time. Returns a string, why it cannot be asked, for the caller.
  * Rejects if the call is canceled.
  */
 export async function askClient(
@@ -61,8 +100,6 @@ export async function askClient(
   client: AskedClient,
   check: Check,
 ): Promise<InputAnswers | string> {
-  if (!isObject(requests) || Object.keys(requests).length === 0 || !Object.values(requests).every(isObject))
-    return "The handler asks for input with an invalid request.";
   const entries = Object.entries(requests);
   if (!entries.every(([, request]) => canAsk(request, client.capabilities))) {
     const texts = entries.map(([key, one]) => `${key}: ${"method" in one ? one.method : one.message}`);

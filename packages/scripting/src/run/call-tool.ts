@@ -5,7 +5,7 @@ import type { InputAnswers, NeededInput } from "../input.ts";
 import type { CallToolResult } from "../results.ts";
 import { runHandler, withoutContext } from "../run-handler.ts";
 import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
-import { type AskedClient, askClient } from "./ask-client.ts";
+import { type AskedClient, askClient, findInputFault } from "./ask-client.ts";
 import { CallMemory } from "./call-memory.ts";
 import type { Check } from "./check-value.ts";
 
@@ -125,6 +125,12 @@ export async function callTool(
     let next: CallToolResult | undefined;
     const onAsked = async ({ state, ...asked }: NeededInput) => {
       hasEnded = true;
+      const fault = findInputFault(asked.requests);
+      if (fault !== undefined) {
+        const message = `The handler asks for input with an invalid request: ${fault}.`;
+        process.stderr.write(`${tool.name}: ${message}\n`);
+        return failed(message);
+      }
       if (rounds === mostRounds) return failed(`The tool asked for input more than ${mostRounds} times.`);
       const input = await askClient(asked, services.client, services.check);
       if (typeof input === "string") return failed(input);
