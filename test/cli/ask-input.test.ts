@@ -1,7 +1,12 @@
-// How questions of tools are asked on a terminal, with streams in its place.
+// How questions are asked on a terminal, with streams in its place, and by the built command. Terminals end with their command.
+import { spawn } from "node:child_process";
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { askOnTerminal } from "../../src/cli/session/ask-input.ts";
+import { scriptingPackage } from "../scripting/support/scripting-package.ts";
+import { makeProject, toolPack } from "../session/support/session.ts";
+import { findProgram } from "../support/find-program.ts";
+import { command, runCli } from "../support/run-cli.ts";
 
 const properties = {
   name: { type: "string", title: "Your name", description: "As printed" },
@@ -70,4 +75,88 @@ test("a URL is shown in full with its host, and hostile text is escaped", async 
   expect(shown).toContain(url);
   expect(shown).not.toContain("\u001b");
   expect(shown).not.toContain("\u202e");
+});
+
+describe("the command", () => {
+  const pack = toolPack(
+    { greet: {} },
+    `
+    import { needInput } from "@trailblaze/scripting/result";
+    const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+    export const greet = (_, { input }) => input === undefined
+      ? needInput({ who: { message: "Who are you?", schema } })
+      : "Hello " + input.who.content?.name;`,
+    {
+      "package.json": {
+        type: "module",
+        trailblaze: { prompts: ["topic"], resources: ["page"], servers: ["desk"] },
+      },
+      "trailblaze/prompts/topic.json": { name: "topic", handler: "./handlers.js#greet" },
+      "trailblaze/resources/page.json": { name: "page", uri: "desk://page", handler: "./handlers.js#greet" },
+      "trailblaze/servers/desk.json": { tools: ["greet"] },
+    },
+  );
+  const project = () => makeProject({ "@acme/desk": pack }, scriptingPackage);
+
+  test("without a terminal, a question ends the command with exit code 1 and the variant", async () => {
+    const cwd = project();
+    const [called, prompt, page, shell] = await Promise.all([
+      runCli(["call", "greet", "--json"], { cwd }),
+      runCli(["prompts", "topic", "--json"], { cwd }),
+      runCli(["read", "desk://page"], { cwd }),
+      runCli(["shell", "--json"], { cwd, input: "greet\n" }),
+    ]);
+    expect(called.exitCode).toBe(1);
+    expect(JSON.parse(called.stdout)).toMatchObject({
+      variant: "InputRequired",
+      details: { inputRequests: { who: { message: "Who are you?" } } },
+    });
+    expect(prompt.exitCode).toBe(1);
+    expect(JSON.parse(prompt.stdout)).toMatchObject({ error: { code: "InputRequired" } });
+    expect(page).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(page.stderr).toContain('"desk://page" needs input of the user. "who": "Who are you?"');
+    expect(shell.exitCode).toBe(1);
+    expect(JSON.parse(shell.stdout)).toMatchObject({ steps: [{ variant: "InputRequired" }] });
+  });
+
+  test("a key for the states of questions that is too short ends `start` with exit code 2", async () => {
+    const cwd = project();
+    const env = { TRAILBLAZE_STATE_KEY: "x".repeat(31) };
+    for (const server of [["acme/desk/desk"], []]) {
+      const { exitCode, stderr } = await runCli(["start", ...server], { cwd, env });
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain("TRAILBLAZE_STATE_KEY has 31 bytes, but it must have at least 32");
+    }
+  });
+
+  /** util-linux's program that runs another in a terminal. */
+  const script = process.platform === "linux" ? findProgram("script") : undefined;
+
+  test.skipIf(script === undefined)("on a terminal, `call`, `prompts` and `read` ask", async () => {
+    const cwd = project();
+    const run = (words: string) =>
+      new Promise<{ exitCode: number | null; shown: string }>((resolve) => {
+        const line = `"${process.execPath}" "${command}" ${words}`;
+        const child = spawn(script ?? "", ["-qec", line, "/dev/null"], { cwd, timeout: 60_000 });
+        let shown = "";
+        const answers = [
+          ["name [string, required]", "Ada"],
+          ["Send this answer?", "y"],
+        ];
+        child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+          shown += chunk;
+          const [prompt = "", answer] = answers[0] ?? [];
+          if (answer === undefined || !shown.includes(prompt)) return;
+          answers.shift();
+          child.stdin.write(`${answer}\r`);
+        });
+        child.on("close", (exitCode) => resolve({ exitCode, shown }));
+      });
+    const all = await Promise.all(["call greet", "prompts topic", "read desk://page"].map(run));
+    for (const { exitCode, shown } of all) {
+      expect(shown).toContain("asks: Who are you?");
+      expect(shown).toContain("Hello Ada");
+      expect(exitCode).toBe(0);
+    }
+  });
 });

@@ -13,7 +13,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
-import { post } from "../mcp/http/served.ts";
+import { messagesOf, post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
@@ -55,12 +55,16 @@ export const outer = async (args, { callTool, input }) => {
   return { inner: inner.content[0].text, again: again.content[0].text, own: input.own.content.name };
 };
 export const page = (args, { input }) => input === undefined ? needInput(who) : "Page of " + input.who.content?.name;
+export const late = async (args, { input, progress }) => {
+  await progress(1);
+  return input === undefined ? needInput(who) : "answered";
+};
 export const topic = (args, { input }) =>
   input === undefined
     ? needInput({ topic: { message: "Topic of " + args.of + "?", schema: name } })
     : "About " + (input.topic.content?.name ?? input.topic.action);
 `;
-const tools = ["greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
+const tools = ["late", "greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
 const pack = toolPack(Object.fromEntries(tools.map((tool) => [tool, {}])), handlers, {
   "package.json": {
     type: "module",
@@ -333,6 +337,24 @@ describe("a legacy client", () => {
     expect(runs()).toHaveLength(9);
   });
 
+  test("a question that a user never answers is canceled after ten minutes", async () => {
+    const { url } = await serveDesk();
+    const open: string[] = [];
+    const client = await connect("legacy", url, {
+      answer: ({ message }) => {
+        open.push(message);
+        return new Promise<never>(() => {});
+      },
+    });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asking = client.callTool({ name: "greet", arguments: {} }, undefined, { timeout: 3_600_000 });
+    await vi.waitUntil(() => open.length === 1, { timeout: 20_000 });
+    vi.advanceTimersByTime(599_999);
+    vi.advanceTimersByTime(1);
+    expect(textOf(await asking)).toBe("cancel");
+  });
+
   test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
     const { url, runs } = await serveDesk();
     const open: string[] = [];
@@ -456,6 +478,18 @@ describe("a modern request", () => {
       });
     },
   );
+
+  test("a capability is missed in a stream that has begun", async () => {
+    const { url } = await serveDesk();
+    const meta = { [capabilitiesKey]: {}, progressToken: "p" };
+    const message = modern("tools/call", { name: "late", arguments: {} }, { meta });
+    const response = await post({ url }, message, headersFor(message));
+    expect(response.status).toBe(200);
+    expect(await messagesOf(response)).toMatchObject([
+      { method: "notifications/progress" },
+      { error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
+    ]);
+  });
 
   test("answers without a state count if they fit what the handler asks, and missing ones are asked for", async () => {
     const { url, runs } = await serveDesk();

@@ -1,5 +1,8 @@
 // The servers of these sessions end with them.
 import { fileURLToPath } from "node:url";
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { inputRequired, type McpServer as ModernServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
 import {
@@ -9,6 +12,8 @@ import {
   type Session,
   type SessionOptions,
 } from "../../src/session.ts";
+import { serveLegacy, serveModern } from "../support/remote-servers.ts";
+import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -22,6 +27,8 @@ const entry = (file: string) => ({
 });
 const legacy = { trailblazeSubprocessToolsets: [entry("asking-server.mjs")] };
 const modern = { trailblazeSubprocessToolsets: [entry("modern-asking-server.mjs")] };
+
+const everything = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
 const nameSchema = {
   type: "object",
@@ -477,6 +484,93 @@ describe("a modern server that asks", () => {
     });
     expect(jsonOf(await session.callTool("add", { a: 2 }))).toBe(2);
   });
+});
+
+describe("a remote server that asks", () => {
+  test("questions of a legacy server reach the user, and those that name their call belong to it", async () => {
+    const remote = await serveLegacy(0, (given) => {
+      const mcp = given as unknown as McpServer;
+      const text = ({ content }: { content?: unknown }) => ({
+        content: [{ type: "text" as const, text: JSON.stringify(content) }],
+      });
+      const params = { message: "What is your name?", requestedSchema: nameSchema as never };
+      for (const name of ["first", "second"])
+        mcp.registerTool(name, {}, async ({ sendRequest }) =>
+          text(await sendRequest({ method: "elicitation/create", params }, ElicitResultSchema)),
+        );
+      // Not on the stream of its call.
+      mcp.registerTool("apart", {}, async () => text(await mcp.server.elicitInput(params)));
+    });
+    const { questions, onInput } = accept();
+    const config = { mcpServers: { docs: { url: remote.url } } };
+    const session = await openForTest(makeProject({}), { config, onInput });
+    const names = ["second", "first"];
+    const results = await Promise.all(names.map((name) => session.callTool(name)));
+    expect(results.map(jsonOf)).toEqual([{ name: "Ada" }, { name: "Ada" }]);
+    expect(questions.map(({ tool }) => tool).toSorted()).toEqual(["first", "second"]);
+    await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
+    expect(jsonOf(await session.callTool("apart"))).toEqual({ name: "Ada" });
+  });
+
+  test("a modern server is called again with the answers", async () => {
+    const remote = await serveModern({
+      legacy: "reject",
+      add(given) {
+        const mcp = given as unknown as ModernServer;
+        mcp.registerTool("ask", {}, ({ mcpReq }) => {
+          const { inputResponses } = mcpReq;
+          if (inputResponses === undefined)
+            return inputRequired({
+              inputRequests: {
+                who: inputRequired.elicit({ message: "Who?", requestedSchema: nameSchema as never }),
+              },
+              requestState: "round 1",
+            });
+          return {
+            content: [{ type: "text", text: JSON.stringify([inputResponses, mcpReq.requestState()]) }],
+          };
+        });
+      },
+    });
+    const { onInput } = accept();
+    const config = { mcpServers: { docs: { url: remote.url } } };
+    const session = await openForTest(makeProject({}), { config, onInput });
+    expect(jsonOf(await session.callTool("ask"))).toEqual([
+      { who: { action: "accept", content: { name: "Ada" } } },
+      "round 1",
+    ]);
+  });
+});
+
+test("the tools of server-everything ask for a form with every kind of field, and for pages in both ways", async () => {
+  const questions: InputQuestion[] = [];
+  const session = await openForTest(makeProject({}), {
+    config: {
+      trailblazeSubprocessToolsets: [{ name: "everything", command: process.execPath, args: [everything] }],
+    },
+    onInput(question) {
+      questions.push(question);
+      return question.url === undefined
+        ? { action: "accept", content: { name: "Ada", integer: 7, titledMultipleSelectEnum: ["fish-2"] } }
+        : { action: "accept" };
+    },
+  });
+  expect((await session.callTool("trigger-elicitation-request")).content).toMatchObject([
+    { text: expect.stringContaining("User provided") },
+    { text: expect.stringContaining("- Name: Ada\n- Favorite Integer: 7") },
+    {},
+  ]);
+  expect(Object.keys((questions[0]?.schema?.properties ?? {}) as object)).toHaveLength(13);
+  for (const errorPath of [false, true]) {
+    const url = `https://login.example/${errorPath}`;
+    const result = await session.callTool("trigger-url-elicitation", { url, errorPath });
+    expect(result.message).toContain("User completed the URL elicitation flow");
+  }
+  expect(questions.slice(1).map(({ url }) => url)).toEqual([
+    "https://login.example/false",
+    "https://modelcontextprotocol.io",
+    "https://login.example/true",
+  ]);
 });
 
 describe("a prompt that asks", () => {

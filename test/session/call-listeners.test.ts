@@ -126,6 +126,34 @@ test("calls of a modern remote server ask for their log if they have `onLog`, an
   expect(levels).toEqual(["debug", "debug", undefined]);
 });
 
+test("the log of a modern server over stdio, which names no call either, goes to every open call that listens", async () => {
+  const at = (module: string) =>
+    JSON.stringify(inRepository(`node_modules/@modelcontextprotocol/server/dist/${module}.mjs`));
+  const cwd = makeTree({
+    "package.json": { name: "host", type: "module" },
+    "server.js": `import { McpServer } from ${at("index")};
+import { serveStdio } from ${at("stdio")};
+serveStdio(() => {
+  const server = new McpServer({ name: "new", version: "1.0.0" }, { capabilities: { logging: {} } });
+  server.registerTool("new_tell", {}, async ({ mcpReq }) => {
+    await mcpReq.log("notice", "told");
+    return { content: [{ type: "text", text: "done" }] };
+  });
+  return server;
+}, { legacy: "reject" });`,
+  });
+  const session = await openForTest(cwd, {
+    config: {
+      trailblazeSubprocessToolsets: [{ name: "new", command: process.execPath, args: ["server.js"] }],
+    },
+  });
+  const { logs, options } = hear();
+  expect((await session.callTool("new_tell", {}, { onLog: options.onLog })).message).toBe("done");
+  expect(logs).toMatchObject([{ level: "notice", data: "told" }]);
+  expect((await session.callTool("new_tell")).message).toBe("done");
+  expect(logs).toHaveLength(1);
+});
+
 test("the log of a legacy server, which names no call, goes to every open call that listens", async () => {
   const sdk = inRepository("node_modules/@modelcontextprotocol/sdk/dist/esm/server");
   const cwd = makeTree({

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/resource-contents.ts";
+import type { Session } from "../../session/session.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { output } from "../output.ts";
 import { withSession } from "../session/session-command.ts";
@@ -38,7 +39,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { out, json } = options;
   if (out !== undefined && json === true)
     throw invalid("--out and --json cannot be combined", "Remove one of them.");
-  return withSession(input, async (session, signal) => {
+  const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
     const { contents } = await session.readResource(uri, { signal });
     const text = out === undefined && json !== true ? readTexts(uri, contents) : "";
     if (out !== undefined) writeContents(resolve(cwd, String(out)), uri, contents);
@@ -50,5 +51,6 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
       problems: session.problems,
       problemsAreAside: true,
     };
-  });
+  };
+  return withSession(input, use, [], { asks: true });
 }

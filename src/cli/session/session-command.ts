@@ -127,17 +127,20 @@ async function createTerminalInput() {
 
 /**
  * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
- * `calls`: the names of the tools that the command calls. `more`: when servers start.
+ * `calls`: the names of the tools that the command calls. `asks`: whether it asks on a terminal; `more`: when servers start.
  */
 export async function withSession<Answer>(
   input: CommandInput,
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
   calls: readonly string[] = [],
-  more: Pick<CommandSessionOptions, "start" | "defaultStart"> = {},
+  {
+    asks = calls.length > 0,
+    ...more
+  }: Pick<CommandSessionOptions, "start" | "defaultStart"> & { asks?: boolean } = {},
 ): Promise<Answer> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
-    ...(canAsk() && calls.length > 0 ? { onInput: await createTerminalInput() } : {}),
+    ...(asks && canAsk() ? { onInput: await createTerminalInput() } : {}),
     calls,
     served: input.options.served === true,
     ...more,
