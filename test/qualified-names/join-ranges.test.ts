@@ -26,6 +26,8 @@ test.each([
   [[undefined, "^1.2"], "jira@^1.2"],
   [["^1", "^1.2", "^1.2"], "jira@^1.2"],
   [["*", "1.2.3", "^1"], "jira@1.2.3"],
+  [["^1", "1.x"], "jira@^1"],
+  [["1.x", "^1"], "jira@1.x"],
 ])("the references %j to jira join to %s, unchanged if one of them implies the others", (ranges, spec) => {
   expect(joinRanges("jira", ranges)).toBe(spec);
 });
@@ -44,9 +46,20 @@ test("the ranges that have no version in common are named", () => {
   expect(() => joinRanges("@acme/jira", ["^1", "*", "^2"])).toThrow(
     expect.objectContaining({
       code: "PackVersionMismatch",
-      problem: expect.objectContaining({ args }),
+      problem: expect.objectContaining({ args, pack: "@acme/jira" }),
     }),
   );
+});
+
+test("joined ranges are one range without spaces around it", () => {
+  expect(joinRanges("jira", ["^1.1", "<1.9"])).toBe("jira@>=1.1.0 <2.0.0-0 <1.9.0-0");
+});
+
+test("ranges of more than 20 alternatives do not count beside shorter ones", () => {
+  const ofLength = (length: number) => Array.from({ length }, (_, index) => `1.${index}.0`).join("||");
+  expect(joinRanges("jira", ["*", ofLength(20)])).toBe(`jira@${ofLength(20)}`);
+  expect(joinRanges("jira", ["*", ofLength(21)])).toBe("jira@*");
+  expect(joinRanges("jira", [ofLength(22), ofLength(21)])).toBe(`jira@${ofLength(22)}`);
 });
 
 test("joining thousands of long ranges stops early", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { findNearestNames, isPackageName, qualifyPackageName } from "../../src/qualified-names/index.ts";
+import { SuggestionBudget } from "../../src/qualified-names/nearest-names.ts";
 
 test.each([
   ["createIsue", ["createIssue", "getIssue", "deleteIssue"], ["createIssue"]],
@@ -27,6 +28,18 @@ test("suggestions depend on the candidates, not on their order", () => {
       expect(findNearestNames(name, [...candidates].reverse())).toEqual(findNearestNames(name, candidates));
     }),
   );
+});
+
+test("a name of nine letters gets suggestions that differ by three, in letters or in length", () => {
+  const candidates = ["abcdefxyz", "abcdewxyz", "abcdefghijkl", "abcdefghijklm"];
+  expect(findNearestNames("abcdefghi", candidates)).toEqual(["abcdefghijkl", "abcdefxyz"]);
+});
+
+test("suggestions end once their comparisons are spent", () => {
+  const budget = new SuggestionBudget(4);
+  const find = () => findNearestNames("lst", ["list", "last"], budget);
+  expect([find(), find(), find()]).toEqual([["last", "list"], ["last", "list"], []]);
+  expect(findNearestNames("lst", ["list"], new SuggestionBudget())).toEqual(["list"]);
 });
 
 test("names that are too different from all candidates are answered fast", () => {

@@ -18,6 +18,9 @@ test.each([
   ["hello.tools", "hello-tools", "a dot for a dash"],
   ["hellotools", "hello-tools", "no separator"],
   ["acme-jira", "@acme/jira", "a scope that became part of the name"],
+  ["@acme/jira", "@acme/jiira", "a doubled letter left out"],
+  ["@acme/savvy", "@acme/sawy", "vv for w"],
+  ["@acme/clock", "@acme/dock", "cl for d"],
   ["@acme/he110-tool5", "@acme/hello-tools", "several look-alikes"],
 ])("%s is similar to %s: %s", (name, existing) => {
   expect(findSimilarName(name, ["left-pad", existing])).toBe(existing);
@@ -32,9 +35,19 @@ test.each([
   ["@acme/jira", "@globex/jira", "another publisher"],
   ["jira", "@acme/jira", "a name without its scope"],
   ["@acme/jira-cloud", "@acme/jira", "a longer name"],
+  ["@acme/jira", "@acme/jira-cloud", "a shorter name"],
+  ["@acme/a-b", "@acme/ab", "a separator in a short name"],
+  ["@acme/jrka", "@acme/jkxa", "a letter that moves to the left"],
+  ["@acme/jrka", "@acme/jxra", "a letter that moves to the right"],
+  ["@acme/zbaxq", "@acme/zabq", "two letters that change places and one more"],
+  ["@acme/zbaq", "@acme/zabxq", "two letters that change places and one less"],
   ["@acne/jria", "@acme/jira", "a slip in both parts"],
 ])("%s is not similar to %s: %s", (name, existing) => {
   expect(findSimilarName(name, [existing])).toBeUndefined();
+});
+
+test("of several similar names, the first of the alphabet is found", () => {
+  expect(findSimilarName("@acme/toolx", ["@acme/tools", "@acme/toola"])).toBe("@acme/toola");
 });
 
 test("a name that exists is not similar to its neighbor", () => {
