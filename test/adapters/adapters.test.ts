@@ -1,3 +1,5 @@
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { isStepCount, streamText } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type AdapterOptions,
@@ -10,6 +12,7 @@ import type { TrailblazeError } from "../../src/problems/index.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { openSession, type Session } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
+import { startModelServer } from "./support/model-server.ts";
 
 const png = { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" };
 const pdf = {
@@ -344,4 +347,26 @@ describe("adapters for models", () => {
     expect(standard.validate({ name: "Ada" })).toEqual({ value: { name: "Ada" } });
     expect(standard.validate("Ada").issues?.[0]?.message).toContain("must be an object");
   });
+});
+
+test("streamText of the AI SDK calls tools, and gets the failures of those that it calls wrongly", async () => {
+  const server = await startModelServer([
+    { id: "1", name: "greet", written: '{"name":"Ada"}' },
+    { id: "1", name: "greet", written: '{"name":"Bob"}' },
+    { id: "3", name: "fail", written: "{}" },
+  ]);
+  onTestFinished(() => server.close());
+  const session = await openTools();
+  const provider = createOpenAICompatible({ name: "models", baseURL: `${server.url}/v1` });
+  const { textStream, steps } = streamText({
+    model: provider("test"),
+    tools: aiSdkTools(session),
+    stopWhen: isStepCount(3),
+    prompt: "Greet.",
+  });
+  let text = "";
+  for await (const part of textStream) text += part;
+  expect(text).toContain("The tool said");
+  expect(text).toContain("It is broken.");
+  expect(JSON.stringify(await steps)).toContain("Hello, Ada!");
 });
