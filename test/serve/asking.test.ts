@@ -11,13 +11,16 @@ import {
   ElicitRequestSchema,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { startServer } from "../../src/serve.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { TrailblazeConfig } from "../../src/config/generated/config-type.ts";
+import { type RunningServer, startServer } from "../../src/serve.ts";
 import { messagesOf, post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
-import { makeProject, toolPack } from "../session/support/session.ts";
+import { makeProject, projectTree, toolPack } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
+import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const handlers = `
@@ -98,6 +101,34 @@ async function serveDesk(cwd = makeDesk(), http: object = {}) {
   const { url = "" } = running;
   return { url, runs: () => readRuns(cwd) };
 }
+
+/** A server for all tests of the file that need none of their own. Returns its URL once it is running. */
+function shareServer(server: string | null, config: TrailblazeConfig = {}): () => string {
+  const folder = makeTemporaryFolder();
+  let running: RunningServer | undefined;
+  beforeAll(async () => {
+    writeTree(folder.path, projectTree({ "@acme/desk": pack }, scriptingPackage));
+    running = await startServer(server, { cwd: folder.path, config, transport: { port: 0 } });
+  });
+  afterAll(async () => {
+    await running?.close();
+    folder.remove();
+  });
+  return () => running?.url ?? "";
+}
+
+const deskUrl = shareServer("acme/desk/desk");
+
+const entry = (name: string, file: string) => ({
+  name,
+  command: process.execPath,
+  args: [inRepository(`test/session/support/${file}`)],
+});
+const sessionConfig = {
+  logDir: "logs",
+  trailblazeSubprocessToolsets: [entry("old", "asking-server.mjs"), entry("new", "modern-asking-server.mjs")],
+};
+const sessionUrl = shareServer(null, sessionConfig);
 
 const readRuns = (cwd: string): string[] => {
   const path = join(cwd, "node_modules/@acme/desk/runs.txt");
@@ -199,7 +230,7 @@ describe.each(eras)("a %s client", (era) => {
   );
 
   test("a handler may ask a client to visit a page, and for its model and roots", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const asked: Asked[] = [];
     const client = await connect(era, url, {
       answer: (params) => {
@@ -216,7 +247,7 @@ describe.each(eras)("a %s client", (era) => {
   });
 
   test("a handler may ask twice, and gets the answers of the last round only", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const client = await connect(era, url, {
       answer: ({ message }) => named(message === "First?" ? "one" : "two"),
     });
@@ -231,13 +262,13 @@ describe.each(eras)("a %s client", (era) => {
     ["cancels", { action: "cancel" }, "cancel"],
     ["answers against the schema", named("A"), "decline"],
   ])("a handler learns that a user %s", async (_what, given, expected) => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const client = await connect(era, url, { answer: () => given });
     expect(textOf(await call(client, "greet"))).toBe(expected);
   });
 
   test("a prompt's handler may ask", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const client = await connect(era, url, { answer: ({ message }) => named(message) });
     expect(await client.getPrompt({ name: "topic", arguments: { of: "life" } })).toMatchObject({
       messages: [{ role: "user", content: { type: "text", text: "About Topic of life?" } }],
@@ -245,39 +276,37 @@ describe.each(eras)("a %s client", (era) => {
   });
 
   test("a resource's handler may ask", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const client = await connect(era, url);
     expect(await client.readResource({ uri: "desk://page" })).toMatchObject({
       contents: [{ text: "Page of Ada" }],
     });
   });
 
-  test.each(["acme/desk/desk", null])(
-    "what the handlers of %s may not ask fails, and is told on stderr",
-    async (server) => {
-      const running = await startServer(server, { cwd: makeDesk(), transport: { port: 0 } });
-      onTestFinished(() => running.close());
-      const client = await connect(era, running.url ?? "");
-      let stderr = "";
-      vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-        stderr += text;
-        return true;
-      });
-      onTestFinished(() => void vi.restoreAllMocks());
-      const reason =
-        "The handler asks for input with an invalid request: /who/schema/properties/p/type must be string";
-      const tool = await call(client, "wrong");
-      expect(tool.isError).toBe(true);
-      expect(textOf(tool)).toContain(reason);
-      const failing = { code: -32603, message: expect.stringContaining(reason) };
-      await expect(client.getPrompt({ name: "wrong" })).rejects.toMatchObject(failing);
-      await expect(client.readResource({ uri: "desk://wrong" })).rejects.toMatchObject(failing);
-      const lines = stderr.split("\n").filter((line) => line.includes(reason));
-      expect(lines).toHaveLength(3);
-      for (const [index, name] of ["wrong", "wrong", "desk://wrong"].entries())
-        expect(lines[index]).toContain(`${name}: ${reason}`);
-    },
-  );
+  test.each([
+    ["a server", () => deskUrl()],
+    ["a session", () => sessionUrl()],
+  ])("what the handlers of %s may not ask fails, and is told on stderr", async (_, url) => {
+    const client = await connect(era, url());
+    let stderr = "";
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+      stderr += text;
+      return true;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const reason =
+      "The handler asks for input with an invalid request: /who/schema/properties/p/type must be string";
+    const tool = await call(client, "wrong");
+    expect(tool.isError).toBe(true);
+    expect(textOf(tool)).toContain(reason);
+    const failing = { code: -32603, message: expect.stringContaining(reason) };
+    await expect(client.getPrompt({ name: "wrong" })).rejects.toMatchObject(failing);
+    await expect(client.readResource({ uri: "desk://wrong" })).rejects.toMatchObject(failing);
+    const lines = stderr.split("\n").filter((line) => line.includes(reason));
+    expect(lines).toHaveLength(3);
+    for (const [index, name] of ["wrong", "wrong", "desk://wrong"].entries())
+      expect(lines[index]).toContain(`${name}: ${reason}`);
+  });
 
   test("what a called tool asks is asked, and so is what its caller asks after it", async () => {
     const { url, runs } = await serveDesk();
@@ -404,7 +433,7 @@ describe("a modern request", () => {
   const answered = { inputResponses: { who: named("Ada") } };
 
   test("a modern request is answered with what to ask, and a state that anyone can read", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const { result } = await send(url, request("greet"));
     expect(result).toMatchObject({
       resultType: "input_required",
@@ -471,7 +500,7 @@ describe("a modern request", () => {
   ])(
     "a modern client lacks a capability for %s with %j",
     async (name, capabilities, requiredCapabilities) => {
-      const { url } = await serveDesk();
+      const url = deskUrl();
       expect(await send(url, request(name, {}, capabilities))).toMatchObject({
         status: 400,
         error: { code: -32021, data: { requiredCapabilities } },
@@ -480,7 +509,7 @@ describe("a modern request", () => {
   );
 
   test("a capability is missed in a stream that has begun", async () => {
-    const { url } = await serveDesk();
+    const url = deskUrl();
     const meta = { [capabilitiesKey]: {}, progressToken: "p" };
     const message = modern("tools/call", { name: "late", arguments: {} }, { meta });
     const response = await post({ url }, message, headersFor(message));
@@ -507,33 +536,13 @@ describe("a modern request", () => {
 });
 
 describe.each(eras)("a project's session that is served to a %s client", (era) => {
-  const entry = (name: string, file: string) => ({
-    name,
-    command: process.execPath,
-    args: [inRepository(`test/session/support/${file}`)],
-  });
-  const config = {
-    logDir: "logs",
-    trailblazeSubprocessToolsets: [
-      entry("old", "asking-server.mjs"),
-      entry("new", "modern-asking-server.mjs"),
-    ],
-  };
-
-  async function serveSession(user: User) {
-    const cwd = makeProject({ "@acme/desk": pack }, scriptingPackage);
-    const running = await startServer(null, { cwd, config, transport: { port: 0 } });
-    onTestFinished(() => running.close());
-    return connect(era, running.url ?? "", user);
-  }
-
   test("what tools ask, also those that a tool calls, reaches the client", async () => {
     const asked: Asked[] = [];
     const answer = (params: Asked) => {
       asked.push(params);
       return params.url === undefined ? named("Ada") : { action: "accept" };
     };
-    const client = await serveSession({ answer });
+    const client = await connect(era, sessionUrl(), { answer });
     expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
     const outer = JSON.parse(textOf(await call(client, "outer")) ?? "");
     expect(outer).toMatchObject({ inner: 'Hello Ada {"asked":1}', own: "Ada" });
@@ -546,14 +555,14 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
   });
 
   test("a legacy server that waits for an answer gets the client's", async () => {
-    const client = await serveSession({});
+    const client = await connect(era, sessionUrl(), {});
     expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "")).toEqual(named("Ada"));
-    const unwilling = await serveSession({ answer: () => ({ action: "decline" }) });
+    const unwilling = await connect(era, sessionUrl(), { answer: () => ({ action: "decline" }) });
     expect(JSON.parse(textOf(await call(unwilling, "old_ask")) ?? "")).toEqual({ action: "decline" });
   });
 
   test("a client that cannot be asked learns what would have been asked", async () => {
-    const client = await serveSession({ capabilities: {} });
+    const client = await connect(era, sessionUrl(), { capabilities: {} });
     const greeting = call(client, "greet");
     if (era === "modern") {
       await expect(greeting).rejects.toMatchObject({ code: -32021 });

@@ -35,9 +35,8 @@ const pack = (version = "1.0.0"): Tree => ({
   },
 });
 
-async function serve() {
+async function serve(servers: object[] = []) {
   const cwd = makeProject({ pack: pack() });
-  const servers = [{ name: "everything", command: process.execPath, args: [everything] }];
   const config = { logDir: "logs", trailblazeSubprocessToolsets: servers } as never;
   const running = await startSession({ port: 0 }, { cwd, config });
   onTestFinished(() => running.close());
@@ -52,7 +51,8 @@ async function serve() {
 }
 
 test("a served session offers the resources of packs and servers, and says when a file changes", async () => {
-  const { folder, legacy, modern } = await serve();
+  const servers = [{ name: "everything", command: process.execPath, args: [everything] }];
+  const { folder, legacy, modern } = await serve(servers);
   for (const client of [legacy, modern]) {
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true, subscribe: true });
     const { resources } = await client.listResources();

@@ -16,7 +16,11 @@ export const probe = (name = "probe", env: Readonly<Record<string, string>> = {}
 });
 
 /** A project with packs as its dependencies; files of a pack are given by their path inside it. */
-export function makeProject(packs: Readonly<Record<string, Tree>>, more: Tree = {}): string {
+export const makeProject = (packs: Readonly<Record<string, Tree>>, more: Tree = {}): string =>
+  makeTree(projectTree(packs, more));
+
+/** The same as a tree that is not written yet. */
+export function projectTree(packs: Readonly<Record<string, Tree>>, more: Tree = {}): Tree {
   const names = Object.keys(packs);
   const tree: Record<string, unknown> = {
     "package.json": {
@@ -33,7 +37,7 @@ export function makeProject(packs: Readonly<Record<string, Tree>>, more: Tree = 
         : content;
     }
   }
-  return makeTree({ ...tree, ...more });
+  return { ...tree, ...more };
 }
 
 /** Opens a session that is closed after the running test; its logs lie in the project. */
