@@ -99,6 +99,15 @@ function streamChat(calls: readonly ModelCall[] | undefined, text: string): stri
     .join("");
 }
 
+/** Anthropic's API has parsed the arguments. What is no JSON reaches the client as a text. */
+function parseInput(written: string): unknown {
+  try {
+    return JSON.parse(written);
+  } catch {
+    return written;
+  }
+}
+
 const messages = (calls: readonly ModelCall[] | undefined, text: string) => ({
   id: "msg_1",
   type: "message",
@@ -110,7 +119,7 @@ const messages = (calls: readonly ModelCall[] | undefined, text: string) => ({
   content:
     calls === undefined
       ? [{ type: "text", text }]
-      : calls.map(({ id, name, written }) => ({ type: "tool_use", id, name, input: JSON.parse(written) })),
+      : calls.map(({ id, name, written }) => ({ type: "tool_use", id, name, input: parseInput(written) })),
 });
 
 /** What the last message or item of a conversation says: the result of a call. */
