@@ -1,5 +1,6 @@
 // The documentation is its own expectation. On each page
-//   - a block with title="path" is written to that file, and type-checked if it is TypeScript or uses our types,
+//   - a block with title="path" is written to that file, and type-checked if it is TypeScript or uses our types; those in loops/ are
+//     left to test/adapters/hosting-loops.test.ts, which compiles them more strictly and runs them,
 //   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
 //   - a line `<!-- $ command -->` is run as well, and nothing is shown of it: what others do between two commands,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
@@ -45,7 +46,9 @@ async function fillIn(project: ExampleProject, parts: readonly Part[]): Promise<
       continue;
     }
     const { language, title, text, line } = part;
-    if (title !== undefined) {
+    if (title?.startsWith("loops/")) {
+      filled.push(part);
+    } else if (title !== undefined) {
       const file = project.write(title, text);
       if (file.endsWith(".ts") || text.includes("@trailblaze/scripting")) modules.push(file);
       filled.push(part);
