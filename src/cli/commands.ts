@@ -258,7 +258,10 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "Diagnose why a session would fail to start",
     usage: "",
     positionals: [0, 0],
-    options: sessionOptions,
+    options: {
+      ...sessionOptions,
+      fix: { type: "boolean", description: "Instead, undo an `add` or `remove` that was interrupted" },
+    },
     load: () => import("./commands/doctor.ts"),
   },
   ...lockCommands,

@@ -1,3 +1,4 @@
+import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { output } from "./output.ts";
@@ -80,27 +81,43 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
     else output.answer(formatCommandHelp(name, output.stdoutStyle().width));
     return 0;
   }
+  const { findInterruptedChanges } = await import("./interrupted-changes.ts");
+  const isFix = name === "doctor" && input.options.fix === true;
+  const interrupted = isFix ? [] : await findInterruptedChanges(input.cwd);
   const { run } = await command.load();
+  // A command such as `start` ends late, or with an error.
+  if (!input.options.json) await noteProblems(interrupted, "\n");
   const answer = await run(input);
   if (answer.isSilent) {
     // The command has already printed its result.
   } else if (input.options.json) {
-    output.json(answer.json);
+    output.json(withProblems(answer.json, interrupted));
   } else {
     const print = answer.isDocument ? output.document : output.answer;
     print(answer.formatText(output.stdoutStyle()));
-    if (answer.problems.length > 0 && !answer.problemsAreInText) {
-      const { formatProblemText } = await import("./problem-text.ts");
-      const style = output.stderrStyle();
-      for (const problem of answer.problems) output.note(`\n${formatProblemText(problem, style)}`);
-    }
+    if (!answer.problemsAreInText) await noteProblems(answer.problems, "", "\n");
   }
   if (answer.exitCode !== undefined) return answer.exitCode;
   const { exitCodeOfAnswer } = await import("./exit-code.ts");
-  return exitCodeOfAnswer(answer.problemsAreAside ? [] : answer.problems, {
+  return exitCodeOfAnswer([...interrupted, ...(answer.problemsAreAside ? [] : answer.problems)], {
     strict: input.options.strict === true,
     failed: answer.failed === true,
   });
+}
+
+async function noteProblems(problems: readonly Problem[], after: string, before = ""): Promise<void> {
+  if (problems.length === 0) return;
+  const { formatProblemText } = await import("./problem-text.ts");
+  const style = output.stderrStyle();
+  for (const problem of problems) output.note(`${before}${formatProblemText(problem, style)}${after}`);
+}
+
+/** Adds problems to those of a document; one without `problems` stays as it is. */
+function withProblems(document: unknown, problems: readonly Problem[]): unknown {
+  const own = (document as { problems?: unknown } | null)?.problems;
+  return problems.length > 0 && Array.isArray(own)
+    ? { ...(document as object), problems: [...problems, ...own] }
+    : document;
 }
 
 /** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */

@@ -58,7 +58,13 @@ export function findDenoFile(
   return name === undefined ? undefined : join(directory, name);
 }
 
-const dependencyKeys = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+/** The keys of a package.json that declare dependencies. */
+export const dependencyKeys: readonly string[] = [
+  "dependencies",
+  "devDependencies",
+  "optionalDependencies",
+  "peerDependencies",
+];
 
 /** The names under which a package.json declares dependencies, of any kind. */
 export function declaredDependencies(manifest: Manifest | undefined): Set<string> {

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { errorCode, makeFolders } from "./make-folders.ts";
-import { identifyOwnProcess, isSameProcessRunning, parseProcessIdentity } from "./process-identity.ts";
+import { identifyProcess, isSameProcessRunning, readProcessIdentity } from "./process-identity.ts";
 
 /** A lock on a file that other programs may also lock. */
 export interface FileLock {
@@ -92,7 +92,7 @@ class Holders {
     if (file === undefined) return;
     try {
       makeFolders(this.#folder ?? "", 0o700);
-      writeFileSync(file, JSON.stringify(identifyOwnProcess()), { mode: 0o600 });
+      writeFileSync(file, JSON.stringify(identifyProcess()), { mode: 0o600 });
     } catch {
       // For example, the disk is full. The lock has an unknown holder then.
       this.forget(lock, id);
@@ -102,7 +102,7 @@ class Holders {
   find(lock: string, id: string) {
     const file = this.#fileOf(lock, id);
     try {
-      return file === undefined ? undefined : parseProcessIdentity(readFileSync(file, "utf8"));
+      return file === undefined ? undefined : readProcessIdentity(JSON.parse(readFileSync(file, "utf8")));
     } catch {
       return undefined;
     }

@@ -31,8 +31,8 @@ function readStatus(pid: number): { isOver: boolean; started: string | undefined
   }
 }
 
-export function identifyOwnProcess(): ProcessIdentity {
-  return { pid: process.pid, started: readStatus(process.pid)?.started, host: findHost() };
+export function identifyProcess(pid: number = process.pid): ProcessIdentity {
+  return { pid, started: readStatus(pid)?.started, host: findHost() };
 }
 
 /** Whether a process is still running; `undefined` if it cannot be determined. */
@@ -43,16 +43,11 @@ export function isSameProcessRunning({ pid, started, host }: ProcessIdentity): b
   return status === undefined || (!status.isOver && (started === undefined || started === status.started));
 }
 
-/** Parses a stored identity; `undefined` if it is not valid. */
-export function parseProcessIdentity(text: string): ProcessIdentity | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isRecord(value) || typeof value.pid !== "number" || typeof value.host !== "string") return undefined;
-    const { pid, host, started } = value;
-    return { pid, host, started: typeof started === "string" ? started : undefined };
-  } catch {
-    return undefined;
-  }
+/** Reads a stored identity; `undefined` if it is not valid. */
+export function readProcessIdentity(value: unknown): ProcessIdentity | undefined {
+  if (!isRecord(value) || typeof value.pid !== "number" || typeof value.host !== "string") return undefined;
+  const { pid, host, started } = value;
+  return { pid, host, started: typeof started === "string" ? started : undefined };
 }
 
 /** Whether a process exists, even another user's. False for invalid ids: 0 and below are groups. */

@@ -23,7 +23,8 @@ export interface HealthCheck {
     | "packs"
     | "lock"
     | "servers"
-    | "session";
+    | "session"
+    | "changes";
   ok: boolean;
   /** One line for users. */
   summary: string;

@@ -31,8 +31,11 @@ export interface ConfigEdit {
   /** The file's name in the project's folder. */
   file: string;
   diff: string;
-  /** Writes the file. Throws `TrailblazeError` `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile. */
-  apply(): Promise<void>;
+  /**
+   * Writes the file, after passing its real path and its text (`undefined` to delete it) to `note`. Throws `TrailblazeError`
+   * `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile.
+   */
+  apply(note?: (path: string, text: string | undefined) => void): Promise<void>;
   /** Restores what `apply` replaced, unless the file has changed since. */
   undo(): Promise<void>;
 }
@@ -131,8 +134,9 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
           before === undefined ? undefined : document,
           after === undefined ? undefined : edited,
         ),
-    async apply() {
+    async apply(note) {
       if (isSame) return;
+      note?.(realFile, after);
       isApplied = await replaceText(files, editor, realFile, [before, after]);
       if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },

@@ -9,7 +9,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
-import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
+import { type ChangeOptions, changePackages, type NoteEdit } from "./managers/change-packages.ts";
 import { findClaims, findNewClaims } from "./managers/find-claims.ts";
 import { askRegistry } from "./managers/manager-registry.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
@@ -31,8 +31,11 @@ export interface AddOptions extends ChangeOptions {
   allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
   servers?: PreviewOptions["servers"];
-  /** Called after the installation, for example to write the config. If it rejects, the installation is undone. */
-  complete?: () => Promise<void>;
+  /**
+   * Called after the installation, for example to write the config. If it rejects, the installation is undone. Before it
+   * writes a file of the project, it calls `noteEdit`.
+   */
+  complete?: (noteEdit: NoteEdit) => Promise<void>;
 }
 
 /** The result of adding packs. */
@@ -181,16 +184,16 @@ export async function addParsedPacks(
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
   if (!isAgreed) return { added: [], servers: [], problems: [], declined: true };
 
-  const specTexts = parsed.map(({ text }) => text);
+  const packages = parsed.map(({ text }) => text);
   let found: FoundPacks | undefined;
-  await changePackages(project, "add", specTexts, options, async () => {
+  await changePackages(project, { kind: "add", names, packages }, options, async (noteEdit) => {
     const [claim] = findNewClaims(claimsBefore, await findClaims(port, project.directory));
     if (claim !== undefined) return claim;
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
     const differences = await Promise.all(previews.map((one) => compare(port, now, one)));
     const difference = differences.find((one) => one !== undefined);
-    if (difference === undefined && !signal?.aborted) await options.complete?.();
+    if (difference === undefined && !signal?.aborted) await options.complete?.(noteEdit);
     return difference;
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];

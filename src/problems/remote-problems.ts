@@ -1,5 +1,5 @@
 import { entry, warningForBystanders } from "./entry.ts";
-import { printable, quote } from "./text.ts";
+import { listOf, printable, quote } from "./text.ts";
 
 /** The state of a project after a failed installation; `restored` is `undefined` if nothing was changed. */
 function describeState(restored: boolean | undefined): string {
@@ -85,6 +85,35 @@ export const remoteProblems = {
     severity: "warning",
     message: ({ name, version, age }) => `${name} ${printable(version)} was published ${age}.`,
     hint: () => "Wait a day, or review the package first. Most malicious versions are removed within a day.",
+  }),
+  InterruptedChange: entry<{
+    command: "add" | "remove";
+    /** npm names. */
+    packs: readonly string[];
+  }>({
+    title: "A change of the packages was interrupted",
+    severity: "warning",
+    message: ({ command, packs }) =>
+      `\`trailblaze ${command}\` was interrupted while it ${command === "add" ? "added" : "removed"} ${listOf(packs.map(printable), "and")}. package.json, the lockfile, the config and node_modules may be changed in part.`,
+    hint: () => "Run `trailblaze doctor --fix` to restore what was there before.",
+  }),
+  InterruptedChangeModified: entry<{
+    command: "add" | "remove";
+    packs: readonly string[];
+    /** Absolute paths of the files that somebody else has changed. */
+    files: readonly string[];
+    /** Absolute path of the record that contains what was there before. */
+    journal: string;
+  }>({
+    title: "Project was edited after an interrupted change",
+    severity: "error",
+    message: ({ command, packs, files }) =>
+      `${listOf(
+        files.map((file) => quote(file, 400)),
+        "and",
+      )} ${files.length === 1 ? "has" : "have"} changed since \`trailblaze ${command}\` of ${listOf(packs.map(printable), "and")} was interrupted. Nothing was restored.`,
+    hint: ({ journal }) =>
+      `Undo your changes and run \`trailblaze doctor --fix\` again. To keep the project as it is, delete ${quote(journal, 400)}, and run your package manager's install command.`,
   }),
   InstallFailed: entry<{
     /** The requested change, such as `add @acme/jira`. */

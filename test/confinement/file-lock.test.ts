@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FileLock, LockHeldError, type LockOptions, lockFile } from "../../src/files/file-lock.ts";
-import { identifyOwnProcess } from "../../src/files/process-identity.ts";
+import { identifyProcess } from "../../src/files/process-identity.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 
@@ -74,7 +74,7 @@ describe("the lock of a file", () => {
     const { holders, lock } = makePlace();
     await lock();
     const [name = ""] = readdirSync(holders);
-    writeFileSync(join(holders, name), JSON.stringify({ ...identifyOwnProcess(), started: "1" }));
+    writeFileSync(join(holders, name), JSON.stringify({ ...identifyProcess(), started: "1" }));
     expect((await lock()).isOwn).toBe(true);
   });
 
@@ -149,7 +149,7 @@ test("a process that its parent has not collected counts as ended", async () => 
   const text = await new Promise<string>((resolve) =>
     parent.stdout.once("data", (bytes) => resolve(String(bytes))),
   );
-  const identity = { ...identifyOwnProcess(), pid: Number(text), started: undefined };
+  const identity = { ...identifyProcess(), pid: Number(text), started: undefined };
   await expect.poll(() => isSameProcessRunning(identity)).toBe(false);
-  expect(isSameProcessRunning(identifyOwnProcess())).toBe(true);
+  expect(isSameProcessRunning(identifyProcess())).toBe(true);
 });

@@ -131,7 +131,13 @@ describe.skipIf(!canMountDisks)("a full disk", () => {
         manager: { name: "npm", isModernYarn: false },
         program: { command: process.execPath, args: ["--eval", script] },
       } as const;
-      const add = () => changePackages(project, "add", ["@acme/jira"], {}, async () => undefined);
+      const add = () =>
+        changePackages(
+          project,
+          { kind: "add", names: ["@acme/jira"], packages: ["@acme/jira"] },
+          {},
+          async () => undefined,
+        );
       const contents = () => files.map((name) => read(join(disk, name)));
       return { disk, state, add, contents, runs };
     }

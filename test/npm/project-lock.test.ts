@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { identifyOwnProcess } from "../../src/files/process-identity.ts";
+import { identifyProcess } from "../../src/files/process-identity.ts";
 import { saveFiles } from "../../src/npm/managers/project-files.ts";
 import { lockProject } from "../../src/npm/managers/project-lock.ts";
 import { makeTree } from "../support/packs.ts";
@@ -38,7 +38,7 @@ describe("the lock of a project", () => {
     const folder = makeTree({});
     await lock(folder);
     const { pid } = spawnSync(process.execPath, ["--eval", ""]);
-    writeFileSync(findFile(folder, ".holder"), JSON.stringify({ ...identifyOwnProcess(), pid }));
+    writeFileSync(findFile(folder, ".holder"), JSON.stringify({ ...identifyProcess(), pid }));
     const release = await lock(folder);
     release?.();
     expect(readdirSync(folder)).toEqual([]);

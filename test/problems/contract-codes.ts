@@ -84,8 +84,9 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "RegistryUnavailable",
     "UnsupportedSpec",
     "InstallFailed",
+    "InterruptedChangeModified",
   ],
-  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable", "UnmatchedPattern"],
+  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable", "UnmatchedPattern", "InterruptedChange"],
 };
 
 /** Operational codes that validation reports as well. */

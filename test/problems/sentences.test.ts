@@ -396,6 +396,14 @@ const samples: Samples = {
     { name: "@acme/jjra", existing: "@acme/jira", allowed: true },
   ],
   RecentlyPublished: [{ name: "@acme/jira", version: "1.0.1", age: "2 hours ago" }],
+  InterruptedChange: [
+    { command: "add", packs: ["@acme/jira"] },
+    { command: "remove", packs: ["a", "b"] },
+  ],
+  InterruptedChangeModified: [
+    { command: "add", packs: ["@acme/jira"], files: ["/p/package.json"], journal: "/s/1.json" },
+    { command: "remove", packs: ["a"], files: ["/p/a", "/p/b"], journal: "/s/1.json" },
+  ],
   InstallFailed: [
     { what: "add @acme/jira", reason: "npm exited with code 1" },
     { what: "add @acme/jira", reason: "npm exited with code 1", restored: true },

@@ -4,6 +4,7 @@ import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { findStateDirectory } from "../../processes/log-folder.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
+import { ChangeJournal } from "./change-journal.ts";
 import type { InstalledClaim } from "./find-claims.ts";
 import {
   forgetInstall,
@@ -42,6 +43,18 @@ export interface ChangeableProject {
 
 /** The reason why a change is undone, or a package that overrides a reserved command. */
 export type UndoReason = string | InstalledClaim;
+
+/** Notes that a file of the project is about to become this text, or deleted, so that a kill in between can be undone. */
+export type NoteEdit = (path: string, text: string | undefined) => void;
+
+type Verify = (noteEdit: NoteEdit) => Promise<UndoReason | undefined>;
+
+/** A change, with npm names and what the package manager takes: names or specs. */
+interface PackageChange {
+  kind: "add" | "remove";
+  names: readonly string[];
+  packages: readonly string[];
+}
 
 /** Files of reserved commands. When npm removes a package that overrides them, it deletes them and does not restore them. */
 const linkedCommands = reservedCommands.flatMap((name) => [name, `${name}.cmd`, `${name}.ps1`]);
@@ -83,6 +96,7 @@ function lastLines(tail: string, project: ChangeableProject): string[] {
 class Change {
   readonly #project: ChangeableProject;
   readonly #options: ChangeOptions;
+  #journal: ChangeJournal | undefined;
 
   constructor(project: ChangeableProject, options: ChangeOptions) {
     this.#project = project;
@@ -95,7 +109,8 @@ class Change {
     const isWorkspaceRoot = workspaceRoot === directory;
     const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
     onCommand?.([manager.name, ...args].join(" "));
-    return runManager(program, { cwd: directory, args, timeoutMs, signal });
+    const onStart = (pid: number) => this.#journal?.noteManager(pid);
+    return runManager(program, { cwd: directory, args, timeoutMs, signal, onStart });
   }
 
   /** Undoes all changes. Returns false if some could not be undone. */
@@ -116,11 +131,7 @@ class Change {
     }
   }
 
-  async make(
-    kind: "add" | "remove",
-    packages: readonly string[],
-    verify: () => Promise<UndoReason | undefined>,
-  ): Promise<void> {
+  async make({ kind, names, packages }: PackageChange, verify: Verify): Promise<void> {
     const { directory, workspaceRoot = directory } = this.#project;
     const { signal } = this.#options;
     const folders = [directory, workspaceRoot];
@@ -136,10 +147,16 @@ class Change {
       throw failure("InstallFailed", { what, reason }, {}, { cause });
     }
     const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
+    const journal = new ChangeJournal(this.#project, { command: kind, packs: names });
+    this.#journal = journal;
     const end = await this.#run(kind, packages, signal);
-    const { undoReason, cause } = await this.#assess(end, verify);
+    const { undoReason, cause } = await this.#assess(end, () => {
+      journal.noteResult();
+      return verify((path, text) => journal.noteEdit(path, text));
+    });
     if (undoReason === undefined) {
       saved.discard();
+      journal.end({ isUndone: false });
       return;
     }
     const output = end.exitCode === 0 ? [] : lastLines(end.tail, this.#project);
@@ -154,6 +171,7 @@ class Change {
       throw failure("InstallFailed", { what, reason, copies: saved.copies, output }, {}, { cause });
     }
     saved.discard();
+    journal.end({ isUndone: true });
     if (typeof undoReason === "object") throw failure("ReservedCommand", { ...undoReason, what, restored });
     const args = { what, reason: undoReason, restored, ...(output.length > 0 && { output }) };
     throw failure("InstallFailed", args, {}, { cause });
@@ -179,20 +197,25 @@ class Change {
   }
 }
 
-/** Locks the project against changes by other processes; `undefined` if waiting takes too long. */
-async function lock(
-  { directory, workspaceRoot = directory }: ChangeableProject,
+/** Locks the project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
+export async function lockProjectOf(
+  { directory, workspaceRoot = directory }: Pick<ChangeableProject, "directory" | "workspaceRoot">,
+  what: string,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
-): Promise<(() => void) | undefined> {
+): Promise<() => void> {
+  const state = findStateDirectory();
+  if (state === undefined) return () => {};
+  let release: (() => void) | undefined;
   try {
-    const state = findStateDirectory();
-    if (state === undefined) return () => {};
     const locks = join(state, "trailblaze", "locks");
-    return await lockProject(locks, workspaceRoot, { waitMs: lockMs, signal, onWait });
+    release = await lockProject(locks, workspaceRoot, { waitMs: lockMs, signal, onWait });
   } catch {
     // Without a writable home, there is no place for locks.
     return () => {};
   }
+  if (release !== undefined) return release;
+  const reason = "another process is changing the packages of this project";
+  throw failure("InstallFailed", { what, reason });
 }
 
 /**
@@ -202,18 +225,13 @@ async function lock(
  */
 export async function changePackages(
   project: ChangeableProject,
-  kind: "add" | "remove",
-  packages: readonly string[],
+  change: PackageChange,
   options: ChangeOptions,
-  verify: () => Promise<UndoReason | undefined>,
+  verify: Verify,
 ): Promise<void> {
-  const release = await lock(project, options);
-  if (release === undefined) {
-    const reason = "another process is changing the packages of this project";
-    throw failure("InstallFailed", { what: `${kind} ${packages.join(", ")}`, reason });
-  }
+  const release = await lockProjectOf(project, `${change.kind} ${change.packages.join(", ")}`, options);
   try {
-    await new Change(project, options).make(kind, packages, verify);
+    await new Change(project, options).make(change, verify);
   } finally {
     release();
   }

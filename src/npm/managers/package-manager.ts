@@ -18,6 +18,8 @@ export interface ManagerRun {
   args: readonly string[];
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Receives the process id once it has started. */
+  onStart?: ((pid: number) => void) | undefined;
 }
 
 /** The result of a run. */
@@ -120,7 +122,7 @@ const killDelayMs = 5000;
 /** Runs a package manager. Never rejects. */
 export function runManager(
   program: ManagerProgram,
-  { cwd, args, timeoutMs, signal }: ManagerRun,
+  { cwd, args, timeoutMs, signal, onStart }: ManagerRun,
 ): Promise<ManagerEnd> {
   return new Promise((resolve) => {
     const child = spawn(program.command, [...program.args, ...args], {
@@ -129,6 +131,7 @@ export function runManager(
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });
+    if (child.pid !== undefined) onStart?.(child.pid);
     let tail = "";
     let reason: string | undefined;
     let killTimer: NodeJS.Timeout | undefined;

@@ -14,7 +14,7 @@ import { errorCode } from "../../files/make-folders.ts";
 import { type Draft, overwriteFile, writeBeside } from "../../files/replace-file.ts";
 
 /** A backup of a file; `bytes` is `undefined` if the file did not exist. */
-interface SavedFile {
+export interface SavedFile {
   /** Symbolic links followed. */
   path: string;
   bytes: Buffer | undefined;
@@ -35,7 +35,8 @@ export interface SavedFiles {
   readonly copies: readonly string[];
 }
 
-function read(path: string): Buffer | undefined {
+/** The bytes of a file; `undefined` if it does not exist. */
+export function readFile(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -44,13 +45,22 @@ function read(path: string): Buffer | undefined {
   }
 }
 
-function restoreFile(file: SavedFile): void {
+/** Reads a file to save. Throws if it exists and cannot be read. */
+export function saveFile(path: string): SavedFile {
+  const bytes = readFile(path);
+  if (bytes === undefined) return { path, bytes, mode: 0o644, copy: undefined };
+  return { path: realpathSync(path), bytes, mode: statSync(path).mode & 0o777, copy: undefined };
+}
+
+/** Restores a file. Returns whether it differed. */
+export function restoreFile(file: SavedFile): boolean {
   const { path, bytes, mode, copy } = file;
+  const now = readFile(path);
   if (bytes === undefined) {
     rmSync(path, { force: true });
-    return;
+    return now !== undefined;
   }
-  if (read(path)?.equals(bytes)) return;
+  if (now?.equals(bytes)) return false;
   try {
     overwriteFile(path, bytes, { mode });
   } catch (error) {
@@ -58,6 +68,7 @@ function restoreFile(file: SavedFile): void {
     copy.commit();
     file.copy = undefined;
   }
+  return true;
 }
 
 /**
@@ -71,12 +82,9 @@ export function saveFiles(paths: readonly string[]): SavedFiles {
   };
   try {
     for (const path of new Set(paths)) {
-      const bytes = read(path);
-      if (bytes === undefined) saved.push({ path, bytes, mode: 0o644, copy: undefined });
-      else {
-        const [real, mode] = [realpathSync(path), statSync(path).mode & 0o777];
-        saved.push({ path: real, bytes, mode, copy: writeBeside(real, bytes, { mode }) });
-      }
+      const file = saveFile(path);
+      const { path: real, bytes, mode } = file;
+      saved.push(bytes === undefined ? file : { ...file, copy: writeBeside(real, bytes, { mode }) });
     }
   } catch (error) {
     discard();
