@@ -85,14 +85,19 @@ const originals = {
 /** Every second definition of a kind is YAML. */
 const isYaml = (index: number) => index % 2 === 1;
 
+/** A value as YAML, or as JSON, which is YAML too, where it is nested too deep for the library. */
+function writeYaml(value: unknown): string {
+  try {
+    return stringify(value);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify(value);
+  }
+}
+
 function mutateYaml(random: Random, original: unknown): Uint8Array {
   const value = random.chance(0.7) ? mutateValue(random, original) : original;
-  // JSON is YAML too; the library writes nothing that is nested so deep.
-  const text =
-    random.chance(0.3) || JSON.stringify(value).includes("[".repeat(20))
-      ? JSON.stringify(value)
-      : stringify(value);
-  const bytes = Buffer.from(text);
+  const bytes = Buffer.from(random.chance(0.3) ? JSON.stringify(value) : writeYaml(value));
   return value === original || random.chance(0.1) ? mutateBytes(random, bytes) : bytes;
 }
 
