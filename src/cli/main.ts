@@ -87,7 +87,10 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   const { run } = await command.load();
   // A command such as `start` ends late, or with an error.
   if (!input.options.json) await noteProblems(interrupted, "\n");
-  const answer = await run(input);
+  const answer = await run(input).catch(async (error: unknown) => {
+    const { explainMissingPack } = await import("./explain-missing-pack.ts");
+    throw await explainMissingPack(error, input.cwd);
+  });
   if (answer.isSilent) {
     // The command has already printed its result.
   } else if (input.options.json) {

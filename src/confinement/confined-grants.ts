@@ -117,7 +117,7 @@ function createResolver(): (directory: string, name: string) => Resolution {
 }
 
 /** Folders in which package managers keep each package in its own unit, with links to its dependencies. */
-const stores: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun"]);
+const stores: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun", ".deno"]);
 
 /** The unit's folder with a package and these links; elsewhere the package's own folder. */
 function unitOf(location: string): string {

@@ -4,7 +4,6 @@ import { isAllowed, isNeededForTools, type PacksPolicy, readPacksPolicy } from "
 import { describeDenied, isPackageAllowed } from "../config/policy-rules.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { splitArchivedPath } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
@@ -81,10 +80,10 @@ async function findMovedStore(port: DiscoveryPort, directory: string): Promise<s
   }
 }
 
-/** The name of the folder that Deno makes for the project itself in its store: `@acme+app@1.0.0`. */
-function nameInStore({ manifest }: Project): string | undefined {
-  const { name, version } = manifest?.value ?? {};
-  return typeof name === "string" ? `${name.replace("/", "+")}@${String(version ?? "")}` : undefined;
+/** The start of the name of the folder that Deno makes for the project itself in its store: `@acme+app@`. */
+function nameInDenoStore({ manifest }: Project): string | undefined {
+  const { name } = manifest?.value ?? {};
+  return typeof name === "string" ? `${name.replace("/", "+")}@` : undefined;
 }
 
 /** Walks the packages that are installed for the project and its workspace: relevant ones, or all. */
@@ -95,7 +94,7 @@ export async function walkProject(
   declared: ReadonlySet<string>,
   which: "always" | "ifRelevant" = "ifRelevant",
 ): Promise<PackageWalk> {
-  const walk = new PackageWalk(port, which, nameInStore(project));
+  const walk = new PackageWalk(port, which, nameInDenoStore(project));
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
   for (const folder of folders) {
     const store = await findMovedStore(port, folder);
@@ -115,6 +114,15 @@ export async function walkProject(
     }
   }
   return walk;
+}
+
+/** Adds the packages of Yarn Plug'n'Play, also under the aliases by which the project declares them. */
+function addState(walk: PackageWalk, state: PnpState, declared: ReadonlySet<string>): void {
+  for (const { location, name } of state.packages) walk.addPackage(location, name);
+  for (const name of declared) {
+    const location = state.resolve(name);
+    if (location !== undefined) walk.addPackage(location, name);
+  }
 }
 
 /** Adds the package of the project or of its workspace. */
@@ -200,14 +208,10 @@ function findPlugAndPlay(
 function markArchived(packs: readonly FoundPack[]): FoundPack[] {
   return packs.map((found) => {
     const { pack } = found;
-    if (splitArchivedPath(pack.location) === undefined) return found;
+    if (pack.archived === undefined) return found;
     const args = { layout: "archive", name: pack.name, origin: pack.origin } as const;
     const problem = createProblem("UnsupportedLayout", args, { pack: pack.name }, "bystander");
-    return {
-      ...found,
-      pack: { ...pack, archived: true, problems: [...pack.problems, problem] },
-      isUsable: false,
-    };
+    return { ...found, pack: { ...pack, problems: [...pack.problems, problem] }, isUsable: false };
   });
 }
 
@@ -239,7 +243,7 @@ export async function findPacks(
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);
   const pnp = findPlugAndPlay(port, project, workspace);
-  for (const { location, name } of pnp?.state?.packages ?? []) walk.addPackage(location, name);
+  if (pnp?.state !== undefined) addState(walk, pnp.state, declared);
   const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
   for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
 

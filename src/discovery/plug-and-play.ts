@@ -1,6 +1,7 @@
 import { posix, resolve } from "node:path";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { ancestorsOf } from "./project.ts";
 
 /** A package of Yarn Plug'n'Play's state. */
 export interface PnpPackage {
@@ -93,7 +94,17 @@ export function readPnpState(port: DiscoveryPort, directory: string, project: st
   return { packages: [...found.values()], resolve: (name) => declared.get(name) };
 }
 
-const archivedPackage = /^(.*\.zip)\/(node_modules\/.+\/)$/;
+/** The nearest state of Yarn Plug'n'Play for the package in a folder; `undefined` if there is none, or it is not part of it. */
+export function findPnpState(port: DiscoveryPort, location: string): PnpState | undefined {
+  for (const directory of ancestorsOf(location)) {
+    if (port.hasProjectFile(directory, ".pnp.cjs") || port.hasProjectFile(directory, ".pnp.data.json"))
+      return readPnpState(port, directory, location);
+  }
+  return undefined;
+}
+
+/** Yarn names the folder in an archive after the package. */
+const archivedPackage = /^(.*\.zip)\/(node_modules\/(?:@[^/]+\/)?(?!\.{1,2}\/)[^/]+\/)$/;
 
 /** The absolute place of a package; `undefined` for a folder that does not exist. */
 function locate(port: DiscoveryPort, directory: string, location: string): string | undefined {

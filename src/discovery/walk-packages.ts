@@ -37,7 +37,7 @@ export class PackageWalk {
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
 
-  /** `ownUnit`: the entry of a store that stands for the project itself. */
+  /** `ownUnit`: what the entry of Deno's store that stands for the project itself begins with. */
   constructor(port: DiscoveryPort, which: "always" | "ifRelevant" = "ifRelevant", ownUnit?: string) {
     this.#port = port;
     this.#which = which;
@@ -137,9 +137,11 @@ export class PackageWalk {
   #visitStore(store: string): void {
     if (this.#stores.has(store)) return;
     this.#stores.add(store);
+    const isDeno = basename(store) === ".deno";
     for (const listed of this.#port.listDirectory(store) ?? []) {
       const { name: entry } = listed;
-      if (entry === "node_modules" || entry === this.#ownUnit || !listed.isDirectory()) continue;
+      if (entry === "node_modules" || !listed.isDirectory()) continue;
+      if (isDeno && this.#ownUnit !== undefined && entry.startsWith(this.#ownUnit)) continue;
       const unit = `${store}${sep}${entry}${sep}node_modules`;
       const [, scope, name] = storeEntry.exec(entry) ?? [];
       if (name !== undefined) {

@@ -1,6 +1,7 @@
 import type { Confinement, EvaluationPort } from "../confinement/evaluation-port.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
+import { findPnpState } from "../discovery/plug-and-play.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
@@ -141,7 +142,19 @@ async function readFiles(
         contents.problems.push({ ...problem, ...fullPlace });
         continue;
       }
-      contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
+      const isPnp =
+        missingPackage !== undefined &&
+        findPnpState(port, pack.location)?.resolve(missingPackage) !== undefined;
+      contents.problems.push(
+        isPnp
+          ? createProblem(
+              "UnsupportedLayout",
+              { layout: "import", name: pack.name, imported: missingPackage },
+              fullPlace,
+              context,
+            )
+          : createProblem("InvalidDefinitionContents", args, fullPlace, context),
+      );
     }
   }
   return contents;

@@ -26,7 +26,7 @@ import {
   readEnvironment,
   readHeaders,
 } from "./install-request.ts";
-import { findOwnScript, hasOwnCopy } from "./own-command.ts";
+import { findOwnCopy, findOwnScript } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
@@ -135,6 +135,7 @@ export async function planInstall(
   }
   const script = findOwnScript(resolved.project);
   if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
+  const own = scope === "project" && url === undefined ? findOwnCopy(resolved.project) : { exists: true };
   const launch =
     url !== undefined
       ? { url, headers }
@@ -145,13 +146,19 @@ export async function planInstall(
           isHttp: resolved.transport === "http",
           node: process.execPath,
           script,
+          pnp: own.pnp,
         });
   const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
-  const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
   return finishPlan(files, client, target, () => [
-    ...describeNextSteps(client, { scope, names: environment.names, omitted, headerNames, canStart }),
+    ...describeNextSteps(client, {
+      scope,
+      names: environment.names,
+      omitted,
+      headerNames,
+      canStart: own.exists,
+    }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);
 }

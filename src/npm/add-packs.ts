@@ -52,8 +52,8 @@ export interface AddedPacks {
 
 const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name && !pack.shadowed;
 
-/** Rejects Plug'n'Play projects before any change. */
-function rejectPlugAndPlay({ problems }: FoundPacks): void {
+/** Rejects projects whose packages discovery cannot read before any change. */
+export function rejectUnsupportedLayout({ problems }: FoundPacks): void {
   const problem = problems.find(({ code }) => code === "UnsupportedLayout");
   if (problem !== undefined) throw new TrailblazeError(problem);
 }
@@ -115,7 +115,7 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
   const problems: Problem[] = [];
   for (const pack of packs) {
     const { report } = await validateTarget(pack, { cwd });
-    problems.push(...report.problems);
+    problems.push(...pack.problems.filter(({ code }) => code === "UnsupportedLayout"), ...report.problems);
   }
   return problems;
 }
@@ -170,9 +170,9 @@ export async function addParsedPacks(
   const policy = new PackagePolicy(before.administered);
   const names = parsed.map(({ name }) => name);
   for (const name of names) policy.requireName(name);
+  rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
   if (policy.limitsRegistries) await requireRegistries(policy, project, { names, what, signal });
-  rejectPlugAndPlay(before);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);
   const previews = await previewPacks(project, parsed, { port, policy, registryTimeoutMs, signal, servers });

@@ -8,6 +8,7 @@ import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
+import { rejectUnsupportedLayout } from "./add-packs.ts";
 import { type ChangeOptions, changePackages, type NoteEdit } from "./managers/change-packages.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 
@@ -83,6 +84,7 @@ export async function removePacks(
   const port = createNodeDiscoveryPort();
   const found = await findPacks(port, { cwd });
   new PackagePolicy(found.administered).requireUsable();
+  rejectUnsupportedLayout(found);
   const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const removed = await Promise.all(
     written.map((name) => findDependency(found, project, port, name, isServer)),

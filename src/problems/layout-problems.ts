@@ -8,12 +8,16 @@ type UnsupportedLayout =
   /** Yarn Plug'n'Play's state is not there, or cannot be read without running code; or Deno keeps packages elsewhere. */
   | { layout: "pnp" | "deno"; file: string }
   /** A pack is in an archive. */
-  | { layout: "archive"; name: string; origin: string };
+  | { layout: "archive"; name: string; origin: string }
+  /** A definition that is code imports a package of Yarn Plug'n'Play. */
+  | { layout: "import"; name: string; imported: string };
 
 function describeLayout(args: UnsupportedLayout): string {
   switch (args.layout) {
     case "archive":
       return `${quote(args.name)} is in an archive of Yarn Plug'n'Play, from which its code cannot run.`;
+    case "import":
+      return `The definition imports ${quote(args.imported)}, which Yarn Plug'n'Play provides only while code of the project runs.`;
     case "deno":
       return `The project uses Deno (${quote(args.file, 400)}) without a node_modules folder, so its packages are not in it.`;
     case "pnp":
@@ -32,6 +36,8 @@ export const layoutProblems = {
         const isDeclared = args.origin === "direct";
         return `Run \`yarn unplug ${printable(args.name)}${isDeclared ? "" : " --recursive"}\`.`;
       }
+      if (args.layout === "import")
+        return "Write the definition as data, or add `nodeLinker: node-modules` to .yarnrc.yml.";
       return args.layout === "deno"
         ? `In deno.json, ${installDenoPackages}`
         : "Run `yarn install`, or add `nodeLinker: node-modules` to .yarnrc.yml first.";

@@ -10,6 +10,8 @@ import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts"
 export interface CodeChildOptions {
   /** Absolute path of the package, symbolic links resolved. */
   root: string;
+  /** The project's folder. */
+  project: string;
   cwd: string;
   env: Readonly<Record<string, string>>;
   processes: ProcessPort;
@@ -30,8 +32,8 @@ export interface CodeChild {
 
 /** Starts the child process. `onExit` is called once, also if the process cannot start. */
 export function startCodeChild(options: CodeChildOptions): CodeChild {
-  const { root, cwd, env, messageBytes } = options;
-  const child = options.processes.start(createCodeLaunch({ root, cwd, env }));
+  const { root, project, cwd, env, messageBytes } = options;
+  const child = options.processes.start(createCodeLaunch({ root, project, cwd, env }));
   const tail = createOutputTail(keptTailBytes);
   let endReason: string | undefined;
   let hasExited = false;
@@ -89,10 +91,10 @@ const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.m
 
 /** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
 export function createCodeLaunch(
-  { root, cwd, env }: Pick<ProcessLaunch, "cwd" | "env"> & { root: string },
+  { root, project, cwd, env }: Pick<CodeChildOptions, "root" | "project" | "cwd" | "env">,
   platform: NodeJS.Platform = process.platform,
 ): ProcessLaunch {
-  const args = [...plugAndPlayOptions(root), program()];
+  const args = [...plugAndPlayOptions(root, project), program()];
   const node = [process.execPath, ...args];
   if (platform === "win32") return { command: process.execPath, args: [...args, "0", "1"], cwd, env };
   return { command: "/bin/sh", args: ["-c", script, "sh", ...node, "3", "4"], cwd, env };

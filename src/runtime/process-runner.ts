@@ -14,6 +14,8 @@ export interface ProcessRunnerOptions {
   root: string;
   /** The complete environment of the child process. */
   env: Readonly<Record<string, string>>;
+  /** The project's folder; default: `root`. */
+  project?: string;
   /** Absolute; default: `root`. */
   cwd?: string;
   processes?: ProcessPort;
@@ -77,7 +79,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
-  const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
+  const { root, env, project = root, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
   const durations = options.end ?? { inputMs: 5000, termMs: 2000 };
   const reportLate = limitReports(options.onLateError);
   const pending = new Map<number, Pending & { args: object | string }>();
@@ -166,7 +168,17 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     if (ended !== undefined) throw ended;
     const { onOutput = () => {} } = options;
     const processes = options.processes ?? createProcessPort();
-    child ??= startCodeChild({ root, cwd, env, processes, messageBytes, onMessage, onOutput, onExit });
+    child ??= startCodeChild({
+      root,
+      project,
+      cwd,
+      env,
+      processes,
+      messageBytes,
+      onMessage,
+      onOutput,
+      onExit,
+    });
     return child;
   };
 

@@ -13,7 +13,7 @@ import {
   suggestPackage,
 } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
 import { findProgram } from "../processes/find-program.ts";
 import { plugAndPlayOptions } from "./plug-and-play.ts";
 import {
@@ -124,14 +124,25 @@ function explainUnset({ name: label, env }: UserServer, error: unknown): Trailbl
   return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
 }
 
+type FoundProgram = Extract<PackageProgram, { state: "found" }>;
+
 /** What to run for the command of a package. */
-const runFile = (
-  { file, nodeOptions }: Extract<PackageProgram, { state: "found" }>,
-  args: readonly string[],
-): Program =>
+const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[], project: string): Program =>
   nodeOptions === undefined
     ? { command: file, args }
-    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
+    : {
+        command: process.execPath,
+        args: [...plugAndPlayOptions(file, project), ...nodeOptions, file, ...args],
+      };
+
+/** Why the program of a package in an archive of Yarn Plug'n'Play cannot run. */
+const explainArchived = (
+  { isArchived }: FoundProgram,
+  name: string,
+  origin: "direct" | "transitive",
+  place: ProblemPlace = {},
+): TrailblazeError | undefined =>
+  isArchived ? failure("UnsupportedLayout", { layout: "archive", name, origin }, place) : undefined;
 
 /** Why the package of a user's server cannot be run. */
 async function explainPackage(
@@ -198,9 +209,10 @@ export async function planUserServer(
   if (packageName !== undefined) {
     const found = findPackageProgram(port, config.project, { package: packageName, bin });
     if (found.state === "found") {
-      program = runFile(found, args);
-      shown = runFile(found, server.args);
+      program = runFile(found, args, config.project);
+      shown = runFile(found, server.args, config.project);
       script = found.file;
+      fault ??= explainArchived(found, packageName, "direct", { path: [...path, "package"] });
     } else fault ??= await explainPackage(port, server, config, found);
   } else
     fault ??= explainCommand(port, server, config, { command, args, cwd, env: { ...environment, ...env } });
@@ -287,41 +299,50 @@ export function describeSource({ pack }: FoundPack, { declaration, file }: Inspe
   };
 }
 
-/** The program of a pack's server, and its file if it has one. */
+/** The program of a pack's server, its file if it has one, and why it cannot run. */
 function findPackProgram(
   port: InspectionPort,
   { location }: FoundPack["pack"],
   definition: Readonly<Record<string, unknown>>,
-  cwd: string,
-): Program & { file: string | undefined } {
+  { cwd, project }: { cwd: string; project: string },
+): { program: Program; file: string | undefined; fault?: TrailblazeError | undefined } {
   const { script, package: name, bin } = definition;
   const args = textsOf(definition.args);
   if (typeof script === "string") {
     const file = join(location, script);
-    return { command: process.execPath, args: [...plugAndPlayOptions(location), file, ...args], file };
+    const options = plugAndPlayOptions(location, project);
+    return { program: { command: process.execPath, args: [...options, file, ...args] }, file };
   }
   if (typeof name === "string") {
     const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
     const found = findPackageProgram(port, location, named);
     // Checks have found it, so it has been removed since, and the process fails to start.
     if (found.state !== "found")
-      return { command: join(location, "node_modules", name), args, file: undefined };
-    return { ...runFile(found, args), file: found.file };
+      return { program: { command: join(location, "node_modules", name), args }, file: undefined };
+    const fault = explainArchived(found, name, "transitive");
+    return { program: runFile(found, args, project), file: found.file, fault };
   }
   const written = String(definition.command);
   const command = isPath(written) ? resolve(cwd, written) : written;
-  const options = isNode(written) ? plugAndPlayOptions(location) : [];
-  return { command, args: [...options, ...args], file: findScript({ command: written, args, cwd }) };
+  const options = isNode(written) ? plugAndPlayOptions(location, project) : [];
+  const file = findScript({ command: written, args, cwd });
+  return { program: { command, args: [...options, ...args] }, file };
 }
 
-/** A pack's subprocess server with a valid definition, whose program the checks have found. */
-export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ProgramPlan {
+/** A pack's subprocess server with a valid definition, whose program the checks have found. `project` is a folder. */
+export function planPackServer(
+  port: InspectionPort,
+  found: FoundPack,
+  item: InspectedItem,
+  project: string,
+): ProgramPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
   const { env, protocol, legacyContext } = definition;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
-  const { file: named, ...program } = findPackProgram(port, found.pack, definition, cwd);
-  const file = named ?? join(location, item.file ?? "package.json");
+  const planned = findPackProgram(port, found.pack, definition, { cwd, project });
+  const { program, fault } = planned;
+  const file = planned.file ?? join(location, item.file ?? "package.json");
   return {
     label: item.qualifiedName,
     key: `pack ${item.qualifiedName}`,
@@ -330,6 +351,7 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     ...program,
     cwd,
     shown: program,
+    ...(fault === undefined ? {} : { fault }),
     protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
     legacyContext: legacyContext !== false,
     toolsetFile: file,

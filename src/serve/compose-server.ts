@@ -156,7 +156,7 @@ class ServerFinder {
     await this.#checkItems([item]);
     this.#sources.approval?.refuse(item);
     if (item.shape === "subprocessServer")
-      return { type: "subprocess", plan: planPackServer(port, owner, item) };
+      return { type: "subprocess", plan: planPackServer(port, owner, item, this.#found.project) };
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };
   }

@@ -42,16 +42,16 @@ function environmentFacts() {
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
 }
 
-function createRunners({ isolation }: SessionConfig): CodeRunners {
+function createRunners({ isolation, project }: SessionConfig): CodeRunners {
   const processes = createProcessPort();
   const runners = new CodeRunners(async (owner: CodeOwner) => {
     const { pack, root } = owner;
-    const inChild = pack !== undefined && (isolation === "process" || needsPlugAndPlay(root));
+    const inChild = pack !== undefined && (isolation === "process" || needsPlugAndPlay(root, project));
     const onLateError = (message: string) => logToStderr(`${pack?.qualifiedName ?? "the host"}: ${message}`);
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...environmentFacts(), toolsetFile }, {});
     const onOutput = (chunk: Buffer) => logToStderr(chunk.toString());
-    const child = inChild ? { env, onOutput, processes } : undefined;
+    const child = inChild ? { env, project, onOutput, processes } : undefined;
     const runner = await createRunner({ root, trusted: pack === undefined, child, onLateError });
     // A server outlives the exit: the next call starts a new child.
     void runner.exit?.then(() => runners.forget(owner));

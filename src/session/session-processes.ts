@@ -254,7 +254,8 @@ export class SessionProcesses {
     const { memory, resources, rules } = this.#options;
     const { pack, root } = owner;
     const config = this.#options.config();
-    const isAlone = rules.isolates || config.isolation === "process" || needsPlugAndPlay(root);
+    const isAlone =
+      rules.isolates || config.isolation === "process" || needsPlugAndPlay(root, config.project);
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
     // At once where it can be: the files of a followed pack may be replaced.
@@ -278,6 +279,7 @@ export class SessionProcesses {
     const forget = resources.add(endLog);
     const child = {
       env,
+      project: config.project,
       onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
       processes,
     };

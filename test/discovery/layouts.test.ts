@@ -235,7 +235,8 @@ describe("Deno's layouts", () => {
       "package.json": packManifest("app", { version: "1.0.0", dependencies: { "@acme/jira": "^1.2.0" } }),
       "deno.lock": "{}",
       "node_modules/.deno/.deno.lock": "",
-      "node_modules/.deno/app@1.0.0/node_modules/app/package.json": packManifest("app", { version: "1.0.0" }),
+      // Of the version before.
+      "node_modules/.deno/app@0.9.0/node_modules/app/package.json": packManifest("app", { version: "0.9.0" }),
       [`${unit("@acme+jira", "1.2.0")}/@acme/jira/package.json`]: jira,
       [`${unit("notes", "1.0.0")}/notes/package.json`]: notes,
     });

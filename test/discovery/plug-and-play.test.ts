@@ -2,32 +2,18 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { discoverPacks, inspectItem } from "../../src/index.ts";
+import { run as runValidate } from "../../src/cli/commands/validate.ts";
+import { discoverPacks, inspectItem, validateExtension } from "../../src/index.ts";
 import { openSession } from "../../src/session.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeZip, type ZipEntry } from "../support/make-zip.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { formatPnp, state, zipPackage as zip } from "../support/plug-and-play.ts";
 import type { Tree } from "../support/tree.ts";
 
 const jira = packManifest("@acme/jira", { version: "1.2.0", dependencies: { notes: "^1.0.0" } });
 const notes = packManifest("notes");
 const app = { name: "app", version: "1.0.0", dependencies: { "@acme/jira": "^1.2.0" } };
-
-type Registered = [
-  name: string | null,
-  [reference: string | null, location: string, dependencies: unknown[]][],
-];
-
-const state = (...packages: Registered[]) => ({
-  __info: ["It's generated.\n"],
-  packageRegistryData: packages.map(([name, references]) => [
-    name,
-    references.map(([reference, packageLocation, packageDependencies]) => [
-      reference,
-      { packageLocation, packageDependencies, linkType: "HARD" },
-    ]),
-  ]),
-});
 
 const jiraZip = ".yarn/cache/@acme-jira-npm-1.2.0-1a.zip";
 const notesZip = ".yarn/cache/notes-npm-1.0.0-2b.zip";
@@ -59,30 +45,6 @@ const usual = state(
     ],
   ],
 );
-
-/** The state as Yarn writes it into its program: a string literal over several lines. */
-function formatPnp(value: object): string {
-  const text = JSON.stringify(value, null, 2)
-    .replaceAll("\\", "\\\\")
-    .replaceAll("'", "\\'")
-    .replaceAll("\n", "\\\n");
-  return `#!/usr/bin/env node
-"use strict";
-require("fs").writeFileSync(${JSON.stringify("canary")}, "ran");
-const RAW_RUNTIME_STATE =
-'${text}';
-throw new Error("It's run.");
-`;
-}
-
-const zip = (manifest: object, ...more: ZipEntry[]) => {
-  const { name } = manifest as { name: string };
-  return makeZip([
-    { name: `node_modules/${name}/README.md`, content: "# About", isStored: true },
-    { name: `node_modules/${name}/package.json`, content: JSON.stringify(manifest) },
-    ...more,
-  ]);
-};
 
 function makeProject(more: Tree = {}, archives: Record<string, Buffer> = {}): string {
   const root = makeTree({
@@ -136,6 +98,33 @@ test("a workspace member has its own direct packs, and unplugged packs are folde
     "@acme/jira@1.2.0 transitive disabled",
     "notes@1.0.0 direct enabled",
   ]);
+});
+
+test("a dependency that is installed under an alias is direct", async () => {
+  const root = makeProject({
+    "package.json": { name: "app", dependencies: { tracker: "npm:@acme/jira@1.2.0" } },
+    ".pnp.cjs": formatPnp(
+      state(
+        ["app", [["workspace:.", "./", [["tracker", ["@acme/jira", "npm:1.2.0"]]]]]],
+        ["@acme/jira", [["npm:1.2.0", `./${jiraZip}/node_modules/@acme/jira/`, []]]],
+      ),
+    ),
+  });
+  const { packs } = await discoverPacks({ cwd: root });
+  expect(describeOrigins(packs)).toEqual(["@acme/jira@1.2.0 direct disabled"]);
+  expect(packs[0]?.problems[0]?.hint).toBe("Run `yarn unplug @acme/jira`.");
+});
+
+test("a place in an archive that is not named after a package is not read", async () => {
+  const root = makeProject({
+    ".pnp.cjs": formatPnp(
+      state(
+        ["app", [["workspace:.", "./", []]]],
+        ["@acme/jira", [["npm:1.2.0", `./${jiraZip}/node_modules/../`, []]]],
+      ),
+    ),
+  });
+  expect(await discoverPacks({ cwd: root })).toMatchObject({ packs: [], problems: [] });
 });
 
 test("the state is also read from .pnp.data.json", async () => {
@@ -232,6 +221,16 @@ test("definitions that are data are read from an archive, and those that are cod
   const code = await inspectItem("acme/jira/code", { cwd: root });
   expect(code.definition).toBeNull();
   expect(code.problems).toMatchObject([{ code: "UnsupportedLayout", severity: "error", item: "code" }]);
+  const { problems } = await validateExtension("@acme/jira", { cwd: root });
+  expect(problems).toContainEqual(expect.objectContaining({ code: "UnsupportedLayout", item: "code" }));
+  expect(problems.map((problem) => problem.code)).not.toContain("InvalidDefinitionContents");
+  const options = { "as-installed": true, yes: true };
+  const answer = await runValidate({ positionals: ["@acme/jira"], options, cwd: root });
+  expect(answer.failed).toBe(true);
+  expect(answer.problems.at(-1)).toMatchObject({
+    code: "UnsupportedLayout",
+    hint: "Run `yarn unplug @acme/jira`.",
+  });
 });
 
 test("names that lead out of an archive, and links in it, are not read", async () => {

@@ -335,6 +335,7 @@ const samples: Samples = {
     { layout: "deno", file: "deno.lock" },
     { layout: "archive", name: "@acme/jira", origin: "direct" },
     { layout: "archive", name: "notes", origin: "transitive" },
+    { layout: "import", name: "@acme/jira", imported: "@trailblaze/scripting" },
   ],
   ShadowedPack: [
     { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },
