@@ -11,7 +11,7 @@ import type { Session } from "../session/session.ts";
 import type { SessionTool } from "../session/session-tool.ts";
 
 /** What adapters use of a session. */
-export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
+export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool" | "findTool">;
 
 /** Which tools a model gets, and how its calls run. */
 export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress" | "onLog"> {
@@ -24,7 +24,7 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
    * others work, too.
    */
   above?: LlmToolsOptions["above"];
-  /** Advertised names of the tools that the model gets in any case. */
+  /** The tools that the model gets in any case, by names that calls take. */
   always?: LlmToolsOptions["always"];
 }
 
@@ -87,7 +87,8 @@ export class AdaptedTools {
   listTools(): readonly SessionTool[] {
     const { above, always, defer } = this.#options;
     const allowed = this.#findAllowed();
-    if ((above === undefined && always === undefined) || defer === true) return allowed;
+    if (defer === true) this.#session.toolsForLlm({ above: Number.POSITIVE_INFINITY, always });
+    if (!this.#isSearched) return allowed;
     // Also if there are few: the options are checked, and the model may know the search from before.
     const listed = this.#session.toolsForLlm({ above, always });
     if (allowed.length <= (above ?? defaultAbove)) return allowed;
@@ -95,13 +96,29 @@ export class AdaptedTools {
     return listed.filter(({ name }) => names.has(name) || name === searchToolName);
   }
 
+  /** Whether the model may have been given the search. */
+  get #isSearched(): boolean {
+    const { above, always, defer } = this.#options;
+    return defer !== true && (above !== undefined || always !== undefined);
+  }
+
   /** The tools that a provider is to load when it finds them: all but those that are always loaded, at least one. */
   findDeferred(): ReadonlySet<string> {
     const { always = [], defer } = this.#options;
     if (defer !== true) return new Set();
     const names = this.listTools().map(({ name }) => name);
-    const loaded = names.some((name) => always.includes(name)) ? always : names.slice(0, 1);
-    return new Set(names.filter((name) => !loaded.includes(name)));
+    const wanted = new Set(always.map((name) => this.#findAdvertised(name)));
+    const loaded = names.some((name) => wanted.has(name)) ? wanted : new Set(names.slice(0, 1));
+    return new Set(names.filter((name) => !loaded.has(name)));
+  }
+
+  #findAdvertised(name: string): string | undefined {
+    try {
+      return this.#session.findTool(name).name;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return undefined;
+      throw error;
+    }
   }
 
   #require(code: "ToolNotFound" | "ToolsetNotFound", name: string, known: readonly string[]): void {
@@ -122,12 +139,16 @@ export class AdaptedTools {
     const signals = [own, signal].filter((one) => one !== undefined);
     const joined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
     joined?.throwIfAborted();
-    const names = new Set([...this.#findAllowed(), ...this.listTools()].map((tool) => tool.name));
-    if (typeof name !== "string" || !names.has(name)) return failedResult(describeUnknown(name, [...names]));
+    const allowed = this.#findAllowed().map((tool) => tool.name);
+    const isSearch = name === searchToolName && this.#isSearched;
+    if (typeof name !== "string" || !(isSearch || allowed.includes(name))) {
+      const known = this.#isSearched ? [...allowed, searchToolName] : allowed;
+      return failedResult(describeUnknown(name, known));
+    }
     const args = await readArguments(written);
     if ("fault" in args) return failedResult(args.fault);
     try {
-      const among = name === searchToolName ? this.#findAllowed().map((tool) => tool.name) : undefined;
+      const among = isSearch ? allowed : undefined;
       const options = { signal: joined, timeoutMs, onProgress, onLog, among };
       const result = await this.#session.callTool(name, args.value, options);
       if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;

@@ -68,7 +68,7 @@ export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}
       inputSchema: standardSchema(tool),
       async execute(input, { abortSignal }) {
         const result = await adapted.call(tool.name, input, abortSignal);
-        if (tool.name === searchToolName) addTools();
+        if (tool.name === searchToolName && result.variant === "Success") addTools();
         return result;
       },
       toModelOutput,

@@ -146,7 +146,11 @@ export class SessionGateway {
       found &&
       this.#serveSearch(found, () => {
         if (search?.grows !== true) return;
+        const before = tools.length;
         state = undefined;
+        read();
+        // What it found may be listed in any case.
+        if (tools.length === before) return;
         for (const follower of followers) follower({ tools: true, prompts: false });
       });
     const read = () => {

@@ -2,13 +2,14 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { isStepCount, streamText } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
+  type AdaptedSession,
   type AdapterOptions,
   aiSdkTools,
   anthropicTools,
   openAiTools,
   standardSchema,
 } from "../../src/adapters.ts";
-import type { TrailblazeError } from "../../src/problems/index.ts";
+import { failure, type TrailblazeError } from "../../src/problems/index.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { openSession, type Session } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
@@ -106,6 +107,46 @@ describe("adapters for models", () => {
     expect(tools[0]).toEqual({ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" });
     expect(tools.filter(isDeferred).map(({ name }) => name)).toEqual(["show", "fail", "wait"]);
     expect(anthropicTools(session, { defer: true, names: ["greet"] }).tools.filter(isDeferred)).toEqual([]);
+  });
+
+  test("report unknown names in `always` where the provider searches, and refuse what are no names", async () => {
+    const session = await openTools();
+    const { tools } = openAiTools(session, { defer: true, always: ["shw", "show"] });
+    expect(tools.filter((one) => !("defer_loading" in one))).toMatchObject([
+      { name: "show" },
+      { type: "tool_search" },
+    ]);
+    expect(session.problems).toMatchObject([{ code: "UnmatchedPattern", args: { pattern: "shw" } }]);
+    expect(() => openAiTools(session, { defer: true, always: "show" as never })).toThrow("array of names");
+  });
+
+  test("answer a search of a model that knows it from before, also where its name is taken since", async () => {
+    const session = await openTools();
+    const few = openAiTools(session, { above: 9 });
+    const found = await few.call(responsesCall("search_tools", '{"query":"greet"}'));
+    expect(found.output).toContain('"name":"greet"');
+    let isTaken = false;
+    const refuse = () => {
+      if (isTaken) throw failure("NameCollision", { collisions: [{ name: "search_tools", sources: [] }] });
+    };
+    const changing: AdaptedSession = {
+      findTool: (name) => session.findTool(name),
+      toolsForLlm(options) {
+        if (options !== undefined) refuse();
+        return session.toolsForLlm(options);
+      },
+      callTool(name, ...call) {
+        if (name === "search_tools") refuse();
+        return session.callTool(name, ...call);
+      },
+    };
+    const ai = aiSdkTools(changing, { above: 1 });
+    const anthropic = anthropicTools(changing, { above: 1 });
+    isTaken = true;
+    const result = await ai.search_tools?.execute({ query: "greet" }, { toolCallId: "1" });
+    expect(result?.variant).toBe("ExceptionThrown");
+    expect(await anthropic.call(use("search_tools", { query: "greet" }))).toMatchObject({ is_error: true });
+    expect(await anthropic.call(use("greet", { name: "Ada" }))).not.toHaveProperty("is_error");
   });
 
   test("give tools in the shape of each API, never strict, with schemas that nobody shares", async () => {

@@ -7,6 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
+import { run } from "../../src/cli/commands/start.ts";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -72,15 +73,42 @@ test("each legacy client sees its own list grow, and a modern one always gets th
   expect(await modern.callTool({ name: "two" })).toMatchObject({ content: [{ text: "two" }] });
 });
 
-test("few tools are listed as they are, and `always` stands before the search", async () => {
+test("few tools are listed as they are, `always` stands before the search, and a stateless list never grows", async () => {
   const cwd = makeProject({ desk: desk() });
   const few = await connect((await serve(cwd, {}, { above: 2 })).url ?? "");
   expect(namesOf(await few.client.listTools())).toEqual(["one", "two"]);
-  const some = await connect((await serve(cwd, {}, { above: 1, always: ["two"] })).url ?? "");
+  const some = await connect((await serve(cwd, {}, { above: 1, always: ["desk/two"] })).url ?? "");
   expect(namesOf(await some.client.listTools())).toEqual(["two", "search_tools"]);
+  await some.client.callTool(search);
+  await some.client.callTool({ name: "search_tools", arguments: { query: "one" } });
+  await waitUntil(() => some.changes() > 0);
+  expect(some.changes()).toBe(1);
+  for (const args of [{}, { query: 1 }, { query: "x", limit: 0 }])
+    expect(await some.client.callTool({ name: "search_tools", arguments: args })).toMatchObject({
+      isError: true,
+    });
+  const stateless = await serve(cwd, { stateless: true });
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(stateless.url ?? "")));
+  onTestFinished(() => client.close());
+  await client.callTool(search);
+  expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
+  expect(await client.callTool({ name: "two" })).toMatchObject({ content: [{ text: "two" }] });
 });
 
 test("a tool with the name of the search ends the start", async () => {
   const running = await serve(makeProject({ desk: desk({ search_tools: {} }) }));
   await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
+});
+
+test.each([
+  [[], "many"],
+  [[], "-1"],
+  [[], "1.5"],
+  [[], " "],
+  [[], ""],
+  [["desk/one"], "30"],
+])("start %j --tool-search=%j is refused", async (positionals, value) => {
+  const input = { positionals, options: { "tool-search": value }, cwd: makeProject({}) };
+  await expect(run(input)).rejects.toMatchObject({ code: "InvalidArguments" });
 });

@@ -16,7 +16,7 @@ function readNumber(options: CommandInput["options"], name: string, minimum: num
   const value = options[name];
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (value !== "" && Number.isInteger(number) && number >= minimum) return number;
+  if (/^\d+$/.test(String(value)) && Number.isSafeInteger(number) && number >= minimum) return number;
   throw failure("InvalidArguments", {
     reason: `--${name} requires an integer of at least ${minimum}, not ${quote(String(value))}`,
   });

@@ -10,9 +10,12 @@ import { type FoundTool, ToolIndex } from "./tool-index.ts";
 
 /** Which tools a model gets if there are many. */
 export interface LlmToolsOptions {
-  /** With more tools than this, a model gets `always`, the tool `search_tools`, and what it has found. Default: 30. */
+  /**
+   * With more tools than this, a model gets `always`, the tool `search_tools`, and what it has found. Default: 30. With
+   * `Infinity`, it always gets all of them, and the name `search_tools` is not reserved.
+   */
   above?: number | undefined;
-  /** Advertised names of the tools that a model gets in any case. An unknown one is the problem `UnmatchedPattern`. */
+  /** The tools that a model gets in any case, by names that calls take. An unknown one is the problem `UnmatchedPattern`. */
   always?: readonly string[] | undefined;
 }
 
@@ -161,6 +164,15 @@ export function refuseSearchName(state: SessionState): void {
   if (collision !== undefined) throw collision;
 }
 
+function findByOtherName(state: SessionState, name: string): SessionTool | undefined {
+  try {
+    return state.resolve(name, undefined).tool;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return undefined;
+    throw error;
+  }
+}
+
 /** What one host, or one client, has found of the tools of a session, which it is then shown. */
 export class ToolSearch {
   readonly #state: () => SessionState;
@@ -182,28 +194,48 @@ export class ToolSearch {
   /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
   select(options: LlmToolsOptions): SessionTool[] {
     checkOptions(options);
-    refuseSearchName(this.#state());
+    const state = this.#state();
+    const { above, always } = options;
+    if (above === Number.POSITIVE_INFINITY) {
+      const tools = state.toolsForLlm();
+      this.#findNamed(state, tools, always);
+      return tools;
+    }
+    refuseSearchName(state);
     return this.list(options);
   }
 
   /** The tools for a model. A tool with the name of the search is left out and reported. `grows`: with those found so far. */
-  list({ above = defaultAbove, always = [] }: LlmToolsOptions, { grows = true } = {}): SessionTool[] {
+  list({ above = defaultAbove, always }: LlmToolsOptions, { grows = true } = {}): SessionTool[] {
     const state = this.#state();
     this.#isUsed = true;
     const collision = findRivals(state);
     if (collision !== undefined) this.#report(collision.problem);
     const tools = state.toolsForLlm().filter(({ name }) => name !== searchToolName);
-    const byName = new Map(tools.map((tool) => [tool.name, tool]));
-    for (const pattern of always) {
-      if (byName.has(pattern) || this.#unknown.has(pattern)) continue;
-      this.#unknown.add(pattern);
-      const nearest = findNearestNames(pattern, [...byName.keys()]);
-      this.#report(createProblem("UnmatchedPattern", { key: "always", pattern, nearest }));
-    }
+    const named = this.#findNamed(state, tools, always);
     if (tools.length <= above) return tools;
-    byName.set(searchToolName, createSearchTool());
-    const names = new Set([...always, searchToolName, ...(grows ? this.#found : [])]);
-    return [...names].flatMap((name) => byName.get(name) ?? []);
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    const found = grows ? [...this.#found].flatMap((name) => byName.get(name) ?? []) : [];
+    return [...new Set([...named, createSearchTool(), ...found])];
+  }
+
+  /** The tools with these names. An unknown name is reported once. */
+  #findNamed(
+    state: SessionState,
+    tools: readonly SessionTool[],
+    names: readonly string[] = [],
+  ): SessionTool[] {
+    if (names.length === 0) return [];
+    const byName = new Map(tools.map((tool) => [tool.name, tool]));
+    return names.flatMap((name) => {
+      const tool = byName.get(name) ?? findByOtherName(state, name);
+      if (tool !== undefined && byName.get(tool.name) === tool) return [tool];
+      if (this.#unknown.has(name)) return [];
+      this.#unknown.add(name);
+      const nearest = findNearestNames(name, [...byName.keys()]);
+      this.#report(createProblem("UnmatchedPattern", { key: "always", pattern: name, nearest }));
+      return [];
+    });
   }
 
   /**

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
+import { mcpTransport } from "../../../src/adapters.ts";
 import type { TrailblazeError } from "../../../src/problems/index.ts";
 import { ToolIndex } from "../../../src/session/search/tool-index.ts";
 import { wordsOf } from "../../../src/session/search/words.ts";
@@ -8,7 +10,7 @@ import { openSession, type SessionOptions, type SessionTool } from "../../../src
 import { makeTree } from "../../support/packs.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { openFollowed } from "../support/followed.ts";
-import { makeProject, toolPack } from "../support/session.ts";
+import { makeProject, openForTest, probe, toolPack } from "../support/session.ts";
 
 const tool = (name: string, description?: string, parameters: readonly string[] = [], more: object = {}) => ({
   name,
@@ -158,7 +160,7 @@ test("a tool with the name of the search collides where the search is used, and 
   expect(codeOf(() => session.toolsForLlm({ always: "weather" as never }))).toBe("InvalidArguments");
 });
 
-test("a found tool that disappears is neither listed nor found, and a new one is found", async () => {
+test("a found tool that disappears is neither listed nor found, a new one is found, and one called as the search collides", async () => {
   const cwd = makeProject({
     desk: toolPack(
       { letter: {}, envelope: {} },
@@ -178,4 +180,47 @@ test("a found tool that disappears is neither listed nor found, and a new one is
   expect(namesOf(session.toolsForLlm(options))).toEqual(["search_tools"]);
   expect(session.searchTools("letter")).toEqual([]);
   expect(namesOf(session.searchTools("envelope").map((one) => one.tool))).toEqual(["envelope"]);
+
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  await client.connect(mcpTransport(session, options));
+  onTestFinished(() => client.close());
+  await change(() => {
+    const manifest = { name: "desk", version: "3.0.0", trailblaze: { tools: ["envelope", "search_tools"] } };
+    const rival = { name: "search_tools", inputSchema: { type: "object" }, handler: "./handlers.js#letter" };
+    writeFileSync(join(cwd, "node_modules/desk/trailblaze/tools/search_tools.json"), JSON.stringify(rival));
+    writeFileSync(join(cwd, "node_modules/desk/package.json"), JSON.stringify(manifest));
+  });
+  await waitUntil(() => changes.length > 1);
+  expect(codeOf(() => session.toolsForLlm(options))).toBe("NameCollision");
+  await expect(session.callTool("search_tools", { query: "x" })).rejects.toMatchObject({
+    code: "NameCollision",
+  });
+  expect(namesOf(session.toolsForLlm())).toEqual(["envelope", "search_tools"]);
+  // A client that is connected keeps its search.
+  expect(namesOf((await client.listTools()).tools)).toEqual(["search_tools"]);
+  const search = { name: "search_tools", arguments: { query: "envelope" } };
+  expect((await client.callTool(search)).structuredContent).toMatchObject({ tools: [{ name: "envelope" }] });
+  expect(session.problems.filter(({ code }) => code === "NameCollision")).toHaveLength(1);
+});
+
+test("`always` takes every name that calls take, each tool once, and no collision is reported where all are given", async () => {
+  const pack = toolPack(
+    { letter: {}, stamp: {} },
+    "export const letter = () => 1; export const stamp = letter;",
+  );
+  const cwd = makeProject({ "@post/desk": pack });
+  const session = await openForTest(cwd, { config: { trailblazeSubprocessToolsets: [probe("mail")] } });
+  const own = session.tools.find(({ source }) => source.server === "mail")?.name ?? "";
+  const label = `mail/${own}`;
+  const options = {
+    above: 0,
+    always: ["post/desk/stamp", "@post/desk/letter", "stamp", label, "post/desk/none"],
+  };
+  expect(namesOf(session.toolsForLlm(options))).toEqual(["stamp", "letter", own, "search_tools"]);
+  session.toolsForLlm(options);
+  const reported = session.problems.filter(({ code }) => code === "UnmatchedPattern");
+  expect(reported).toMatchObject([{ severity: "warning", args: { pattern: "post/desk/none" } }]);
+  const taken = await openTools([tool("search_tools"), tool("other")], {});
+  expect(namesOf(taken.toolsForLlm({ above: Number.POSITIVE_INFINITY }))).toEqual(["search_tools", "other"]);
+  expect((await taken.callTool("search_tools")).message).toBe("search_tools");
 });
