@@ -55,7 +55,12 @@ export default defineConfig([
         groups: [
           // What `list` needs only for packs with a range or with copies.
           { name: "semver", test: /node_modules[\\/]semver[\\/]/, priority: 2 },
-          { name: "base", test: /src[\\/](?:version|cli[\\/]output)\.ts$/, priority: 1 },
+          // What every command needs.
+          {
+            name: "base",
+            test: /src[\\/](?:version|cli[\\/](?:output|interrupted-changes))\.ts$/,
+            priority: 1,
+          },
           // What every `list` needs, in one file: to find and open one costs as much as most of them hold.
           { name: "list", test: /src[\\/]cli[\\/](?:parse-command-line|exit-code|commands[\\/]list)\.ts$/ },
           // What every session needs, in one file, too.

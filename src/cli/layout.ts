@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { findHome } from "../files/make-folders.ts";
+import { findHome } from "../files/user-folders.ts";
 import { printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 

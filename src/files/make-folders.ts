@@ -1,5 +1,4 @@
 import { constants, existsSync, mkdirSync, type Stats } from "node:fs";
-import { homedir } from "node:os";
 import { dirname } from "node:path";
 
 /**
@@ -21,15 +20,6 @@ export function makeFolders(folder: string, mode?: number): string[] {
     }
   }
   return made;
-}
-
-/** The user's home; `undefined` without HOME and without an entry in the user database. */
-export function findHome(): string | undefined {
-  try {
-    return homedir();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Non-blocking, because opening a named pipe would wait for a writer. Windows has no such flag. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { posix, win32 } from "node:path";
 import { parse } from "ini";
-import { findHome } from "./make-folders.ts";
+import { findHome } from "./user-folders.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

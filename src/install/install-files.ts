@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { ConfigFiles, type ConfigFilesOptions, type OpenedFile } from "../files/config-files.ts";
-import { findHome as findOwnHome } from "../files/make-folders.ts";
-import { findStateDirectory } from "../processes/log-folder.ts";
+import { findHome as findOwnHome, findStateDirectory } from "../files/user-folders.ts";
+
 import { readHost } from "./clients/locations.ts";
 import type { CurrentFile } from "./decide-edit.ts";
 import { ConfigDocument, openConfig } from "./editing/config-document.ts";

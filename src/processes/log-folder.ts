@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { findHome } from "../files/make-folders.ts";
+import { join } from "node:path";
 import { isRunning } from "../files/process-identity.ts";
+import { findStateDirectory } from "../files/user-folders.ts";
 
 /** How many sessions' logs are kept. */
 const keptSessions = 20;
@@ -10,20 +10,6 @@ const keptSessions = 20;
 const mostFolders = 200;
 /** Holds the id of the session's process. */
 const ownerFile = "pid";
-
-/** The user's folder for application state, by the conventions of the system; `undefined` if it is unknown. */
-export function findStateDirectory(
-  platform: NodeJS.Platform = process.platform,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-  home: string | undefined = findHome(),
-): string | undefined {
-  const inHome = (...path: string[]) => (home === undefined || home === "" ? undefined : join(home, ...path));
-  if (platform === "win32") return environment.LOCALAPPDATA || inHome("AppData", "Local");
-  if (platform === "darwin") return inHome("Library", "Application Support");
-  const { XDG_STATE_HOME } = environment;
-  // XDG requires relative paths to be ignored.
-  return XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : inHome(".local", "state");
-}
 
 function findAllLogs(): string | undefined {
   const state = findStateDirectory();

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
+import { findStateDirectory } from "../../src/files/user-folders.ts";
 import { type ApplySettings, applyPlan } from "../../src/install/apply-plan.ts";
 import { clients } from "../../src/install/clients/index.ts";
 import type { InstallOptions } from "../../src/install/install-request.ts";
@@ -7,7 +8,6 @@ import { listClients } from "../../src/install/list-clients.ts";
 import { listInstalls } from "../../src/install/list-installs.ts";
 import type { InstallPlan } from "../../src/install/plan.ts";
 import { planInstall, planUninstall } from "../../src/install/plan-install.ts";
-import { findStateDirectory } from "../../src/processes/log-folder.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findStateDirectory, openLogFolder } from "../../src/processes/log-folder.ts";
+import { findStateDirectory } from "../../src/files/user-folders.ts";
+import { openLogFolder } from "../../src/processes/log-folder.ts";
 import { makeTree } from "../support/packs.ts";
 
 /** No system has a process of this number. */

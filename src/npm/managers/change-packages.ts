@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
+import { findStateDirectory } from "../../files/user-folders.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
-import { findStateDirectory } from "../../processes/log-folder.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { ChangeJournal } from "./change-journal.ts";
 import type { InstalledClaim } from "./find-claims.ts";

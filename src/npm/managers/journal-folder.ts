@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { findStateDirectory } from "../../processes/log-folder.ts";
+import { findStateDirectory } from "../../files/user-folders.ts";
 
 /** The folder with the journals of this user's changes; `undefined` if the user's home is unknown. */
 export function findJournals(): string | undefined {

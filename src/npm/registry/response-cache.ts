@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
-import { findHome } from "../../files/make-folders.ts";
 import type { Environment } from "../../files/npm-configuration.ts";
 import { overwriteFile } from "../../files/replace-file.ts";
+import { findHome } from "../../files/user-folders.ts";
 
 /** A cached response of a registry. */
 export interface CachedResponse {
