@@ -9,10 +9,9 @@ import {
   holdsWholeSchema,
   suggestRename,
 } from "./describe-fault.ts";
+import { type DefinitionShape, knownKeys } from "./generated/definition-keys.js";
 import {
   composedServer,
-  type DefinitionShape,
-  knownKeys,
   prompt,
   resource,
   serverDocument,

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
-import { type DefinitionShape, knownKeys } from "./generated/definition-validators.js";
+import { type DefinitionShape, knownKeys } from "./generated/definition-keys.js";
 import { valueAt } from "./pointer.ts";
 import { findMisnamedKey, suggestKey } from "./suggest-key.ts";
 

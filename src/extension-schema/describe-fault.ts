@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
 import { findMisnamedKeyAt } from "./definition-keys.ts";
-import type { DefinitionShape } from "./generated/definition-validators.js";
+import type { DefinitionShape } from "./generated/definition-keys.js";
 import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
 import type { ValidatorError } from "./validator.ts";
 

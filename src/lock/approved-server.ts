@@ -26,6 +26,15 @@ function recordOf(describe: () => LockedItem): LockedItem | undefined {
   }
 }
 
+/** The items of the lock, by what a server would say that lists them. */
+const originals = new WeakMap<object, LockedItem>();
+
+/** Notes which item of the lock an entry of a list was made from, so that it need not be compared. */
+export function noteOriginal<Entry extends object>(entry: Entry, item: LockedItem): Entry {
+  originals.set(entry, item);
+  return entry;
+}
+
 /** A server that has started, its entry in the lock, and the place of its problems. */
 export class ApprovedServer {
   readonly label: string;
@@ -77,14 +86,16 @@ export class ApprovedServer {
 
   /** Why a listed tool is not used; `undefined` for one that is. */
   explainTool(tool: AdvertisedTool): NotApproved | undefined {
-    return this.#explain("tool", tool.name, this.locked.lists ?? undefined, (known) =>
+    return this.#explain("tool", tool, tool.name, this.locked.lists ?? undefined, (known) =>
       describeListedTool(tool, known),
     );
   }
 
   /** The same of a prompt. */
   explainPrompt(prompt: AdvertisedPrompt): NotApproved | undefined {
-    return this.#explain("prompt", prompt.name, this.locked.prompts, () => describeListedPrompt(prompt));
+    return this.#explain("prompt", prompt, prompt.name, this.locked.prompts, () =>
+      describeListedPrompt(prompt),
+    );
   }
 
   /** The same of a resource, or of a template, with its URI or template. */
@@ -93,20 +104,20 @@ export class ApprovedServer {
     resource: AdvertisedResource | AdvertisedResourceTemplate,
   ): NotApproved | undefined {
     const describe = () => describeListedResource(resource);
-    return this.#explain("resource", uri, this.locked.resources, describe, resource.name);
+    return this.#explain("resource", resource, uri, this.locked.resources, describe);
   }
 
-  /** `shown`: the name that patterns match. */
+  /** `own`: what the lock has it by. */
   #explain(
     kind: "tool" | "prompt" | "resource",
+    listed: { name: string },
     own: string,
     approved: Record<string, LockedItem> | undefined,
     describe: (known: LockedItem | undefined) => LockedItem,
-    shown = own,
   ): NotApproved | undefined {
     const { label, entry } = this;
     const name = `${label}/${own}`;
-    if (this.isFree({ name: shown })) return undefined;
+    if (this.isFree(listed)) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,
@@ -115,6 +126,7 @@ export class ApprovedServer {
     });
     if (this.#denied.includes(this.#denialOf(kind, own))) return refuse("denied", []);
     const before = ownEntry(approved, own);
+    if (before !== undefined && originals.get(listed) === before) return undefined;
     const now = recordOf(() => describe(before));
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);

@@ -7,7 +7,7 @@ import type {
   AdvertisedTool,
 } from "../mcp/client/connected-server.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { ApprovedServer } from "./approved-server.ts";
+import { type ApprovedServer, noteOriginal } from "./approved-server.ts";
 import { ownEntry } from "./compare.ts";
 import type { ListedServer } from "./gate.ts";
 import type { Json, LockedItem } from "./types.ts";
@@ -16,19 +16,21 @@ import type { Json, LockedItem } from "./types.ts";
 const textOf = (lines: Json | undefined): string | undefined =>
   Array.isArray(lines) ? lines.join("\n") : undefined;
 
-/** An entry of a list, with the description as text. */
-const readEntry = ({ description, ...others }: LockedItem) => {
+/** An entry of a list, with the description as text, and what identifies it. */
+function readEntry<Key extends object>(item: LockedItem, key: Key) {
+  const { description, ...others } = item;
   const text = textOf(description);
-  return { ...others, ...(text === undefined ? {} : { description: text }) };
-};
+  return noteOriginal({ ...others, ...(text === undefined ? {} : { description: text }), ...key }, item);
+}
 
-function readTool(name: string, { meta, inputSchema, ...others }: LockedItem): AdvertisedTool {
-  return {
-    ...readEntry(others),
+function readTool(name: string, item: LockedItem): AdvertisedTool {
+  const { meta, inputSchema, ...others } = item;
+  const tool = readEntry(others, {
     name,
     inputSchema: isRecord(inputSchema) ? inputSchema : {},
     ...(isRecord(meta) ? { _meta: meta } : {}),
-  };
+  });
+  return noteOriginal(tool, item);
 }
 
 /** Whether a pattern may match a tool that a server lists. */
@@ -51,20 +53,21 @@ export function readApproved(
   if (lists == null || unlocked.some((pattern) => mayMatchTools(pattern, plan))) return undefined;
   const names = [...new Set([...Object.keys(lists), ...server.denied("tool")])];
   // A URI has no braces.
-  const addresses = Object.entries(resources).map(
-    ([uri, item]) => [uri.includes("{"), { ...readEntry(item), uri }] as const,
-  );
+  const isTemplate = (uri: string) => uri.includes("{");
+  const addresses = Object.entries(resources);
   return {
     lists: {
       tools: names.map((name) => readTool(name, ownEntry(lists, name) ?? {})),
       prompts: Object.entries(prompts).map(
-        ([name, item]) => ({ ...readEntry(item), name }) as unknown as AdvertisedPrompt,
+        ([name, item]) => readEntry(item, { name }) as unknown as AdvertisedPrompt,
       ),
-      resources: addresses.flatMap(([isTemplate, one]) =>
-        isTemplate ? [] : [one as unknown as AdvertisedResource],
+      resources: addresses.flatMap(([uri, item]) =>
+        isTemplate(uri) ? [] : [readEntry(item, { uri }) as unknown as AdvertisedResource],
       ),
-      resourceTemplates: addresses.flatMap(([isTemplate, { uri: uriTemplate, ...one }]) =>
-        isTemplate ? [{ ...one, uriTemplate } as unknown as AdvertisedResourceTemplate] : [],
+      resourceTemplates: addresses.flatMap(([uriTemplate, item]) =>
+        isTemplate(uriTemplate)
+          ? [readEntry(item, { uriTemplate }) as unknown as AdvertisedResourceTemplate]
+          : [],
       ),
     },
     instructions: textOf(instructions),

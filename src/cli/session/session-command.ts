@@ -8,7 +8,6 @@ import type { CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
-import { canAsk } from "../remote/ask.ts";
 
 const stringsOf = (value: CommandInput["options"][string]): string[] =>
   Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
@@ -119,10 +118,12 @@ export async function withStopSignal<Answer>(
   }
 }
 
-/** Asks on this terminal. */
-async function createTerminalInput() {
+/** Asks on this terminal, if it is one. */
+async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInput">> {
+  const { canAsk } = await import("../remote/ask.ts");
+  if (!canAsk()) return {};
   const { askOnTerminal } = await import("./ask-input.ts");
-  return askOnTerminal({ input: process.stdin, note: (text) => output.note(text) });
+  return { onInput: askOnTerminal({ input: process.stdin, note: (text) => output.note(text) }) };
 }
 
 /**
@@ -140,7 +141,7 @@ export async function withSession<Answer>(
 ): Promise<Answer> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
-    ...(asks && canAsk() ? { onInput: await createTerminalInput() } : {}),
+    ...(asks ? await createTerminalInput() : {}),
     calls,
     served: input.options.served === true,
     ...more,
