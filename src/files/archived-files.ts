@@ -47,7 +47,8 @@ export function withArchives(folders: PackageFiles): PackageFiles {
         const read = readArchiveEntry(archived.archive, name, limit);
         return read.state === "read" ? { ...read, realPath: `${archived.archive}/${name}` } : read;
       } catch (error) {
-        if (error instanceof ArchiveFault) return { state: "unusable", reason: error.message };
+        if (error instanceof ArchiveFault)
+          return { state: "unusable", reason: error.message, archive: archived.archive };
         throw error;
       }
     },

@@ -15,7 +15,8 @@ export type FileRead =
   | { state: "absent" }
   /** Its real path is outside the package. */
   | { state: "outside" }
-  | { state: "unusable"; reason: string }
+  /** `archive`: the path of the archive that cannot be used. */
+  | { state: "unusable"; reason: string; archive?: string }
   | { state: "tooLarge"; bytes: number }
   | { state: "read"; bytes: Uint8Array; realPath: string };
 

@@ -233,17 +233,21 @@ test("definitions that are data are read from an archive, and those that are cod
   });
 });
 
-test("names that lead out of an archive, and links in it, are not read", async () => {
-  const definition = JSON.stringify(tool("data"));
-  const definitionOf = async (...entries: ZipEntry[]) => {
-    const one = packManifest("@acme/jira", { version: "1.2.0", trailblaze: { tools: ["data"] } });
-    const root = makeProject({}, { [jiraZip]: zip(one, ...entries) });
-    return (await inspectItem("acme/jira/data", { cwd: root })).definition;
-  };
-  const data = "trailblaze/tools/data.json";
-  expect(await definitionOf(ownFile(data, definition))).toMatchObject({ name: "data" });
-  expect(await definitionOf(ownFile(data, definition), { name: "../../evil", content: "" })).toBeNull();
-  expect(await definitionOf(ownFile(data, "../../secret", 0o120777))).toBeNull();
+const definition = JSON.stringify(tool("data"));
+const data = ownFile("trailblaze/tools/data.json", definition);
+test.each<[string, ZipEntry[], string]>([
+  ["a name that leads out of it", [data, { name: "../../evil", content: "" }], "name ../../evil"],
+  ["two definitions of one name", [data, data], "two entries"],
+  ["an encrypted file", [data, { ...ownFile("x.txt", ""), flags: 1 }], "encrypted"],
+  ["a link as a definition", [{ ...data, content: "../../secret", mode: 0o120777 }], "no regular file"],
+  ["a definition of another size", [{ ...data, bytes: 10 }], "larger than it says"],
+])("an archive with %s is MalformedArchive when definitions are read", async (_, entries, reason) => {
+  const one = packManifest("@acme/jira", { version: "1.2.0", trailblaze: { tools: ["data"] } });
+  const root = makeProject({}, { [jiraZip]: zip(one, ...entries) });
+  const found = await inspectItem("acme/jira/data", { cwd: root });
+  expect(found.definition).toBeNull();
+  expect(found.problems).toMatchObject([{ code: "MalformedArchive", pack: "@acme/jira", severity: "error" }]);
+  expect(found.problems[0]?.message).toContain(reason);
 });
 
 test("a session leaves packs in archives out, and calls say why", async () => {
