@@ -13,6 +13,12 @@ export interface OwnStreams {
   error: Writable;
 }
 
+/** What ending the program takes into account besides. */
+interface Drained {
+  /** How long the program may go on after the input has ended, in seconds. Default: 2. */
+  drain?: number | undefined;
+}
+
 /** How long each step of ending the server's process may take, in milliseconds. */
 const endDurations = { inputMs: 5000, termMs: 2000 };
 /** How long its remaining output may take to be read after its exit. Milliseconds. */
@@ -21,14 +27,14 @@ const drainMs = 2000;
 const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write("", () => resolve()));
 
 /**
- * Runs a program with this process's own streams, unchanged. It ends when its input ends, or by `close`. Rejects with
+ * Runs a program with this process's own streams, unchanged. It ends after its input has ended, or by `close`. Rejects with
  * `ServerStartFailed` if it cannot be started; `ended` rejects if it exits with an error.
  */
 export async function passThrough(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
-  { input, output, error }: OwnStreams,
+  { input, output, error, drain = 2 }: OwnStreams & Drained,
 ): Promise<RunningServer> {
   const child = processes.start(launch);
   try {
@@ -38,6 +44,7 @@ export async function passThrough(
     throw failure("ServerStartFailed", { label, reason }, {}, { cause });
   }
   let isClosing = false;
+  let inputEndsAt = Number.POSITIVE_INFINITY;
   // When either side closes its stream, the other one sees the end of it.
   child.stdin.on("error", () => {});
   output.on("error", () => {
@@ -55,16 +62,23 @@ export async function passThrough(
     isClosing = true;
     return child.end({ ...endDurations, inputMs });
   };
-  const close = () => end(endDurations.inputMs);
+  const isEnding = () => isClosing || inputEndsAt !== Number.POSITIVE_INFINITY;
+  // One that ends already is in a hurry.
+  const close = () => end(isEnding() ? 0 : endDurations.inputMs);
+  input.once("end", () => {
+    inputEndsAt = performance.now() + drain * 1000;
+    void child.end({ ...endDurations, inputMs: drain * 1000 });
+  });
   const ended = child.exited.then(async (exit) => {
     input.unpipe(child.stdin);
     input.pause();
     // Output may still be in the pipes after the exit.
     await atMost(written, drainMs);
-    if (!isClosing && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
+    const isTold = isClosing || performance.now() >= inputEndsAt;
+    if (!isTold && exit.exitCode !== 0) throw failure("ServerDied", { label, exit, isServed: true });
   });
   // Its messages are not read: the program itself finishes its calls when its input ends.
-  return { drain: (seconds) => end(seconds * 1000), close, ended };
+  return { drain: async (seconds) => void (isEnding() || (await end(seconds * 1000))), close, ended };
 }
 
 /**
@@ -75,7 +89,7 @@ export async function passMessages(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
-  { input, output, error, policy, drain }: OwnStreams & { policy: ListPolicy; drain?: number | undefined },
+  { input, output, error, policy, drain }: OwnStreams & Drained & { policy: ListPolicy },
 ): Promise<RunningServer> {
   const { createProxyServer } = await import("../mcp/proxy-server.ts");
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");

@@ -150,7 +150,7 @@ async function serveSubprocess(
   if (transport === "stdio") {
     if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
     return guard.policy === undefined
-      ? runOnOwnStreams(label, launch, processes)
+      ? runOnOwnStreams(label, launch, processes, drain)
       : guard.watch(await guardOnOwnStreams(label, launch, processes, guard.policy, drain));
   }
   if (transport.stateless) {

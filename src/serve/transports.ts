@@ -98,8 +98,9 @@ export async function runOnOwnStreams(
   label: string,
   launch: ProcessLaunch,
   processes: ProcessPort,
+  drain?: number,
 ): Promise<RunningServer> {
   const { passThrough } = await import("./pass-through.ts");
   const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
-  return passThrough(label, launch, processes, streams);
+  return passThrough(label, launch, processes, { ...streams, drain });
 }

@@ -146,3 +146,33 @@ test("--health and --drain are refused where they cannot apply", async () => {
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).toContain("--drain requires an integer of at least 0");
 });
+
+const deaf = {
+  "package.json": { trailblaze: { servers: ["deaf"] } },
+  "trailblaze/servers/deaf.json": { script: "./deaf.mjs" },
+  "deaf.mjs": `process.stdin.on("end", () => console.log("ended")).resume();
+setInterval(() => {}, 1000);
+console.log(process.pid);`,
+};
+
+test.each<[string, string, (started: ReturnType<typeof spawn>) => void]>([
+  ["the end of its input", "0", ({ stdin }) => stdin?.end()],
+  [
+    "a second signal",
+    "600",
+    (child) => {
+      child.kill("SIGTERM");
+      // Until the first signal has arrived: the program's own input ends with it.
+      child.stdout?.once("data", () => child.kill("SIGINT"));
+    },
+  ],
+])("a program that runs as it is and goes on is ended after %s", async (_, drain, end) => {
+  const cwd = makeProject({ own: deaf });
+  const child = spawn(process.execPath, [command, "start", "own/deaf", "--drain", drain], { cwd });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const ended = new Promise((resolve) => child.once("close", (...end) => resolve(end)));
+  const pid = await new Promise<string>((resolve) => child.stdout.once("data", (text) => resolve(`${text}`)));
+  end(child);
+  expect(await ended).toEqual([0, null]);
+  expect(isRunning(Number(pid))).toBe(false);
+});
