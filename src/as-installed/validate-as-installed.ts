@@ -240,7 +240,7 @@ async function startServers(
   const events = { onStdoutNoise() {}, onListChanged() {}, onInvalidEntry() {}, onListFailed() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
-    const plan = planPackServer(port, inspected, item, directory);
+    const plan = planPackServer(port, inspected, item, inspected.pack.location);
     const { label, command, args, cwd: folder, protocol, createEnvironment } = plan;
     options.onCommand([command, ...args].join(" "));
     const env = createEnvironment({

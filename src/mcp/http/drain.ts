@@ -37,24 +37,12 @@ export class Drain {
     // It would never end by itself.
     if (methodOf(message) === "subscriptions/listen") return handle();
     this.#underWay++;
-    let isUnderWay = true;
     const end = () => {
-      if (!isUnderWay) return;
-      isUnderWay = false;
       this.#underWay--;
       if (this.#underWay === 0) this.#whenIdle();
     };
     try {
-      const answer = await handle();
-      if ("stream" in answer) {
-        const onEnd = () => {
-          answer.onEnd();
-          end();
-        };
-        return { ...answer, onEnd };
-      }
-      end();
-      return answer;
+      return { ...(await handle()), onSent: end };
     } catch (error) {
       end();
       throw error;

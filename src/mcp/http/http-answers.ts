@@ -21,7 +21,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON text. */
   readonly body: string;
+  readonly onSent?: OnSent;
 }
+
+/** Called once, when this process has handed over the whole answer, or the client is gone. */
+type OnSent = () => void;
 
 /**
  * Why a request fails as HTTP, as a status. 503: the server is closing. `busy`: too many requests are in progress.
@@ -41,8 +45,9 @@ export interface StreamedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: ReadableStream<Uint8Array>;
-  /** Called once, when everything is sent or the client has disconnected. */
+  /** Called once, when the stream is read to its end or the client has disconnected. */
   onEnd(): void;
+  readonly onSent?: OnSent;
 }
 
 /** A response of an SDK as an answer. `onEnd` is called for a stream only, once. */

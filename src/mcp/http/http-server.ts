@@ -1,7 +1,7 @@
 // The only HTTP listener: framing, limits, the lifetime of connections, and streamed answers. It does not interpret
 // requests.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { timerMs } from "../../runtime/abort-listeners.ts";
@@ -161,8 +161,13 @@ class NodeHttpServer implements HttpServer {
   }
 
   /** Resolves when the last connection is closed. */
-  #stopListening(): Promise<void> {
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+  async #stopListening(): Promise<void> {
+    // Node's HTTP server would destroy connections to which an answer is still being sent.
+    await new Promise<void>((resolve) => {
+      NetServer.prototype.close.call(this.#server, () => resolve());
+    });
+    // Ends its timer.
+    this.#server.close();
   }
 
   #destroyConnections(): void {
@@ -293,6 +298,9 @@ class NodeHttpServer implements HttpServer {
     }
     this.#begin(connection, exchange);
     const answer = await handle(body, aborter.signal);
+    const onSent = () => answer.onSent?.();
+    if (response.closed) onSent();
+    else response.once("close", onSent);
     response.once("finish", () => {
       this.#end(connection, exchange);
       if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();

@@ -93,3 +93,22 @@ test("a request whose body arrives after the end has begun is not run", async ()
   await drained;
   expect(served.echoed).toEqual([{ first: true }]);
 });
+
+test("requests behind one that is under way, and new streams of notifications, are refused", async () => {
+  const served = await serve();
+  const session = await beginSession(served);
+  const connection = await openConnection(served.port);
+  connection.socket.write(formatRequest(served.port, calling("slow", 7), session));
+  await expect.poll(() => served.slowCalls.length).toBe(1);
+  const drained = served.drain(60_000);
+  connection.socket.write(formatRequest(served.port, calling("echo", 8), session));
+  const stream = await fetch(served.url, { headers: { ...session, accept: "text/event-stream" } });
+  expect([stream.status, stream.headers.get("connection")]).toEqual([503, "close"]);
+  served.slowCalls[0]?.finish();
+  await drained;
+  await served.close();
+  await expect
+    .poll(connection.received)
+    .toMatch(/^HTTP\/1.1 200[\s\S]*"id":7[\s\S]*HTTP\/1.1 503[\s\S]*"id":8/);
+  expect(served.echoed).toEqual([]);
+});

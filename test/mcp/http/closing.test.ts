@@ -1,0 +1,39 @@
+// What becomes of answers that are being sent when the server closes.
+import { expect, onTestFinished, test } from "vitest";
+import { listenForHttp } from "../../../src/mcp/http/http-server.ts";
+import { openConnection } from "./raw-connection.ts";
+
+const limits = {
+  maxBodyBytes: 1000,
+  bodyTimeoutMs: 10_000,
+  headersTimeoutMs: 10_000,
+  idleTimeoutMs: 60_000,
+  maxConnections: 10,
+  maxRequests: 9,
+};
+
+test("an answer that a slow client has not read yet is sent to its end", async () => {
+  const body = "x".repeat(32 << 20);
+  let isSent = false;
+  const onSent = () => {
+    isSent = true;
+  };
+  const server = await listenForHttp({
+    ...limits,
+    host: "127.0.0.1",
+    port: 0,
+    admit: () => async () => ({ status: 200, body, onSent }),
+    refuse: () => ({ status: 503, body: "" }),
+  });
+  onTestFinished(() => server.abort());
+  const { socket, received } = await openConnection(server.port);
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await expect.poll(received).toContain("200 OK");
+  socket.pause();
+  const closed = server.close(60_000);
+  expect(isSent).toBe(false);
+  socket.resume();
+  await closed;
+  expect(isSent).toBe(true);
+  await expect.poll(() => received().length).toBeGreaterThan(body.length);
+});
