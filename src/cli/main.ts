@@ -85,16 +85,20 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   const isFix = name === "doctor" && input.options.fix === true;
   const interrupted = isFix ? [] : await findInterruptedChanges(input.cwd);
   const { run } = await command.load();
+  const noteInterrupted = () => noteProblems(interrupted, "\n");
   // A command such as `start` ends late, or with an error.
-  if (!input.options.json) await noteProblems(interrupted, "\n");
+  if (!input.options.json) await noteInterrupted();
   const answer = await run(input).catch(async (error: unknown) => {
+    if (input.options.json) await noteInterrupted();
     const { explainMissingPack } = await import("./explain-missing-pack.ts");
     throw await explainMissingPack(error, input.cwd);
   });
   if (answer.isSilent) {
     // The command has already printed its result.
   } else if (input.options.json) {
-    output.json(withProblems(answer.json, interrupted));
+    const document = withProblems(answer.json, interrupted);
+    if (document === undefined) await noteInterrupted();
+    output.json(document ?? answer.json);
   } else {
     const print = answer.isDocument ? output.document : output.answer;
     print(answer.formatText(output.stdoutStyle()));
@@ -115,12 +119,10 @@ async function noteProblems(problems: readonly Problem[], after: string, before 
   for (const problem of problems) output.note(`${before}${formatProblemText(problem, style)}${after}`);
 }
 
-/** Adds problems to those of a document; one without `problems` stays as it is. */
+/** A document with these problems before its own; `undefined` if it has none of its own to add them to. */
 function withProblems(document: unknown, problems: readonly Problem[]): unknown {
   const own = (document as { problems?: unknown } | null)?.problems;
-  return problems.length > 0 && Array.isArray(own)
-    ? { ...(document as object), problems: [...problems, ...own] }
-    : document;
+  return Array.isArray(own) ? { ...(document as object), problems: [...problems, ...own] } : undefined;
 }
 
 /** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */

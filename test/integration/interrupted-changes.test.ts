@@ -195,6 +195,14 @@ until [ -e "${released}" ]; do sleep 0.05; done
   const text = await runCli(["list"], { cwd });
   expect(text.stderr).toContain("warning InterruptedChange");
   expect((await runCli(["list", "--strict"], { cwd })).exitCode).toBe(1);
+  for (const args of [
+    ["explain", "InstallFailed"],
+    ["inspect", "nothing"],
+  ]) {
+    const other = await runCli([...args, "--json"], { cwd });
+    expect(other.stderr, args[0]).toContain("warning InterruptedChange");
+    expect(other.stdout).not.toContain("InterruptedChange");
+  }
 
   const fixing = spawn(process.execPath, [command, "doctor", "--fix", "--json"], {
     cwd,
