@@ -90,8 +90,8 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   if (!input.options.json) await noteInterrupted();
   const answer = await run(input).catch(async (error: unknown) => {
     if (input.options.json) await noteInterrupted();
-    const { explainMissingPack } = await import("./explain-missing-pack.ts");
-    throw await explainMissingPack(error, input.cwd);
+    const { explainLayout } = await import("./explain-layout.ts");
+    throw await explainLayout(error, input.cwd);
   });
   if (answer.isSilent) {
     // The command has already printed its result.

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { explainMissingPack } from "../../src/cli/explain-missing-pack.ts";
+import { explainLayout, refuseArchived } from "../../src/cli/explain-layout.ts";
 import { inspectItem } from "../../src/index.ts";
 import { planInstall } from "../../src/install.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -122,7 +122,26 @@ test("a pack that is not found in a layout that cannot be read is UnsupportedLay
   const cwd = makeTree({ "package.json": { name: "app", dependencies }, "deno.json": "{}" });
   const missing = await inspectItem("acme/jira/getIssue", { cwd }).catch((error: unknown) => error);
   expect(missing).toMatchObject({ code: "PackNotInstalled" });
-  expect(await explainMissingPack(missing, cwd)).toMatchObject({ code: "UnsupportedLayout" });
+  expect(await explainLayout(missing, cwd)).toMatchObject({ code: "UnsupportedLayout" });
   const installed = makeTree({ "package.json": { name: "app", dependencies }, "node_modules/.bin/x": "" });
-  expect(await explainMissingPack(missing, installed)).toBe(missing);
+  expect(await explainLayout(missing, installed)).toBe(missing);
+});
+
+test("names of what is in an archive are UnsupportedLayout for prompts, toolsets and approvals", async () => {
+  const cwd = makeTree({
+    "package.json": { name: "app", dependencies: { "@acme/desk": "1" } },
+    ".pnp.cjs": program(
+      ["app", [["workspace:.", "./", [["@acme/desk", "npm:1.0.0"]]]]],
+      ["@acme/desk", [["npm:1.0.0", "./desk.zip/node_modules/@acme/desk/", []]]],
+    ),
+  });
+  const desk = packManifest("@acme/desk", { trailblaze: { prompts: ["ask"], toolsets: ["all"] } });
+  writeFileSync(join(cwd, "desk.zip"), zipPackage(desk));
+  const session = await openForTest(cwd);
+  const prompt = await session.getPrompt("acme/desk/ask", {}).catch((error: unknown) => error);
+  expect(await explainLayout(prompt, cwd)).toMatchObject({ code: "UnsupportedLayout" });
+  const { problems } = session;
+  for (const name of ["@acme/desk", "acme/desk", "acme/desk/ask"])
+    expect(() => refuseArchived([name], problems), name).toThrow(/archive/);
+  expect(() => refuseArchived(["acme/des", "acme/desktop"], problems)).not.toThrow();
 });
