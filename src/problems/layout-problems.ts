@@ -34,7 +34,7 @@ export const layoutProblems = {
     hint: (args) => {
       if (args.layout === "archive") {
         const isDeclared = args.origin === "direct";
-        return `Run \`yarn unplug ${printable(args.name)}${isDeclared ? "" : " --recursive"}\`.`;
+        return `Run \`yarn unplug ${printable(args.name)}${isDeclared ? "" : " --all --recursive"}\`.`;
       }
       if (args.layout === "import")
         return "Write the definition as data, or add `nodeLinker: node-modules` to .yarnrc.yml.";

@@ -73,7 +73,7 @@ test("packs in archives are listed as npm's would be, and nothing runs", async (
   const found = packs.flatMap((pack) => pack.problems);
   expect(found).toMatchObject([
     { code: "UnsupportedLayout", severity: "warning", hint: "Run `yarn unplug @acme/jira`." },
-    { code: "UnsupportedLayout", severity: "warning", hint: "Run `yarn unplug notes --recursive`." },
+    { code: "UnsupportedLayout", severity: "warning", hint: "Run `yarn unplug notes --all --recursive`." },
   ]);
   expect(existsSync(join(root, "canary"))).toBe(false);
 });
