@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { explainInvalidItemName, isPackageName, splitSpec } from "../../src/qualified-names/item-name.ts";
+
+describe("names of items", () => {
+  test.each(["a", "0", "get_issue", "a.b-c", "a".repeat(64), "console", "com10", "con_"])(
+    "%j is valid",
+    (name) => {
+      expect(explainInvalidItemName(name)).toBeUndefined();
+    },
+  );
+
+  test.each([
+    ["", "it is empty"],
+    ["a".repeat(65), "it is longer than 64 characters"],
+    ["get issue", "it contains a character that is not allowed"],
+    ["a/b", "it contains a character that is not allowed"],
+    ["_a", "it does not start with a letter or digit"],
+    [".a", "it does not start with a letter or digit"],
+    ["é", "it does not start with a letter or digit"],
+    ["a.", "it ends with a period"],
+    ["CON", "it is a device name that Windows reserves"],
+    ["lpt1.json", "it is a device name that Windows reserves"],
+    ["__proto__", "it is a reserved key of JavaScript objects"],
+    ["constructor", "it is a reserved key of JavaScript objects"],
+    ["prototype", "it is a reserved key of JavaScript objects"],
+  ])("%j is refused, because %s", (name, reason) => {
+    expect(explainInvalidItemName(name)).toBe(reason);
+  });
+});
+
+describe("npm's names of packages", () => {
+  test.each(["jira", "JSONStream", "~a", "0", "a.b_c-d~", "@acme/jira", "@_a/b", "@acme/_x", "@acme/-x"])(
+    "%j is one",
+    (name) => {
+      expect(isPackageName(name)).toBe(true);
+    },
+  );
+
+  test.each([
+    "",
+    ".a",
+    "_a",
+    "-a",
+    "a/b",
+    "@acme",
+    "@/a",
+    "@acme/",
+    "@acme/.a",
+    "@.a/b",
+    "@-a/b",
+    "@acme/a/b",
+    "a b",
+    "é",
+  ])("%j is none", (name) => {
+    expect(isPackageName(name)).toBe(false);
+  });
+
+  test("a name has at most 214 characters", () => {
+    expect(isPackageName("a".repeat(214))).toBe(true);
+    expect(isPackageName("a".repeat(215))).toBe(false);
+  });
+});
+
+test.each([
+  ["jira", "jira", undefined],
+  ["@acme/jira", "@acme/jira", undefined],
+  ["jira@^1.2", "jira", "^1.2"],
+  ["@acme/jira@^1.2", "@acme/jira", "^1.2"],
+  ["a@", "a", ""],
+  ["a@npm:b@1", "a", "npm:b@1"],
+])("%j is split into the name and the range", (spec, name, range) => {
+  expect(splitSpec(spec)).toEqual({ name, range });
+});
