@@ -7,7 +7,7 @@ test.each([
   ["", []],
   ["a", ["a"]],
   ["a\n", ["a\n"]],
-  ["a\n\nb", ["a\n", "\n", "b"]],
+  ["a\n\nbc", ["a\n", "\n", "bc"]],
   ["\r\n\n", ["\r\n", "\n"]],
 ])("the lines of %j are %j", (text, expected) => {
   expect(splitLines(text)).toEqual(expected);
