@@ -1,7 +1,7 @@
 import { defineConfig, type UserConfig } from "tsdown";
 import { thirdPartyLicenses } from "./scripts/third-party-licenses.ts";
 
-const shared = {
+const common = {
   target: "node20.19",
   platform: "node",
   // What a `list` needs is bundled: a dependency of its own would cost more to find than to run.
@@ -21,9 +21,23 @@ const childPrograms = [
   "src/runtime/returned-value.mjs",
 ];
 
+/** What both inspection and sessions need. Without a file of its own, `inspect` and `validate` would load all of a session. */
+const sharedModules = [
+  "cli/problem-text",
+  "config/server-entries",
+  "discovery/package-policy",
+  "expressions/(?:bundle-templates|compile-template|evaluation-budget|find-templates)",
+  "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
+  "inspection/(?:inspection-ports|place-problems|server-package)",
+  "json-schema/(?:check-budget|refuses-context|reserved-parameters)",
+  "qualified-names/(?:qualified-name|resolve-reference|similar-names)",
+  "validate/facts/(?:needed-files|resource-files)",
+];
+const isShared = new RegExp(`src/(?:${sharedModules.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
+
 export default defineConfig([
   {
-    ...shared,
+    ...common,
     name: "library",
     entry: {
       index: "src/index.ts",
@@ -42,7 +56,7 @@ export default defineConfig([
   },
   {
     // CommonJS, because on Node 20 the loader of ES modules alone costs a fifth of an empty process.
-    ...shared,
+    ...common,
     name: "command",
     entry: { cli: "src/cli/bin.ts" },
     outDir: "dist/cli",
@@ -63,6 +77,7 @@ export default defineConfig([
           },
           // What every `list` needs, in one file: to find and open one costs as much as most of them hold.
           { name: "list", test: /src[\\/]cli[\\/](?:parse-command-line|exit-code|commands[\\/]list)\.ts$/ },
+          { name: "shared", test: isShared },
           // What every session needs, in one file, too.
           { name: "session", test: /src[\\/](?:session|cli[\\/]session[\\/]session-command)\.ts$/ },
         ],
@@ -72,7 +87,7 @@ export default defineConfig([
     plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
-    ...shared,
+    ...common,
     name: "scripting",
     cwd: "packages/scripting",
     entry: { index: "src/index.ts", result: "src/result.ts", testing: "src/testing.ts" },
