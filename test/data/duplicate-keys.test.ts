@@ -20,6 +20,8 @@ const texts: readonly (readonly [text: string, repeated: readonly string[], isDu
   ['{"a":{"b":1},"b":{"a":1}}', [], false],
   ['{"a":[1,2],"a":{"c":3}}', ["a"], true],
   // Values are no keys.
+  ['{"a":[1,"a"],"b":{"c":1,"a":2}}', [], false],
+  ['{"a" \t\r\n: 1}', [], false],
   ['{"a":"a","b":"a"}', [], false],
   ['{"a":"\\":","b":": \\"a\\":"}', [], false],
   ['{"a":["b","b"],"c":"b"}', [], false],
