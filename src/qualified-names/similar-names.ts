@@ -12,7 +12,7 @@ function foldLookalikes(name: string): string {
     .replace(/5/g, "s");
 }
 
-/** Whether two names differ by one inserted, deleted or replaced character, or by two swapped ones. */
+/** Whether two different names differ by one inserted, deleted or replaced character, or by two swapped ones. */
 function hasEditDistanceOne(a: string, b: string): boolean {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
@@ -23,7 +23,7 @@ function hasEditDistanceOne(a: string, b: string): boolean {
   }
   const [left, right] = [a.slice(start, endOfA), b.slice(start, endOfB)];
   if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0];
-  return left.length <= 1 && right.length <= 1 && left !== right;
+  return left.length <= 1 && right.length <= 1;
 }
 
 /** Shorter names are exempt: in a family of packs, one letter may be the only difference. */
@@ -42,12 +42,8 @@ function isSimilar(name: string, existing: string): boolean {
   const [existingScope, existingRest] = splitName(existing.toLowerCase());
   if (scope === existingScope)
     return existingRest.length >= shortestName && hasEditDistanceOne(rest, existingRest);
-  const bothHaveScopes = scope !== "" && existingScope !== "";
   return (
-    bothHaveScopes &&
-    rest === existingRest &&
-    existingScope.length >= shortestScope &&
-    hasEditDistanceOne(scope, existingScope)
+    rest === existingRest && existingScope.length >= shortestScope && hasEditDistanceOne(scope, existingScope)
   );
 }
 
