@@ -1,4 +1,4 @@
-import { toSignal } from "./abort-listeners.ts";
+import { type Cancellation, toSignal } from "./abort-listeners.ts";
 import type { HandlerContext, HandlerMemory, RunContext } from "./handler-context.ts";
 import { runAsHost } from "./late-errors.ts";
 import { checkProgress, toArgumentsJson, toLogData } from "./returned-value.mjs";
@@ -38,14 +38,43 @@ function viewMemory(memory: HandlerMemory, isOver: () => boolean): HandlerMemory
   });
 }
 
+/** Returns what it is given, so that a class can add a private field to an object that is not its own. */
+const Given = function Given(object: object) {
+  return object;
+} as unknown as new (
+  object: object,
+) => object;
+
+/**
+ * The `signal` of contexts, which is created when it is read. All share one getter: V8 keeps one that is written in an object
+ * literal until the next full collection, and with it everything of its call.
+ */
+class ReadSignal extends Given {
+  readonly #stop: Cancellation;
+
+  private constructor(view: object, stop: Cancellation) {
+    super(view);
+    this.#stop = stop;
+  }
+
+  static readonly #property: PropertyDescriptor & ThisType<object> = {
+    enumerable: true,
+    get() {
+      return #stop in this ? toSignal((this as ReadSignal).#stop) : undefined;
+    },
+  };
+
+  static add(view: object, stop: Cancellation): void {
+    new ReadSignal(view, stop);
+    Object.defineProperty(view, "signal", ReadSignal.#property);
+  }
+}
+
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 export function createHandlerView(context: RunContext): HandlerView {
   let isOver = false;
   const { sessionId, invocationId, device, memory, input, state, changed, arguments: given } = context;
-  const view: HandlerContext = {
-    get signal() {
-      return toSignal(context.signal);
-    },
+  const view: Omit<HandlerContext, "signal"> = {
     options: freezeOptions(context.options),
     log(level, data) {
       if (isOver) return;
@@ -71,8 +100,9 @@ export function createHandlerView(context: RunContext): HandlerView {
     ...(changed === undefined ? {} : { changed: () => void (isOver || runAsHost(changed)) }),
     ...(memory === undefined ? {} : { memory: viewMemory(memory, () => isOver) }),
   };
+  ReadSignal.add(view, context.signal);
   return {
-    context: Object.freeze(view),
+    context: Object.freeze(view as HandlerContext),
     end: () => {
       isOver = true;
     },

@@ -14,6 +14,7 @@ import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import { OpenEntries } from "../runtime/open-entries.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
@@ -94,7 +95,7 @@ export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** The scope of the host's own calls. */
   readonly own: CallScope;
-  readonly #running = new Map<string, Invocation>();
+  readonly #running = new OpenEntries<string, Invocation>();
   readonly #asked = new AskedRequests();
   readonly #listeners: CallListeners;
   /** The links in results. */
@@ -109,7 +110,7 @@ export class ToolCalls {
     this.#listeners = new CallListeners(options.report);
     const { closing } = options;
     whenAborted(closing, () => {
-      for (const { stop } of [...this.#running.values()]) stop.abort(closing.reason);
+      for (const { stop } of this.#running.all()) stop.abort(closing.reason);
     });
   }
 
@@ -133,7 +134,7 @@ export class ToolCalls {
     limit,
     ...call
   }: CallbackCall): Promise<CallbackOutcome> {
-    const outer = this.#running.get(invocationId);
+    const outer = this.#running.find(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
     const candidate = await this.#resolveInside(toolName, outer);
@@ -224,7 +225,7 @@ export class ToolCalls {
       onLog,
     };
     const { route, tool, meta } = candidate;
-    this.#running.set(id, invocation);
+    this.#running.add(invocation);
     const endCall = state.beginCall();
     try {
       const result = await this.#runRounds(invocation, copied.json, options);
@@ -238,7 +239,7 @@ export class ToolCalls {
     } finally {
       listeners.end();
       limit.end();
-      this.#running.delete(id);
+      this.#running.remove(id);
       endCall();
       release?.();
     }

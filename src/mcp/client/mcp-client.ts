@@ -1,5 +1,6 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { abortable } from "../../runtime/abort-listeners.ts";
+import { OpenEntries } from "../../runtime/open-entries.ts";
 import { hostVersion } from "../../version.ts";
 import { rpcCode } from "../client-message.ts";
 import { isModern, legacyRevisions, modernRevision, unsupportedRevision } from "../revisions.ts";
@@ -65,6 +66,7 @@ export interface OpenRequest {
 }
 
 interface Pending {
+  id: number;
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
   /** The values of `resultType` that are accepted besides `complete`; `undefined` for any. */
@@ -100,7 +102,7 @@ export class McpClient {
   readonly #transport: MessageTransport;
   readonly #onNotification: (notification: Notification, requestId: unknown) => void;
   readonly #options: ClientOptions;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new OpenEntries<number, Pending>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
@@ -166,7 +168,7 @@ export class McpClient {
     const isModernRequest = this.#era === "modern";
     const answer = new Promise<JsonObject>((resolve, reject) => {
       const accepted = openEnded || !isModernRequest ? undefined : resultTypes;
-      this.#pending.set(id, { resolve, reject, resultTypes: accepted });
+      this.#pending.add({ id, resolve, reject, resultTypes: accepted });
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
     const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities("modern")) : params;
@@ -204,13 +206,11 @@ export class McpClient {
   }
 
   #settle(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
+    return this.#pending.remove(id);
   }
 
   #receive(message: unknown, requestId: unknown): boolean {
-    const incoming = readIncoming(message, (id) => this.#pending.has(id));
+    const incoming = readIncoming(message, (id) => this.#pending.find(id) !== undefined);
     switch (incoming.kind) {
       case "reply":
         this.#onReply(incoming);
@@ -271,9 +271,8 @@ export class McpClient {
 
   /** Rejects all open requests. */
   close(): void {
-    const pending = [...this.#pending.values()];
-    this.#pending.clear();
-    for (const { reject } of pending) reject(new Error("the connection is closed"));
+    for (const { id } of this.#pending.all())
+      this.#pending.remove(id)?.reject(new Error("the connection is closed"));
     for (const cancel of this.#asked.values()) cancel.abort();
   }
 }

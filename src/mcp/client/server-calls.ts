@@ -2,6 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { InputRequired } from "../../runtime/input-requests.ts";
+import { OpenEntries } from "../../runtime/open-entries.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import { readCallResult, readCompletionResult, readPromptResult, readResourceResult } from "./call-result.ts";
@@ -92,7 +93,7 @@ export function createServerCalls(
   const isModern = client.era === "modern";
   const logListeners = new Map<number, NonNullable<ServerCallOptions["onLog"]>>();
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
-  const openCalls = new Set<OpenCall>();
+  const openCalls = new OpenEntries<number, OpenCall>();
   let lastToken = 0;
 
   const fault = (reason: string, cause?: AnswerError) =>
@@ -164,7 +165,7 @@ export function createServerCalls(
       unlisten?.();
       listeners.delete(token);
       logListeners.delete(request.id);
-      openCalls.delete(open);
+      openCalls.remove(request.id);
       ended.abort(undefined);
     }
   }
@@ -174,8 +175,9 @@ export function createServerCalls(
    * questions go to the same user.
    */
   function findAsking(requestId: unknown): OpenCall {
-    const named = [...openCalls].find(({ id }) => id === requestId);
-    const [first, ...others] = named === undefined ? [...openCalls].filter((one) => !one.isAsking) : [named];
+    const open = openCalls.all();
+    const named = open.find(({ id }) => id === requestId);
+    const [first, ...others] = named === undefined ? open.filter((one) => !one.isAsking) : [named];
     if (first?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
     if (others.some(({ user }) => user !== first.user))
       throw refuse("Calls of several users are open, and the request does not say which it belongs to.");
