@@ -19,11 +19,6 @@ export function createLegacyContext({ memory, device }: Pick<CallFacts, "memory"
 /** `_meta.trailblaze` of a `tools/call`, the platform in lower case. */
 export function createCallMeta({ sessionId, invocationId, baseUrl, device, memory }: CallFacts) {
   const lower = device && { ...device, platform: device.platform?.toLowerCase() ?? null };
-  return {
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    sessionId,
-    invocationId,
-    device: lower ?? null,
-    memory,
-  };
+  const rest = { sessionId, invocationId, device: lower ?? null, memory };
+  return baseUrl === undefined ? rest : { baseUrl, ...rest };
 }

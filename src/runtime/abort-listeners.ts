@@ -3,7 +3,7 @@
  * the host's own code waits with `whenAborted`.
  */
 export class CallStop {
-  #listeners: Set<() => void> | undefined;
+  #listeners: (() => void)[] | undefined;
   #controller: AbortController | undefined;
   #isAborted = false;
   #reason: unknown;
@@ -29,8 +29,8 @@ export class CallStop {
     if (this.#isAborted) return;
     this.#isAborted = true;
     this.#reason = reason;
-    for (const listener of this.#listeners ?? []) listener();
-    this.#listeners = undefined;
+    // A listener may take away others that have not been called.
+    for (let next = this.#listeners?.shift(); next !== undefined; next = this.#listeners?.shift()) next();
     this.#controller?.abort(reason);
   }
 
@@ -41,9 +41,13 @@ export class CallStop {
   /** Use `whenAborted`, which takes signals too. */
   listen(listener: () => void): () => void {
     const own = () => listener();
-    this.#listeners ??= new Set();
-    this.#listeners.add(own);
-    return () => void this.#listeners?.delete(own);
+    this.#listeners ??= [];
+    const listeners = this.#listeners;
+    listeners.push(own);
+    return () => {
+      const at = listeners.indexOf(own);
+      if (at >= 0) listeners.splice(at, 1);
+    };
   }
 }
 

@@ -74,7 +74,7 @@ class ReadSignal extends Given {
 export function createHandlerView(context: RunContext): HandlerView {
   let isOver = false;
   const { sessionId, invocationId, device, memory, input, state, changed, arguments: given } = context;
-  const view: Omit<HandlerContext, "signal"> = {
+  const view: { -readonly [Key in keyof Omit<HandlerContext, "signal">]: HandlerContext[Key] } = {
     options: freezeOptions(context.options),
     log(level, data) {
       if (isOver) return;
@@ -91,15 +91,15 @@ export function createHandlerView(context: RunContext): HandlerView {
       const copy = JSON.parse(toArgumentsJson(args)) as Record<string, unknown>;
       return await runAsHost(() => context.callTool(String(name), copy));
     },
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(invocationId === undefined ? {} : { invocationId }),
-    ...(device === undefined ? {} : { device: freezeData(device) }),
-    ...(input === undefined ? {} : { input: freezeData(input) as typeof input }),
-    ...(state === undefined ? {} : { state: freezeData(state) }),
-    ...(given === undefined ? {} : { arguments: freezeData(given) as typeof given }),
-    ...(changed === undefined ? {} : { changed: () => void (isOver || runAsHost(changed)) }),
-    ...(memory === undefined ? {} : { memory: viewMemory(memory, () => isOver) }),
   };
+  if (sessionId !== undefined) view.sessionId = sessionId;
+  if (invocationId !== undefined) view.invocationId = invocationId;
+  if (device !== undefined) view.device = freezeData(device);
+  if (input !== undefined) view.input = freezeData(input) as typeof input;
+  if (state !== undefined) view.state = freezeData(state);
+  if (given !== undefined) view.arguments = freezeData(given) as typeof given;
+  if (changed !== undefined) view.changed = () => void (isOver || runAsHost(changed));
+  if (memory !== undefined) view.memory = viewMemory(memory, () => isOver);
   ReadSignal.add(view, context.signal);
   return {
     context: Object.freeze(view as HandlerContext),

@@ -37,8 +37,9 @@ export interface ToolInvocation {
  */
 export async function invokeTool(
   { code, entry }: RunnableTool,
-  { args, request, legacyContext, validator, isOverdue, ...call }: ToolInvocation,
+  call: ToolInvocation,
 ): Promise<BundleOutcome> {
+  const { args, request, legacyContext, validator, isOverdue } = call;
   const { inputSchema, outputSchema } = entry ?? code;
   const given = Object.keys(args);
   const checked = validator.checkOwned(inputSchema, args, isOverdue);

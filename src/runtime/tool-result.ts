@@ -53,7 +53,11 @@ export function readToolResult({ content, structuredContent, isError, _meta }: C
   return { result, memory: undefined };
 }
 
-function readMemoryChanges({ memoryDelta, memoryDeletions }: Record<string, unknown>): MemoryChanges {
+function readMemoryChanges({
+  memoryDelta,
+  memoryDeletions,
+}: Record<string, unknown>): MemoryChanges | undefined {
+  if (memoryDelta === undefined && memoryDeletions === undefined) return undefined;
   const entries = Object.entries(isRecord(memoryDelta) ? memoryDelta : {});
   const isText = (value: unknown): value is string => typeof value === "string";
   return {

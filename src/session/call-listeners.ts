@@ -32,6 +32,8 @@ export interface Listeners {
   onLog?: ((entry: CallLog) => void) | undefined;
 }
 
+const silent = { end() {} };
+
 /** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
 export class CallListeners {
   readonly #report: (problem: Problem) => void;
@@ -43,6 +45,7 @@ export class CallListeners {
 
   /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
   listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): Listeners & { end(): void } {
+    if (onProgress === undefined && onLog === undefined) return silent;
     let isOver = false;
     const tell = <Event>(option: keyof Listeners, listener: (event: Event) => unknown, event: Event) => {
       const fail = (error: unknown) => this.#fail(option, tool, error);

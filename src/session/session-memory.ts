@@ -48,6 +48,7 @@ export class SessionMemory extends Map<string, string> {
 
   /** The memory as an object for a call. `visible`: the keys that the tool's pack may see; default: all. */
   snapshot(visible?: readonly string[] | undefined): Record<string, string> {
+    if (this.size === 0) return {};
     const shown = [...this].filter(
       ([key]) => !this.#sensitive.has(key) && (visible === undefined || visible.includes(key)),
     );

@@ -191,10 +191,11 @@ export class ToolCalls {
   async #call(
     candidate: ToolCandidate,
     args: unknown,
-    { signal, ...options }: InnerCallOptions,
+    options: InnerCallOptions,
     { scope: given, state, depth, recorded }: Nesting,
   ): Promise<ToolResult> {
     const { closing } = this.#options;
+    const { signal } = options;
     const { memory } = given;
     closing.throwIfAborted();
     signal?.throwIfAborted();
@@ -207,7 +208,10 @@ export class ToolCalls {
       stop.abort(new DOMException(describeLate(limit), "TimeoutError")),
     );
     const listeners = this.#listeners.listen(options, candidate.tool.name, memory);
-    const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
+    const scope: CallScope = {
+      ...given,
+      limits: given.limits === undefined ? [limit] : [...given.limits, limit],
+    };
     const id = randomUUID();
     const { args: own } = copied;
     const { onProgress, onLog } = listeners;
@@ -228,7 +232,12 @@ export class ToolCalls {
     this.#running.add(invocation);
     const endCall = state.beginCall();
     try {
-      const result = await this.#runRounds(invocation, copied.json, options);
+      const isAgain = options.input !== undefined || options.state !== undefined;
+      const outcome = isAgain ? undefined : await this.#run(invocation, undefined);
+      const result =
+        outcome === undefined || "inputRequired" in outcome
+          ? await this.#runRounds(invocation, copied.json, options, outcome)
+          : outcome;
       if (result.variant === "Success" && recorded && meta.isRecordable) {
         // Recorded without the schema's defaults, which the replay adds again.
         scope.record(tool.name, copied.json);
@@ -245,26 +254,36 @@ export class ToolCalls {
     }
   }
 
-  /** Runs a tool until it has a result, or asks for input and cannot be answered here. */
+  #run(invocation: Invocation, round: InputRound | undefined): Promise<RunOutcome> {
+    const { route } = invocation.candidate;
+    return route.by === "server"
+      ? this.#callServer(invocation, route, round)
+      : this.#callCode(invocation, route, round);
+  }
+
+  /**
+   * Runs a tool until it has a result, or asks for input and cannot be answered here. `asked`: what its first run asked;
+   * `undefined` if it has not run.
+   */
   async #runRounds(
     invocation: Invocation,
     json: string,
     given: Pick<CallOptions, "input" | "state">,
+    asked: { inputRequired: InputRequired } | undefined,
   ): Promise<ToolResult> {
     const { candidate, scope, depth, stop } = invocation;
     const { name } = candidate.tool;
     const call = { name, json };
-    const isAgain = given.input !== undefined || given.state !== undefined;
-    const first = isAgain ? await this.#asked.readRound(call, given) : undefined;
+    const first = asked === undefined ? await this.#asked.readRound(call, given) : undefined;
+    let known: RunOutcome | undefined = asked;
     let isFirst = true;
-    const run = (round: InputRound | undefined): Promise<RunOutcome> => {
+    const run = async (round: InputRound | undefined): Promise<RunOutcome> => {
       // A tool may have changed the arguments of its first run.
       const again = isFirst ? invocation : { ...invocation, args: JSON.parse(json) };
       isFirst = false;
-      const { route } = candidate;
-      return route.by === "server"
-        ? this.#callServer(again, route, round)
-        : this.#callCode(again, route, round);
+      const outcome = known ?? (await this.#run(again, round));
+      known = undefined;
+      return outcome;
     };
     const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(name, invocation.scope);
     const outcome = await answerRounds(run, ask && ((requests) => ask(requests, stop.signal)), first);
@@ -345,21 +364,23 @@ export class ToolCalls {
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     const outcome = await invokeTool(tool, {
-      ...{ args, depth, legacyContext, maxDepth: config.callback.maxDepth, isOverdue: limit.isOverdue },
+      args,
+      depth,
+      legacyContext,
+      maxDepth: config.callback.maxDepth,
+      isOverdue: limit.isOverdue,
       validator: await this.#options.validator(),
       request: {
         name: tool.entry?.name ?? name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
       context: {
-        ...{
-          signal,
-          sessionId,
-          invocationId: id,
-          device: legacyContext.device,
-          memory: callMemory,
-          ...round,
-        },
+        signal,
+        sessionId,
+        invocationId: id,
+        device: legacyContext.device,
+        memory: callMemory,
+        ...round,
         log: (level, data) => {
           scope.log({ tool: name, level, data });
           invocation.onLog?.({ level, data });

@@ -14,13 +14,22 @@ export function describeUnwritable(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+const isPlain = (value: object) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** The own properties but one; the object itself if it has no more. */
+function withoutContext(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (isPlain(given) && !Object.hasOwn(given, legacyContextKey)) return given;
+  const { [legacyContextKey]: _, ...written } = given;
+  return written;
+}
+
 /** Copies a call's arguments through JSON, so that every tool gets the same values wherever it runs. */
 export function copyArguments(given: unknown): CopiedArguments {
   if (given !== undefined && !isRecord(given)) {
     return { fault: `The arguments must be an object, but they are ${describeType(given)}.` };
   }
   try {
-    const { [legacyContextKey]: _, ...written } = given ?? {};
+    const written = withoutContext(given ?? {});
     const json: string | undefined = JSON.stringify(written);
     const args: unknown = json === undefined ? undefined : JSON.parse(json);
     // `toJSON` can return something else than an object.

@@ -115,13 +115,18 @@ export function createServerCalls(
     const end = findEnd();
     if (end !== undefined) throw end;
     // Only its pages give a legacy call a second round.
-    if (!isModern && Object.values(round?.input ?? {}).some(({ action }) => action !== "accept")) {
+    if (
+      round !== undefined &&
+      !isModern &&
+      Object.values(round.input).some(({ action }) => action !== "accept")
+    ) {
       const message = `Server "${label}" requires a page to be visited first, which the user did not accept.`;
       throw new ServerCallError("protocol", message);
     }
     const token = ++lastToken;
-    const logMeta = isModern && (server.wantsLogs || onLog !== undefined) ? allLogs : undefined;
-    const meta: JsonObject = { ...logMeta, ...(params._meta as JsonObject | undefined) };
+    const wantsLogs = isModern && (server.wantsLogs || onLog !== undefined);
+    const given = params._meta as JsonObject | undefined;
+    const meta: JsonObject = wantsLogs ? { ...allLogs, ...given } : { ...given };
     if ("progressToken" in meta) delete meta.progressToken;
     if (onProgress !== undefined) {
       listeners.set(token, onProgress);
