@@ -8,11 +8,11 @@ import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { AskInput } from "../session/host-input.ts";
+import type { CallScope } from "../session/invocation.ts";
 import { sendRequest } from "../session/server-requests.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { CallScope } from "../session/tool-calls.ts";
 import type { HeldCalls } from "./held-calls.ts";
 import {
   mostWatches,

@@ -15,13 +15,13 @@ import type { InputRequests, InputRequired } from "../runtime/input-requests.ts"
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
 import type { AskInput } from "../session/host-input.ts";
+import type { CallScope } from "../session/invocation.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/search/tool-search.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
-import type { CallScope } from "../session/tool-calls.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
 import { HeldCalls } from "./held-calls.ts";

@@ -14,12 +14,13 @@ import { TimeLimit } from "../runtime/time-limit.ts";
 import { failedResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
+import type { CallScope } from "./invocation.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import { sendRequest } from "./server-requests.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import { describeServerExit, type PlannedServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
-import type { CallScope, ToolCalls } from "./tool-calls.ts";
+import type { ToolCalls } from "./tool-calls.ts";
 
 /** Limits of getting a prompt. */
 export interface PromptOptions {

@@ -9,11 +9,12 @@ import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { ReadAnswer, ResourceContents } from "../runtime/resource-contents.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
+import type { CallScope } from "./invocation.ts";
 import { PromptCalls } from "./prompt-calls.ts";
 import { sendRequest } from "./server-requests.ts";
 import { findRoute, type ResourceRoute } from "./session-reads.ts";
 import type { SessionState } from "./session-state.ts";
-import type { CallScope, ToolCalls } from "./tool-calls.ts";
+import type { ToolCalls } from "./tool-calls.ts";
 
 /** Limits of reading a resource. */
 export interface ReadOptions {

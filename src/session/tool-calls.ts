@@ -5,8 +5,7 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { Problem } from "../problems/index.ts";
-import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
-import type { BundleRequest } from "../runtime/bundle-entry.ts";
+import { abortable, CallStop, whenAborted } from "../runtime/abort-listeners.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import { describeRefusal } from "../runtime/describe-refusal.ts";
@@ -21,35 +20,17 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { AskedRequests } from "./asked-requests.ts";
 import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
-import { CallListeners, type ToolLog } from "./call-listeners.ts";
+import { CallListeners } from "./call-listeners.ts";
 import type { CallOptions } from "./call-options.ts";
 import { CallReach } from "./call-reach.ts";
-import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
+import { answerRounds, askInScope } from "./host-input.ts";
+import type { CallScope, InnerCallOptions, Invocation, Nesting } from "./invocation.ts";
 import { connect } from "./server-requests.ts";
-import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
+import { CallMemory, visibleMemory } from "./session-memory.ts";
 import type { LinkMaker } from "./session-reads.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
-
-/** For whom a call is executed: the session itself, or one of the clients that it is served to. */
-export interface CallScope {
-  sessionId: string;
-  memory: SessionMemory;
-  /** What entries of bundles see of the client's request. */
-  request?: Pick<BundleRequest, "meta" | "session">;
-  /** `json`: the arguments. */
-  record(name: string, json: string): void;
-  log(entry: ToolLog): void;
-  /** Reports to the operator what a pack's author has to mend; `log` goes to a client. */
-  reportFault?(message: string): void;
-  /** Asks for input; `undefined` if there is nobody to ask. */
-  ask: AskInput | undefined;
-  /** Resolves calls that ask as `InputRequired` all the same, and asks only for what they call, and while a server waits. */
-  passesRounds?: boolean;
-  /** What stands still while the user is asked: the time of the call, and of those around it. */
-  limits?: readonly TimeLimit[];
-}
 
 /** What calls need from their session. */
 export interface ToolCallsOptions {
@@ -64,28 +45,6 @@ export interface ToolCallsOptions {
   /** Aborted when the session ends, with the error `SessionClosed`. */
   closing: AbortSignal;
 }
-
-/** One open call. */
-interface Invocation {
-  id: string;
-  scope: CallScope;
-  /** The state that the call uses until its end, also for nested calls. */
-  state: SessionState;
-  candidate: ToolCandidate;
-  /** 0 for a call of the host, one more for each nested call. */
-  depth: number;
-  /** Whether to record the call if it succeeds. */
-  recorded: boolean;
-  args: Record<string, unknown>;
-  stop: CallStop;
-  limit: TimeLimit;
-  onProgress: CallOptions["onProgress"];
-  onLog: CallOptions["onLog"];
-}
-
-type InnerCallOptions = Omit<CallOptions, "signal"> & { signal?: Cancellation | undefined };
-
-type Nesting = Pick<Invocation, "scope" | "state" | "depth" | "recorded">;
 
 /** How one run of a tool ends. */
 type RunOutcome = ToolResult | { inputRequired: InputRequired };
