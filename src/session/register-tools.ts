@@ -40,12 +40,16 @@ function describeClaim(
   };
 }
 
-/** Equal for the same tool in two states, whatever its name is there. */
-function identify({ tool: { source }, route }: ToolCandidate): string {
-  const { type, pack, item, server } = source;
-  const own = route.by === "server" ? route.advertisedName : route.entry?.name;
+/** Equal for the same tool or prompt in two states, whatever its name is there. */
+function identify(candidate: ToolCandidate | PromptCandidate): string {
+  const { type, pack, item, server } = ("tool" in candidate ? candidate.tool : candidate.prompt).source;
+  const { route } = candidate;
+  const own = route.by === "server" ? route.advertisedName : "entry" in route ? route.entry?.name : undefined;
   return JSON.stringify([type, pack, item, server, own]);
 }
+
+const nameOf = (candidate: ToolCandidate | PromptCandidate): string =>
+  ("tool" in candidate ? candidate.tool : candidate.prompt).name;
 
 /**
  * Tools by names that they had in the state before, bare or prefixed, and that no other tool has now: calls and allow-lists of
@@ -85,12 +89,12 @@ function selectFitting(candidates: readonly ToolCandidate[], context: DeviceCont
   return { fitting, skipped };
 }
 
-/** The names that tools had before; `undefined` if one of them is new. */
-function findKeptNames(
-  candidates: readonly ToolCandidate[],
-  before: readonly ToolCandidate[] = [],
+/** The names that tools or prompts had before; `undefined` if one of them is new. */
+function findKeptNames<Candidate extends ToolCandidate | PromptCandidate>(
+  candidates: readonly Candidate[],
+  before: readonly Candidate[] = [],
 ): string[] | undefined {
-  const known = new Map(before.map((candidate) => [identify(candidate), candidate.tool.name]));
+  const known = new Map(before.map((candidate) => [identify(candidate), nameOf(candidate)]));
   const names = candidates.map((candidate) => known.get(identify(candidate)));
   const kept = names.filter((name) => name !== undefined);
   return kept.length === names.length && known.size === before.length ? kept : undefined;
@@ -107,7 +111,10 @@ function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefi
 export function namePrompts(
   candidates: readonly PromptCandidate[],
   nameCollisions: SessionConfig["nameCollisions"],
-  { mayCollide = false } = {},
+  {
+    mayCollide = false,
+    previous,
+  }: { mayCollide?: boolean; previous?: readonly PromptCandidate[] | undefined } = {},
 ): void {
   const prompts = candidates.map(({ prompt }) => prompt);
   if (nameCollisions === undefined || nameCollisions === "error") {
@@ -117,9 +124,10 @@ export function namePrompts(
     return;
   }
   const names =
-    nameCollisions === "suffix"
+    findKeptNames(candidates, previous) ??
+    (nameCollisions === "suffix"
       ? numberNames(prompts.map(({ name }) => name))
-      : prefixNames(candidates.map(({ prompt, route }) => describeClaim(prompt, route)));
+      : prefixNames(candidates.map(({ prompt, route }) => describeClaim(prompt, route))));
   for (const [index, prompt] of prompts.entries()) prompt.name = names[index] ?? prompt.name;
 }
 

@@ -309,25 +309,25 @@ export class StateSources {
     const { config, options, resources } = this.#context;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
-    const contributions = this.#contribute();
-    const packs = this.#packs;
+    const [contributions, packs] = [this.#contribute(), this.#packs];
     const isLazy = this.#needed !== undefined;
     const isPending = this.servers.some(
       ({ server, approval }) => server.lists === undefined && !server.fault && !approval?.isLazy,
     );
     const candidates = contributions.flatMap((one) => one.candidates);
+    const kept = keepsNames ? previous : undefined;
     const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions, {
       // The calls are by names that only one tool has.
       mayCollide: isLazy,
-      previous: keepsNames ? previous : undefined,
+      previous: kept,
     });
     const prompts = contributions.flatMap((one) => one.prompts ?? []);
-    namePrompts(prompts, config.nameCollisions, { mayCollide: isLazy });
+    namePrompts(prompts, config.nameCollisions, { mayCollide: isLazy, previous: kept?.prompts });
     const collected = collectToolsets({ config, packs, registered, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
-    // A toolset may refer to tools of servers that have not started, and a pattern match them.
+    // Toolsets may refer to tools of servers that have not started, and patterns match them.
     const isComplete = !isLazy && !isPending;
     const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
     const sources = { config, found: this.found.packs, packs, contributions, registry };

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
 import type { CommandSessionOptions } from "../../src/session/session-options.ts";
@@ -11,6 +12,7 @@ import {
   warehouse,
 } from "../approval/support/locked-project.ts";
 import { isRunning, readPids } from "../support/processes.ts";
+import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { createManualClock } from "./support/manual-clock.ts";
 import { makeProject, openForTest, probe, probeServer } from "./support/session.ts";
@@ -209,6 +211,36 @@ describe("a server that lists something else than the lock approves", () => {
     await expect(session.callTool("one1", {})).resolves.toMatchObject({ details: { code: "NotApproved" } });
     expect(namesOf(session.tools)).toEqual(["one2"]);
     await expect(session.callTool("one2", {})).resolves.toMatchObject({ variant: "Success" });
+  });
+
+  test("leaves the names of other prompts as they were", async () => {
+    const cwd = makeProject({});
+    const sdk = (path: string) =>
+      pathToFileURL(inRepository(`node_modules/@modelcontextprotocol/sdk/dist/esm/${path}`));
+    const code = `import { McpServer } from "${sdk("server/mcp.js")}";
+      import { StdioServerTransport } from "${sdk("server/stdio.js")}";
+      import { existsSync } from "node:fs";
+      const [label] = process.argv.slice(2);
+      const server = new McpServer({ name: label, version: "1" });
+      server.registerTool("one", {}, () => ({ content: [] }));
+      const say = () => ({ messages: [{ role: "user", content: { type: "text", text: label } }] });
+      server.registerPrompt("other", {}, say);
+      if (label !== "a" || !existsSync("gone")) server.registerPrompt("ask", {}, say);
+      await server.connect(new StdioServerTransport());`;
+    writeFileSync(join(cwd, "server.mjs"), code);
+    const entryOf = (label: string) => ({ command: process.execPath, args: ["server.mjs", label] });
+    write(cwd, {
+      ...{ logDir: "logs", nameCollisions: "suffix" },
+      mcpServers: { a: entryOf("a"), b: entryOf("b") },
+    });
+    await lockEverything(cwd);
+    writeFileSync(join(cwd, "gone"), "");
+    const session = await open(cwd);
+    expect(namesOf(session.prompts).sort()).toEqual(["ask1", "ask2", "other1", "other2"]);
+    await session.callTool("one1", {});
+    expect(namesOf(session.prompts).sort()).toEqual(["ask2", "other1", "other2"]);
+    const { messages } = await session.getPrompt("ask2", {});
+    expect(messages).toMatchObject([{ content: { text: "b" } }]);
   });
 
   test("ends the session if the lock is frozen", async () => {
