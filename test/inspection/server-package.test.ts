@@ -31,7 +31,8 @@ describe("the command of a package", () => {
     ["the named one", { mcp: "other.js", other: "./cli.js" }, "other"],
   ])("the command of a package is %s", (_, bin, name) => {
     const root = makePackage(bin, { "cli.js": "", "other.js": "" });
-    expect(find(root, name)).toEqual({ state: "found", file: pathOf(root, "cli.js"), nodeOptions: [] });
+    const file = pathOf(root, "cli.js");
+    expect(find(root, name)).toEqual({ state: "found", file, isArchived: false, nodeOptions: [] });
   });
 
   test.each([
