@@ -1,4 +1,4 @@
-import * as fs from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import {
   type WorkspaceBudget,
@@ -98,19 +98,19 @@ class BudgetedFolders {
     readdirSync: ((folder: string, options: { withFileTypes: true }) => {
       if (!this.isStopped && --this.#budget.folders < 0) this.spent = "folders";
       if (this.isStopped) throw new Stopped();
-      const entries = fs.readdirSync(folder, options);
+      const entries = readdirSync(folder, options);
       this.#payFor(
         folder,
         entries.map(({ name }) => name),
       );
       return entries;
-    }) as typeof fs.readdirSync,
+    }) as typeof readdirSync,
     statSync: ((path: string) => {
       // fast-glob would follow cyclic links as deep as the patterns allow.
-      const real = fs.realpathSync.native(path);
+      const real = realpathSync.native(path);
       if (`${dirname(path)}/`.startsWith(`${real}/`)) throw new Stopped();
-      return fs.statSync(path);
-    }) as typeof fs.statSync,
+      return statSync(path);
+    }) as typeof statSync,
   };
 
   /** Takes the cost of comparing the entries of a folder from the budget. */

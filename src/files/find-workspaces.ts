@@ -1,4 +1,4 @@
-import * as fs from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type WorkspaceBudget, type WorkspaceSearch, workspaceLimits } from "./discovery-port.ts";
 
@@ -7,7 +7,7 @@ const plainPattern = /^(?:\.\/)?([\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*)(\/\*)?\/?$
 
 function hasManifest(folder: string): boolean {
   try {
-    return fs.lstatSync(join(folder, "package.json"), { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(join(folder, "package.json"), { throwIfNoEntry: false }) !== undefined;
   } catch {
     return false;
   }
@@ -15,7 +15,7 @@ function hasManifest(folder: string): boolean {
 
 /** The folder itself or its subfolders, if they contain a package.json. */
 function listMembers(folder: string, inside: boolean, budget: WorkspaceBudget): string[] {
-  const names = inside && fs.existsSync(folder) ? fs.readdirSync(folder) : [""];
+  const names = inside && existsSync(folder) ? readdirSync(folder) : [""];
   const folders = names
     .filter((name) => !name.startsWith(".") && name !== "node_modules")
     .map((name) => join(folder, name));

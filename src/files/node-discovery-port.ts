@@ -1,4 +1,17 @@
-import * as fs from "node:fs";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { join, sep } from "node:path";
 import {
   type DiscoveryPort,
@@ -18,7 +31,7 @@ const maximumSearchedBytes = 64 << 20;
 const absent: ManifestRead = { state: "absent" };
 const irrelevant: ManifestRead = { state: "irrelevant" };
 /** A package.json must not be a link. Windows has no such flag. */
-const noFollow = fs.constants.O_NOFOLLOW ?? 0;
+const noFollow = constants.O_NOFOLLOW ?? 0;
 const field = Buffer.from('"trailblaze"');
 
 function unusable(reason: string): ManifestRead {
@@ -43,13 +56,14 @@ function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
 /** Creates a port for this machine's file system. All manifests share one buffer. */
 export function createNodeDiscoveryPort(): DiscoveryPort {
   // One extra byte detects files above the limit.
-  const buffer = Buffer.allocUnsafe(maximumManifestBytes + 1);
+  const limit = maximumManifestBytes + 1;
+  const buffer = Buffer.allocUnsafe(limit + field.length);
 
   /** Reads until the buffer is full or the file ends. */
   function fill(descriptor: number, start: number): number {
     let length = start;
-    while (length < buffer.length) {
-      const count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
+    while (length < limit) {
+      const count = readSync(descriptor, buffer, length, limit - length, null);
       if (count === 0) break;
       length += count;
     }
@@ -57,10 +71,10 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
   }
 
   /** Whether a large file, whose first part is in the buffer, does not contain the field and ends with a brace. */
-  function restIsIrrelevant(descriptor: number, stats: fs.Stats): boolean {
+  function restIsIrrelevant(descriptor: number, stats: Stats): boolean {
     if (stats.size > maximumSearchedBytes) return false;
     const beginsWell = hasBracesAtEnds(Buffer.concat([buffer.subarray(0, 64), Buffer.from("}")]), 65);
-    let length = buffer.length;
+    let length = limit;
     let last = 0;
     while (length > 0) {
       const part = buffer.subarray(0, length);
@@ -81,12 +95,14 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
   }
 
   function readOpened(descriptor: number, which: "always" | "ifRelevant"): ManifestRead {
-    let length = fs.readSync(descriptor, buffer, 0, buffer.length, null);
-    if (which === "ifRelevant" && length < buffer.length && hasBracesAtEnds(buffer, length)) {
-      if (!buffer.subarray(0, length).includes(field)) return irrelevant;
+    let length = readSync(descriptor, buffer, 0, limit, null);
+    if (which === "ifRelevant" && length < limit && hasBracesAtEnds(buffer, length)) {
+      // A copy behind the text ends the search there: a view of the text alone would cost more than the search.
+      field.copy(buffer, length);
+      if (buffer.indexOf(field) === length) return irrelevant;
     }
 
-    const stats = fs.fstatSync(descriptor);
+    const stats = fstatSync(descriptor);
     if (!stats.isFile()) return unusable(`it is ${describeFileType(stats)}, not a regular file`);
     length = fill(descriptor, length);
     if (length > maximumManifestBytes) {
@@ -99,7 +115,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
   function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
     let descriptor: number;
     try {
-      descriptor = fs.openSync(`${directory}${sep}package.json`, openFlags | noFollow);
+      descriptor = openSync(`${directory}${sep}package.json`, openFlags | noFollow);
     } catch (error) {
       const code = errorCode(error);
       if (code === "ENOENT" || code === "ENOTDIR") return absent;
@@ -116,7 +132,7 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       if (code === "EAGAIN") return unusable("it is a named pipe, not a regular file");
       return unusable(`it cannot be read (${code})`);
     } finally {
-      fs.closeSync(descriptor);
+      closeSync(descriptor);
     }
   }
 
@@ -135,16 +151,16 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     },
     listDirectory(directory) {
       try {
-        return fs.readdirSync(directory, { withFileTypes: true });
+        return readdirSync(directory, { withFileTypes: true });
       } catch {
         return undefined;
       }
     },
-    exists: fs.existsSync,
-    isLink: (path) => fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
+    exists: existsSync,
+    isLink: (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
     realPath(path) {
       try {
-        return fs.realpathSync.native(path);
+        return realpathSync.native(path);
       } catch {
         return undefined;
       }
@@ -153,9 +169,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       try {
         const path = `${directory}${sep}${file}`;
         // Most files are absent, and exceptions are slower than this check.
-        if (!fs.existsSync(path)) return undefined;
-        const stats = fs.statSync(path);
-        return stats.isFile() && stats.size <= maximumProjectFileBytes ? fs.readFileSync(path) : undefined;
+        if (!existsSync(path)) return undefined;
+        const stats = statSync(path);
+        return stats.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
       } catch {
         return undefined;
       }
@@ -163,9 +179,9 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     hasProjectFile(directory: string, file: ProjectFile) {
       // Not `existsSync`, which is false for unreadable files and broken links.
       try {
-        return fs.lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
+        return lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
       } catch {
-        return fs.existsSync(directory);
+        return existsSync(directory);
       }
     },
     findWorkspaces,

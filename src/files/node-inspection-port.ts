@@ -1,4 +1,4 @@
-import * as fs from "node:fs";
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { withArchives } from "./archived-files.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
@@ -12,7 +12,7 @@ function isBelow(root: string, path: string): boolean {
 
 function realPathOf(path: string): string | undefined {
   try {
-    return fs.realpathSync.native(path);
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }
@@ -20,13 +20,13 @@ function realPathOf(path: string): string | undefined {
 
 /** Reads an open file after checking that it is a regular file at its real path inside the package. */
 function readOpened(descriptor: number, packageRoot: string, path: string, limit: number): FileRead {
-  const stats = fs.fstatSync(descriptor);
+  const stats = fstatSync(descriptor);
   if (!stats.isFile())
     return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
   const realPath = realPathOf(path);
   if (realPath === undefined) return { state: "unusable", reason: "it was deleted while it was being read" };
   if (!isBelow(packageRoot, realPath)) return { state: "outside" };
-  const named = fs.lstatSync(realPath, { throwIfNoEntry: false });
+  const named = lstatSync(realPath, { throwIfNoEntry: false });
   // The file may have been replaced since it was opened.
   if (named?.ino !== stats.ino || named.dev !== stats.dev)
     return { state: "unusable", reason: "it was replaced while it was being read" };
@@ -36,7 +36,7 @@ function readOpened(descriptor: number, packageRoot: string, path: string, limit
   const buffer = Buffer.allocUnsafe(stats.size + 1);
   let length = 0;
   for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-    count = fs.readSync(descriptor, buffer, length, buffer.length - length, null);
+    count = readSync(descriptor, buffer, length, buffer.length - length, null);
   }
   if (length > stats.size) return { state: "unusable", reason: "it changed while it was being read" };
   return { state: "read", bytes: buffer.subarray(0, length), realPath };
@@ -46,7 +46,7 @@ function readFile(packageRoot: string, path: string, limit = maximumFileBytes): 
   const absolute = join(packageRoot, path);
   let descriptor: number;
   try {
-    descriptor = fs.openSync(absolute, openFlags);
+    descriptor = openSync(absolute, openFlags);
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { state: "absent" };
@@ -58,7 +58,7 @@ function readFile(packageRoot: string, path: string, limit = maximumFileBytes): 
   } catch (error) {
     return { state: "unusable", reason: `it cannot be read (${errorCode(error)})` };
   } finally {
-    fs.closeSync(descriptor);
+    closeSync(descriptor);
   }
 }
 
@@ -66,7 +66,7 @@ function describePath(packageRoot: string, path: string): PathKind {
   const absolute = join(packageRoot, path);
   const realPath = realPathOf(absolute);
   if (isAbsolute(path) || !isBelow(packageRoot, realPath ?? absolute)) return "outside";
-  const stats = realPath === undefined ? undefined : fs.lstatSync(realPath, { throwIfNoEntry: false });
+  const stats = realPath === undefined ? undefined : lstatSync(realPath, { throwIfNoEntry: false });
   if (stats === undefined) return "absent";
   if (stats.isDirectory()) return "folder";
   return stats.isFile() ? "file" : "other";
@@ -76,7 +76,7 @@ function listFiles(packageRoot: string, path: string): string[] | undefined {
   const real = realPathOf(join(packageRoot, path));
   if (real === undefined || !isBelow(packageRoot, real)) return undefined;
   try {
-    const entries = fs.readdirSync(real, { withFileTypes: true });
+    const entries = readdirSync(real, { withFileTypes: true });
     return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
   } catch {
     return undefined;

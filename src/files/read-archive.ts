@@ -1,5 +1,5 @@
 // Reads ZIP archives as Yarn writes them, by their central directory. Everything in them is a package's and not trusted.
-import * as fs from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { errorCode, openFlags } from "./make-folders.ts";
 
 /** Limit on the size of a central directory: about 200,000 entries. */
@@ -33,7 +33,7 @@ const leaves = (name: string) => /^[\\/]|^[A-Za-z]:|(?:^|[\\/])\.\.(?:[\\/]|$)/.
 function readAt(descriptor: number, offset: number, length: number): Buffer {
   const buffer = Buffer.allocUnsafe(length);
   for (let done = 0; done < length; ) {
-    const count = fs.readSync(descriptor, buffer, done, length - done, offset + done);
+    const count = readSync(descriptor, buffer, done, length - done, offset + done);
     if (count === 0) throw new ArchiveFault("it is cut off");
     done += count;
   }
@@ -51,7 +51,7 @@ function findEnd(tail: Buffer): number {
 
 /** The central directory and the number of its entries. */
 function readDirectory(descriptor: number): { directory: Buffer; count: number } {
-  const stats = fs.fstatSync(descriptor);
+  const stats = fstatSync(descriptor);
   if (!stats.isFile()) throw new ArchiveFault("it is not a regular file");
   const { size } = stats;
   const read = (length: number) => readAt(descriptor, size - length, length);
@@ -149,7 +149,7 @@ function inflate({ name, method, bytes }: ArchiveEntry, stored: Buffer): Buffer 
 function withArchive<T>(archive: string, use: (descriptor: number) => T): T {
   let descriptor: number;
   try {
-    descriptor = fs.openSync(archive, openFlags);
+    descriptor = openSync(archive, openFlags);
   } catch (error) {
     const code = errorCode(error);
     throw new ArchiveFault(code === "ENOENT" ? "it does not exist" : `it cannot be opened (${code})`);
@@ -160,7 +160,7 @@ function withArchive<T>(archive: string, use: (descriptor: number) => T): T {
     if (error instanceof ArchiveFault) throw error;
     throw new ArchiveFault(`it cannot be read (${errorCode(error)})`);
   } finally {
-    fs.closeSync(descriptor);
+    closeSync(descriptor);
   }
 }
 
