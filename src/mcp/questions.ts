@@ -1,7 +1,7 @@
 // How the questions of handlers reach the client of a request, in both eras of MCP.
 import { randomUUID } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import type { StateSeal } from "./request-state.ts";
@@ -11,7 +11,7 @@ type Asking = { inputRequired: InputRequired };
 /** Runs a handler. `round`: answers to what it asked before. */
 type Run<Answer extends object> = (
   round: InputRound | undefined,
-  signal: AbortSignal,
+  signal: Cancellation,
 ) => Promise<Answer | Asking>;
 
 /** The questions of one request of a client, including those of tools that its handler calls. */
@@ -166,9 +166,8 @@ export function createModernQuestions(
   { identity, capabilities, signal: ended, inputResponses, requestState }: ModernRequest,
   seal: StateSeal,
 ): Questions {
-  const stop = new AbortController();
+  const stop = new CallStop();
   whenAborted(ended, () => stop.abort(ended.reason));
-  const { signal } = stop;
   const rounds = new Map<string, InputRound>();
   const seen = new Map<string, number>();
   /** Answers to what was not asked yet, of a client that knows the questions. */
@@ -222,7 +221,7 @@ export function createModernQuestions(
       const name = nameOf(call);
       const runOnce = () => {
         if (call === undefined) seen.clear();
-        return run(rounds.get(name), signal);
+        return run(rounds.get(name), stop);
       };
       let answer = await runOnce();
       if (asks(answer) && early !== undefined) {

@@ -1,3 +1,4 @@
+import type { Cancellation } from "../runtime/abort-listeners.ts";
 import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
@@ -24,7 +25,7 @@ export interface ToolRequest extends Partial<InputRound> {
 
 /** What a call can send before its answer. */
 export interface CallChannel {
-  signal: AbortSignal;
+  signal: Cancellation;
   log(level: string, data: unknown): void;
   progress(progress: number, total?: number, message?: string): void;
   /** 0 for a client's call, one more for each nested call. */

@@ -3,6 +3,7 @@ import type { ServerCompletion, Suggestions } from "../mcp/client/connected-serv
 import type { CallChannel, CompletionRequest, ServedResources } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { EntryWatcher } from "../processes/entry-watcher.ts";
+import { toSignal } from "../runtime/abort-listeners.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
@@ -128,7 +129,8 @@ export class GatewayResources {
         return ({ input, state: given, held }, request) => {
           const round = input === undefined ? undefined : { input, state: given, ...(held && { held }) };
           return this.#options.held.answer<ReadAnswer>(request, round, (channel, ask) => {
-            const { signal, progress } = channel;
+            const { progress } = channel;
+            const signal = toSignal(channel.signal);
             return parts.reads.ask(state, route, uri, { signal, progress }, scopeOf(channel, ask), round);
           });
         };
@@ -175,7 +177,10 @@ export class GatewayResources {
   #useCode(parts: SessionParts, state: SessionState, name: string): UseCode {
     return (owner, channel) => ({
       runner: () => parts.runners.get(owner),
-      context: parts.prompts.createContext(state, owner, name, this.#options.ownScope(), channel),
+      context: parts.prompts.createContext(state, owner, name, this.#options.ownScope(), {
+        progress: channel.progress,
+        signal: toSignal(channel.signal),
+      }),
     });
   }
 

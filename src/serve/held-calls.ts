@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { AskedResult } from "../mcp/questions.ts";
 import { badRequest } from "../mcp/rpc-error.ts";
 import type { CallChannel } from "../mcp/served-server.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { CallStop, whenAborted } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import type { AskInput } from "../session/host-input.ts";
@@ -37,7 +37,7 @@ const cancelAll = (requests: InputRequests): InputAnswers =>
 
 /** A call of a modern client, which outlives the request that began it while its client is asked. */
 class HeldCall {
-  readonly #stop = new AbortController();
+  readonly #stop = new CallStop();
   readonly #questions: OpenQuestion[] = [];
   readonly outcome: Promise<object>;
   /** That of the request that waits for the call; `undefined` while the client is asked. */
@@ -51,7 +51,7 @@ class HeldCall {
   constructor(channel: CallChannel, run: Run<object>) {
     this.#channel = channel;
     const current: CallChannel = {
-      signal: this.#stop.signal,
+      signal: this.#stop,
       depth: channel.depth,
       log: (level, data) => this.#channel?.log(level, data),
       progress: (progress, total, message) => this.#channel?.progress(progress, total, message),

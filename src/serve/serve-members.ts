@@ -13,6 +13,7 @@ import type {
 } from "../mcp/served-server.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
+import { toSignal } from "../runtime/abort-listeners.ts";
 import { type BundleTool, createBundleTools } from "../runtime/bundle-tools.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
@@ -94,7 +95,7 @@ export class MemberServer {
     const { prompts } = server.members;
     const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
     const inPrompt = (owner: CodeOwner, channel: CallChannel): HandlerContext => ({
-      ...{ signal: channel.signal, log: channel.log, progress: channel.progress, options: {} },
+      ...{ signal: toSignal(channel.signal), log: channel.log, progress: channel.progress, options: {} },
       callTool: (name, args) =>
         this.#callInside(name, args, owner, nobody, { ...channel, depth: channel.depth + 1 }),
     });

@@ -10,6 +10,7 @@ import type {
 } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
+import { toSignal } from "../runtime/abort-listeners.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { InputRequests, InputRequired } from "../runtime/input-requests.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
@@ -280,7 +281,8 @@ export class SessionGateway {
       prompt,
       (args, request, round) =>
         this.#held.answer<PromptAnswer>(request, round, (channel, ask) => {
-          const { signal, progress } = channel;
+          const { progress } = channel;
+          const signal = toSignal(channel.signal);
           const scope = this.#createScope(scopeOf(), channel, ask);
           return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
         }),

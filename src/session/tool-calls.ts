@@ -78,7 +78,7 @@ export class ToolCalls {
     state: SessionState,
     candidate: ToolCandidate,
     args: unknown,
-    options: CallOptions,
+    options: InnerCallOptions,
     scope = this.own,
   ): Promise<ToolResult> {
     const nesting: Nesting = { scope, state, depth: 0, recorded: true };

@@ -7,6 +7,7 @@ import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { AskedResult } from "../../src/mcp/questions.ts";
 import type { CallChannel } from "../../src/mcp/served-server.ts";
+import type { Cancellation } from "../../src/runtime/abort-listeners.ts";
 import type { InputRequests } from "../../src/runtime/input-requests.ts";
 import { HeldCalls } from "../../src/serve/held-calls.ts";
 import { startServer } from "../../src/serve.ts";
@@ -98,7 +99,7 @@ describe("a held call", () => {
     /** Runs a call that asks `times` times, until `withdrawn` aborts. */
     async function begin(times = 1, withdrawn = new AbortController().signal) {
       const request = new AbortController();
-      let signal: AbortSignal | undefined;
+      let signal: Cancellation | undefined;
       const answers: unknown[] = [];
       const run = async (channel: CallChannel, ask: AskInput) => {
         ({ signal } = channel);

@@ -8,6 +8,9 @@ import { readLine } from "./read-line.ts";
 /** Why the connection ended: its input ended, its output closed, or it was closed by us. */
 export type StdioEnd = "input" | "output" | "closed";
 
+/** How many characters wait for the end of the turn; more are written at once. */
+const mostJoined = 64 * 1024;
+
 /**
  * Newline-delimited JSON over two streams. A malformed message is answered with an error and the connection continues.
  * While the client does not read its answers, its further input is held back, up to the limit of one message; reading
@@ -27,6 +30,9 @@ export class StdioTransport implements Transport {
   /** Called when no request is open, or none can be answered. */
   #whenSettled: (() => void)[] = [];
   #unwritten = 0;
+  /** Lines that the stream does not have yet, and what to call when it has taken them. */
+  #unsent = "";
+  #whenWritten: (() => void)[] = [];
   readonly #maxHeldBytes: number;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -107,17 +113,30 @@ export class StdioTransport implements Transport {
     this.#onEnd("closed");
   }
 
+  /** Messages of one turn of the event loop are written together: each write costs as much as making a short answer. */
   #write(message: unknown): Promise<void> {
     if (!this.#canWrite) return Promise.resolve();
     return new Promise((resolve) => {
+      this.#unsent += `${JSON.stringify(message)}\n`;
       this.#unwritten++;
-      this.#output.write(`${JSON.stringify(message)}\n`, () => {
-        this.#unwritten--;
-        resolve();
-        this.#settle();
-      });
+      this.#whenWritten.push(resolve);
+      if (this.#unsent.length > mostJoined) this.#flush();
+      else if (this.#whenWritten.length === 1) process.nextTick(this.#flush);
     });
   }
+
+  readonly #flush = (): void => {
+    const written = this.#whenWritten;
+    if (written.length === 0) return;
+    const lines = this.#unsent;
+    this.#whenWritten = [];
+    this.#unsent = "";
+    this.#output.write(lines, () => {
+      this.#unwritten -= written.length;
+      for (const resolve of written) resolve();
+      this.#settle();
+    });
+  };
 
   #settle(): void {
     if (this.#canWrite && (this.#open.size > 0 || this.#unwritten > 0)) return;

@@ -1,6 +1,7 @@
 import { createModernHttpServer, createModernServer } from "../../../src/mcp/create-modern-server.ts";
 import { createProtocolServer } from "../../../src/mcp/create-protocol-server.ts";
 import type { ServedServer, ServedTool, ToolRequest } from "../../../src/mcp/served-server.ts";
+import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
 
 export const revision = "2026-07-28";
 export const revisionKey = "io.modelcontextprotocol/protocolVersion";
@@ -39,7 +40,7 @@ export function headersFor(message: { method: string; params?: object }): Record
 
 /** A call of `slow` that has not ended, and how it ends. */
 export interface SlowCall {
-  readonly signal: AbortSignal;
+  readonly signal: Cancellation;
   finish(): void;
 }
 
@@ -95,7 +96,7 @@ export function createServed(): Served {
       progress(1);
       await new Promise<void>((resolve) => {
         slowCalls.push({ signal, finish: resolve });
-        signal.addEventListener("abort", () => resolve());
+        whenAborted(signal, resolve);
       });
       return { content: text("slow") };
     }),
