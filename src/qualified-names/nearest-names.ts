@@ -34,7 +34,6 @@ export function findNearestNames(
   const tolerance = Math.max(2, Math.floor(wanted.length / 3));
   const near = new Map<string, number>();
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - wanted.length) > tolerance || near.has(candidate)) continue;
     const distance = leven(wanted, candidate.toLowerCase(), { maxDistance: tolerance + 1 });
     if (distance <= tolerance) near.set(candidate, distance);
   }

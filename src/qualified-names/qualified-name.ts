@@ -1,7 +1,7 @@
 import validRange from "semver/ranges/valid.js";
 import { describeType } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
-import { explainInvalidItemName, isPackageName } from "./item-name.ts";
+import { explainInvalidItemName, isPackageName, splitSpec } from "./item-name.ts";
 
 /** The parts of a qualified name. */
 export interface QualifiedName {
@@ -29,9 +29,7 @@ function readQualifiedName(name: string): QualifiedName | string {
 
   const item = segments.at(-1) ?? "";
   const [packWithRange = "", publisher] = [segments.at(-2), segments.at(-3)];
-  const at = packWithRange.indexOf("@");
-  const pack = at < 0 ? packWithRange : packWithRange.slice(0, at);
-  const range = at < 0 ? undefined : packWithRange.slice(at + 1);
+  const { name: pack, range } = splitSpec(packWithRange);
   const packageName = publisher === undefined ? pack : `@${publisher}/${pack}`;
 
   if (!isPackageName(packageName)) return "npm does not allow this package name";

@@ -1,13 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { explainInvalidItemName, isPackageName, splitSpec } from "../../src/qualified-names/item-name.ts";
+import {
+  explainInvalidItemName,
+  isPackageName,
+  qualifyPackageName,
+  splitSpec,
+} from "../../src/qualified-names/item-name.ts";
 
 describe("names of items", () => {
-  test.each(["a", "0", "get_issue", "a.b-c", "a".repeat(64), "console", "com10", "con_"])(
-    "%j is valid",
-    (name) => {
-      expect(explainInvalidItemName(name)).toBeUndefined();
-    },
-  );
+  test.each([
+    ...["a", "0", "get_issue", "a.b-c", "a".repeat(64)],
+    ...["console", "context", "null", "com", "com10", "lpt", "con_", "x.con", "1con"],
+  ])("%j is valid", (name) => {
+    expect(explainInvalidItemName(name)).toBeUndefined();
+  });
 
   test.each([
     ["", "it is empty"],
@@ -19,7 +24,10 @@ describe("names of items", () => {
     ["é", "it does not start with a letter or digit"],
     ["a.", "it ends with a period"],
     ["CON", "it is a device name that Windows reserves"],
-    ["lpt1.json", "it is a device name that Windows reserves"],
+    ["aux", "it is a device name that Windows reserves"],
+    ["Com1", "it is a device name that Windows reserves"],
+    ["NUL.txt", "it is a device name that Windows reserves"],
+    ["lpt9.tar.gz", "it is a device name that Windows reserves"],
     ["__proto__", "it is a reserved key of JavaScript objects"],
     ["constructor", "it is a reserved key of JavaScript objects"],
     ["prototype", "it is a reserved key of JavaScript objects"],
@@ -29,12 +37,20 @@ describe("names of items", () => {
 });
 
 describe("npm's names of packages", () => {
-  test.each(["jira", "JSONStream", "~a", "0", "a.b_c-d~", "@acme/jira", "@_a/b", "@acme/_x", "@acme/-x"])(
-    "%j is one",
-    (name) => {
-      expect(isPackageName(name)).toBe(true);
-    },
-  );
+  test.each([
+    "jira",
+    "JSONStream",
+    "~a",
+    "0",
+    "a.b_c-d~",
+    "lodash.merge",
+    "@acme/jira",
+    "@_a/b",
+    "@acme/_x",
+    "@acme/-x",
+  ])("%j is one", (name) => {
+    expect(isPackageName(name)).toBe(true);
+  });
 
   test.each([
     "",
@@ -49,7 +65,15 @@ describe("npm's names of packages", () => {
     "@.a/b",
     "@-a/b",
     "@acme/a/b",
+    "@acme/..",
+    "@../x",
+    ".",
+    "..",
     "a b",
+    "a\\b",
+    "a\n",
+    "a\u0000",
+    "%2e",
     "é",
   ])("%j is none", (name) => {
     expect(isPackageName(name)).toBe(false);
@@ -70,4 +94,9 @@ test.each([
   ["a@npm:b@1", "a", "npm:b@1"],
 ])("%j is split into the name and the range", (spec, name, range) => {
   expect(splitSpec(spec)).toEqual({ name, range });
+});
+
+test("the name of a scoped package is qualified without its @", () => {
+  expect(qualifyPackageName("@acme/jira")).toBe("acme/jira");
+  expect(qualifyPackageName("jira")).toBe("jira");
 });

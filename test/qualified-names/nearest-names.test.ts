@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findNearestNames, isPackageName, qualifyPackageName } from "../../src/qualified-names/index.ts";
-import { SuggestionBudget } from "../../src/qualified-names/nearest-names.ts";
+import { findNearestNames, SuggestionBudget } from "../../src/qualified-names/nearest-names.ts";
 
 test.each([
   ["createIsue", ["createIssue", "getIssue", "deleteIssue"], ["createIssue"]],
@@ -43,40 +42,5 @@ test("suggestions end once their comparisons are spent", () => {
 });
 
 test("names that are too different from all candidates are answered fast", () => {
-  findNearestNames("x".repeat(1e6), ["tools", "servers"]);
-});
-
-test.each([
-  ["jira", true],
-  ["@acme/jira", true],
-  ["JSONStream", true],
-  ["lodash.merge", true],
-  ["a_b~c", true],
-  ["", false],
-  [".", false],
-  ["..", false],
-  [".hidden", false],
-  ["_private", false],
-  ["@acme", false],
-  ["@acme/", false],
-  ["@/jira", false],
-  ["acme/jira", false],
-  ["@acme/../x", false],
-  ["@../x", false],
-  ["@acme/..", false],
-  ["@acme/a/b", false],
-  ["a b", false],
-  ["a\u0000", false],
-  ["a\n", false],
-  ["a\\b", false],
-  ["%2e", false],
-  ["x".repeat(214), true],
-  ["x".repeat(215), false],
-])("%j as the name of a package is qualified as %j", (name, isOne) => {
-  expect(isPackageName(name)).toBe(isOne);
-});
-
-test("the name of a scoped package is qualified without its @", () => {
-  expect(qualifyPackageName("@acme/jira")).toBe("acme/jira");
-  expect(qualifyPackageName("jira")).toBe("jira");
+  findNearestNames("x".repeat(1e6), ["tools", "servers", "y".repeat(1e4)]);
 });
