@@ -11,28 +11,33 @@ export interface Template {
 
 const opening = "${{";
 
-/** The offset after a quoted string that begins at `start`, or the length of the text if it is not closed. */
+/**
+ * The offset after a quoted string that begins at `start`, or the length of the text if it is not closed. A quote after a
+ * backslash does not close it, not even in raw strings: the CEL parser reads them so.
+ */
 function skipQuoted(text: string, start: number): number {
   const quote = text.charAt(start);
   const isTriple = text.startsWith(quote.repeat(3), start);
-  const isRaw = /(?:^|\W)(?:[bB]?[rR]|[rR][bB])$/.test(text.slice(Math.max(0, start - 3), start));
   const closing = isTriple ? quote.repeat(3) : quote;
   for (let index = start + closing.length; index < text.length; index++) {
-    if (text.charAt(index) === "\\" && !isRaw) index++;
+    if (text.charAt(index) === "\\") index++;
     else if (text.startsWith(closing, index)) return index + closing.length;
   }
   return text.length;
 }
 
-/** The offset of the `}}` that closes an expression; -1 if there is none. Skips strings and nested braces. */
+/** The offset of the `}}` that closes an expression; -1 if there is none. Skips strings, comments and nested braces. */
 function findEnd(text: string, start: number): number {
   let depth = 0;
+  let isComment = false;
   for (let index = start; index < text.length; index++) {
     const character = text.charAt(index);
-    if (character === '"' || character === "'") index = skipQuoted(text, index) - 1;
+    if (depth === 0 && text.startsWith("}}", index)) return index;
+    if (isComment) isComment = character !== "\n";
+    else if (character === '"' || character === "'") index = skipQuoted(text, index) - 1;
+    else if (text.startsWith("//", index)) isComment = true;
     else if (character === "{") depth++;
     else if (character === "}" && depth > 0) depth--;
-    else if (text.startsWith("}}", index)) return index;
   }
   return -1;
 }

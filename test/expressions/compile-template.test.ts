@@ -140,6 +140,12 @@ describe("problems of templates", () => {
     },
   );
 
+  test("a condition that is not closed has one fault, at its template", () => {
+    const { faults, options } = compile("");
+    compileCondition(" x ${{ a", options);
+    expect(faults).toMatchObject([{ expression: "${{ a", reason: "the closing }} is missing" }]);
+  });
+
   test("an error of evaluation names its expression", () => {
     const { template } = compile({ k: ["${{ a.missing.deeper? }}"] });
     expect(() => template.evaluate(scope)).toThrow(

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parseCel } from "../../src/expressions/cel/parse-cel.ts";
 import { findTemplates } from "../../src/expressions/find-templates.ts";
 
 const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
@@ -12,9 +14,13 @@ describe("finding templates", () => {
     ["${{ '}}' + a }}", ["'}}' + a"]],
     ['${{ "}}" }}', ['"}}"']],
     ["${{ 'it\\'s }}' }}", ["'it\\'s }}'"]],
-    ["${{ r'\\' + '}}' }}", ["r'\\' + '}}'"]],
-    ["${{ br'\\' + '}}' }}", ["br'\\' + '}}'"]],
-    ["${{ for'\\'}}' }}", ["for'\\'}}'"]],
+    ["${{ r'it\\'s }}' }}", ["r'it\\'s }}'"]],
+    ["${{ a // it's {\n + b }}", ["a // it's {\n + b"]],
+    ["${{ a // b }} c }}", ["a // b"]],
+    ["${{ {'k': 1 // }}\n} }}", ["{'k': 1 // }}\n}"]],
+    ["${{ 'a//' + {} }}", ["'a//' + {}"]],
+    ["${{ a / b }}", ["a / b"]],
+    ["${{ a}b }}", ["a}b"]],
     ["${{ '''a'}}''' }}", ["'''a'}}'''"]],
     ["$${{ literal }} ${{ a }}", ["a"]],
     ["no template { } $ {{", []],
@@ -23,8 +29,46 @@ describe("finding templates", () => {
     expect(findTemplates(text).unclosed).toBeUndefined();
   });
 
-  test("a mark at the end of a template says that its value may be absent", () => {
-    expect(findTemplates("${{ a.b? }}").templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
+  test.each(["${{ a.b? }}", "${{ a.b ? }}", "${{a.b?}}"])(
+    "the mark at the end of %s says that its value may be absent",
+    (text) => {
+      expect(findTemplates(text).templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
+    },
+  );
+
+  test("a template ends where an expression ends that the CEL parser accepts", () => {
+    const content = fc.array(fc.constantFrom("\\\\", "\\'", "'", '"', "{", "}}", "//", "r", "\n"), {
+      maxLength: 4,
+    });
+    const string = fc
+      .tuple(fc.constantFrom("", "r", "b"), fc.constantFrom("'", '"', "'''"), content)
+      .map(([prefix, quote, parts]) => `${prefix}${quote}${parts.join("")}${quote}`);
+    const joined = fc
+      .tuple(string, fc.constantFrom(" + ", " // it's {\n+"), string)
+      .map((parts) => parts.join(""));
+    const isValid = (text: string) => {
+      try {
+        return parseCel(text) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          joined,
+          joined.map((text) => `{'k': ${text}}`),
+        ),
+        (text) => {
+          // A comment may end with the template.
+          fc.pre(isValid(text) && !/\/\/.*\}\}/.test(text));
+          expect(findTemplates("${{ ".concat(text, " }}"))).toMatchObject({
+            templates: [{ expression: text }],
+            unclosed: undefined,
+          });
+        },
+      ),
+    );
   });
 
   test.each([
