@@ -6,7 +6,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   handler: ["execute", "run", "fn", "func", "function", "callback", "call", "invoke", "implementation"],
   inputSchema: ["schema", "input", "inputs", "args", "arguments", "argumentsschema"],
   uri: ["url", "href", "address"],
-  uriTemplate: ["template", "urltemplate"],
+  uriTemplate: ["template"],
   text: ["content", "contents", "body"],
   file: ["path", "filename"],
   content: ["messages", "message", "text", "prompt", "body", "template"],
@@ -32,7 +32,6 @@ function editDistance(written: string, key: string): number | undefined {
   const shorter = Math.min(word.length, wanted.length);
   const distance = leven(word, wanted);
   if (distance === 1 && wanted.length >= 4) return 2;
-  if (shorter < 4) return undefined;
   const isAlike = word[0] === wanted[0] || sorted(word) === sorted(wanted);
   if (shorter >= 5 && isAlike && distance <= (shorter < 9 ? 2 : 3)) return 1 + distance;
   const beginning = singular(word);

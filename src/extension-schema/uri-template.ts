@@ -84,8 +84,7 @@ const leadsElsewhere = (value: string) =>
 /** Where a literal is found outside percent-encoded characters; -1 if it is not. */
 function findLiteral(uri: string, literal: string, from: number): number {
   let index = uri.indexOf(literal, from);
-  while (index >= 0 && (uri[index - 1] === "%" || uri[index - 2] === "%"))
-    index = uri.indexOf(literal, index + 1);
+  while (uri[index - 1] === "%" || uri[index - 2] === "%") index = uri.indexOf(literal, index + 1);
   return index;
 }
 

@@ -23,6 +23,7 @@ describe("a template of URIs", () => {
     ["docs://{book}-{page}", "docs://a-b-c", { book: "a", page: "b-c" }],
     ["docs://{a}--{b}", "docs://---x", { a: "-", b: "x" }],
     ["docs://{a}2{b}", "docs://%20x2y", { a: " x", b: "y" }],
+    ["docs://{a}0{b}", "docs://%20x0y", { a: " x", b: "y" }],
     [
       "http://localhost:{port}/x?city={city_1}",
       "http://localhost:80/x?city=Oslo",
@@ -54,6 +55,7 @@ describe("a template of URIs", () => {
     ["docs://{book}/{page}", "docs://a/"],
     ["docs://{book}/{page}", "docs:///a"],
     ["docs://{a}F", "docs://x%2F"],
+    ["memo:{a}-{b}", "memo:xy"],
     ["docs://{page}.md", "docs://.md"],
     ["docs://{page}.md", "docs://a.md/b"],
   ])("%s does not match %s", (template, uri) => {
@@ -64,13 +66,16 @@ describe("a template of URIs", () => {
     ["docs://guide", "has no `{variable}`"],
     ["{scheme}://x", "does not start with a scheme"],
     ["docs/{page}", "does not start with a scheme"],
+    ["/docs:{page}", "does not start with a scheme"],
     ["docs://{page", 'has a "{" without "}"'],
     ["docs://page}", 'has a "}" without "{"'],
     ["docs://{a}{b}", "two variables with nothing between them"],
     ["docs://{a}/{a}", 'has the variable "a" twice'],
-    [`docs://{a}/${"{b}/".repeat(3000)}`, "is longer than 8,192 characters"],
+    [`docs://{a}${"x".repeat(8183)}`, "is longer than 8,192 characters"],
     ["docs://{uri}", "reserved variable `uri`"],
     ["docs://{__proto__}", "reserved variable `__proto__`"],
+    ["docs://{constructor}", "reserved variable `constructor`"],
+    ["docs://{prototype}", "reserved variable `prototype`"],
     ["docs://{a}/ö", "must be percent-encoded"],
     ...["{+a}", "{a*}", "{a:3}", "{a,b}", "{?a}", "{#a}", "{}", "{ a }", "{a.}", "{a-b}", "{%41}"].map(
       (place): [string, string] => [`docs://${place}`, "the only form of level 1"],
@@ -86,6 +91,11 @@ describe("a template of URIs", () => {
     };
     expect(identify("docs://{a}/{b}")).toBe(identify("docs://{c}/{d}"));
     expect(identify("docs://{a}/{b}")).not.toBe(identify("docs://{a}-{b}"));
+    expect(identify("docs://{a}/b")).not.toBe(identify("docs:///b{a}"));
+  });
+
+  test("a template of 8,192 characters is accepted", () => {
+    expect(parseUriTemplate(`docs://{a}${"x".repeat(8182)}`)).toHaveProperty("literals");
   });
 
   test("a long URI is matched step by step, without going back", () => {
@@ -102,6 +112,9 @@ test.each([
   ["docs://a b", "must be percent-encoded"],
   ["docs://ö", "must be percent-encoded"],
   ["docs://%zz", "must be percent-encoded"],
+  ["docs://%2", "must be percent-encoded"],
+  [`docs://${"x".repeat(8185)}`, undefined],
+  [`docs://${"x".repeat(8186)}`, "is longer than 8,192 characters"],
   ["docs://\u001b[31m", "must be percent-encoded"],
   ["http://", "is not a valid URI"],
 ])("the URI %j is checked", (uri, fault) => {

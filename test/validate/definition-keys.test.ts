@@ -28,22 +28,10 @@ test("the known keys of nested objects are those of the definition schemas", () 
 describe("misspelled keys of a tool", () => {
   test.each([
     ["another case", { outputschema: {} }, "outputschema: outputSchema"],
-    ["snake case", { output_schema: {} }, "output_schema: outputSchema"],
-    ["the singular", { option: {} }, "option: options"],
-    ["the plural", { titles: "x" }, "titles: title"],
-    ["without its underscore", { meta: {} }, "meta: _meta"],
-    ["a letter too few", { annotatons: {} }, "annotatons: annotations"],
-    ["two letters in the wrong order", { titel: "x" }, "titel: title"],
-    ["British spelling", { initialise: "./a.js" }, "initialise: initialize"],
     [
       "a key of the annotations",
       { annotations: { readonlyHint: true } },
       "annotations.readonlyHint: readOnlyHint",
-    ],
-    [
-      "an annotation without its ending",
-      { annotations: { destructive: true } },
-      "annotations.destructive: destructiveHint",
     ],
     ["a key of an option", { options: { max: { desription: "x" } } }, "options.max.desription: description"],
   ])(
@@ -67,10 +55,8 @@ describe("misspelled keys of a tool", () => {
       "keys that are similar to no known key",
       { category: "a", tags: [], icon: "i", author: "me", $schema: "s", hints: {} },
     ],
-    ["short keys", { code: 1, type: 2, data: 3, note: 4 }],
     ["names of options and parameters", { options: { titel: {}, desription: {} } }],
     ["keys inside schemas", { parameters: { titel: { type: "string", desription: "x" } } }],
-    ["a very long key", { ["outputSchema".repeat(50)]: {} }],
     ["names of Object.prototype's properties", { constructor: 1, toString: 2 }],
   ])("UnknownDefinitionKey is not reported for %s", async (_what, fields) => {
     expect(await validateTool(fields, codes)).toEqual([]);
@@ -129,13 +115,10 @@ describe("misspelled required keys", () => {
   const tool = (fields: object) => ({ name: "a_b", description: "D.", handler: "./a.js", ...fields });
   test.each([
     ["tools", tool({ input_schema: {} }), "input_schema: inputSchema"],
-    ["tools", tool({ inputschema: {} }), "inputschema: inputSchema"],
     ["tools", tool({ schema: {} }), "schema: inputSchema"],
     ["tools", tool({ params: {} }), "params: parameters"],
     ["tools", tool({ parameters: {}, handler: undefined, execute: "./a.js" }), "execute: handler"],
-    ["tools", tool({ parameters: {}, handler: undefined, fn: "./a.js" }), "fn: handler"],
     ["tools", tool({ parameters: {}, handler: undefined, hander: "./a.js" }), "hander: handler"],
-    ["tools", tool({ parameters: {}, name: undefined, nam: "a" }), "nam: name"],
     ["prompts", { name: "one", messages: [] }, "messages: content"],
     ["prompts", { name: "one", content: "a", arguments: [{ nam: "x" }] }, "arguments.0.nam: name"],
     ["toolsets", { name: "one", tool: [] }, "tool: tools"],
