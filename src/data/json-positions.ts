@@ -1,5 +1,13 @@
 // Only problems need positions, so this module and its parser are loaded on demand.
-import { type Node, type ParseError, parse, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  type JSONVisitor,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+  visit,
+} from "jsonc-parser";
 import type { Path, SyntaxCause } from "../problems/index.ts";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
@@ -70,47 +78,38 @@ export function createJsonLocator(text: string): (path: Path) => { line: number;
   };
 }
 
-/** A key that an object in a valid JSON text repeats, with the offset of the repetition. */
-export function findDuplicateKey(text: string): { key: string; offset: number } | undefined {
-  const pending: Node[] = [];
-  const root = parseTree(text, [], strict);
-  if (root !== undefined) pending.push(root);
-  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-    const seen = new Set<string>();
-    for (const child of node.children ?? []) {
-      const [key, value] = child.type === "property" ? (child.children ?? []) : [undefined, child];
-      if (key !== undefined) {
-        if (seen.has(key.value)) return { key: key.value, offset: key.offset };
-        seen.add(key.value);
-      }
-      if (value !== undefined) pending.push(value);
-    }
-  }
-  return undefined;
-}
-
 /** Repeated keys that are reported; the rest would add no information. */
 const maximumRepeated = 100;
 
-/** The paths of repeated keys in a valid JSON text: `top` itself and every key below it. */
-export function findRepeatedKeys(text: string, top: string): (string | number)[][] {
-  const found: (string | number)[][] = [];
-  const visit = (node: Node | undefined, path: (string | number)[], isWanted: (key: string) => boolean) => {
-    const seen = new Set<string>();
-    for (const [index, child] of (node?.children ?? []).entries()) {
-      if (found.length >= maximumRepeated) return;
-      if (node?.type !== "object") {
-        visit(child, [...path, index], () => true);
-        continue;
-      }
-      const [key, value] = child.children ?? [];
-      if (key === undefined || !isWanted(key.value)) continue;
-      if (seen.has(key.value)) found.push([...path, key.value]);
-      seen.add(key.value);
-      visit(value, [...path, key.value], () => true);
+/**
+ * The keys that objects in a valid JSON text repeat, in order, each with its path and the offset of the repetition. With
+ * `top`, only those inside the value of this top-level key.
+ */
+export function findRepeatedKeys(
+  text: string,
+  top?: string,
+): { path: (string | number)[]; offset: number }[] {
+  const found: { path: (string | number)[]; offset: number }[] = [];
+  const open: Set<string>[] = [];
+  const onObjectProperty: JSONVisitor["onObjectProperty"] = (
+    key,
+    offset,
+    _length,
+    _line,
+    _column,
+    readPath,
+  ) => {
+    const keys = open.at(-1);
+    if (keys?.has(key) && found.length < maximumRepeated) {
+      const above = readPath();
+      if (top === undefined || above[0] === top) found.push({ path: [...above, key], offset });
     }
+    keys?.add(key);
   };
-  visit(parseTree(text, [], strict), [], (key) => key === top);
+  const onObjectBegin = () => {
+    open.push(new Set());
+  };
+  visit(text, { onObjectBegin, onObjectProperty, onObjectEnd: () => void open.pop() }, strict);
   return found;
 }
 

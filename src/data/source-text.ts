@@ -32,8 +32,8 @@ export async function parseSource(
   }
   const { text, value } = parseJson(bytes);
   if (hasDuplicateKeys(text, value)) {
-    const duplicate = (await positions()).findDuplicateKey(text);
-    const reason = `the key ${JSON.stringify(duplicate?.key ?? "")} is duplicated`;
+    const [duplicate] = (await positions()).findRepeatedKeys(text);
+    const reason = `the key ${JSON.stringify(duplicate?.path.at(-1) ?? "")} is duplicated`;
     throw new DataSyntaxError(reason, text, duplicate?.offset);
   }
   return { value, source: createJsonSource(text) };

@@ -230,7 +230,7 @@ async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
   const top = findRepeatedTopKeys(text);
   // Discovery reports the field itself.
-  const inField = findRepeatedKeys(text, "trailblaze").filter((path) => path.length > 1);
+  const inField = findRepeatedKeys(text, "trailblaze").map(({ path }) => path);
   return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
 

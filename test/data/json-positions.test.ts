@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import { findRepeatedKeys, parseBroken } from "../../src/data/json-positions.ts";
+
+describe("repeated keys", () => {
+  test.each([
+    ['{"a": 1, "b": 2, "a": 3}', [{ path: ["a"], offset: 17 }]],
+    ['{"a": {"a": 1}, "b": [{"a": 1}, {"a": 1}]}', []],
+    [
+      '{"a": [0, {"b": 1, "c": {"d": 1}, "b": 2}], "a": 3}',
+      [
+        { path: ["a", 1, "b"], offset: 34 },
+        { path: ["a"], offset: 44 },
+      ],
+    ],
+    [
+      '{"a": 1, "\\u0061": 2, "a": 3}',
+      [
+        { path: ["a"], offset: 9 },
+        { path: ["a"], offset: 22 },
+      ],
+    ],
+    ['{"__proto__": 1, "__proto__": 1}', [{ path: ["__proto__"], offset: 17 }]],
+    ["[]", []],
+  ])("the keys that %s repeats are found in order", (text, found) => {
+    expect(findRepeatedKeys(text)).toEqual(found);
+  });
+
+  test("only those inside the value of a top-level key are found, if it is given", () => {
+    const text = '{"b": {"a": 1, "a": 1}, "a": {"c": 1, "c": 1}, "a": {}, "d": {"a": {"x": 1, "x": 1}}}';
+    expect(findRepeatedKeys(text, "a")).toEqual([{ path: ["a", "c"], offset: 38 }]);
+  });
+
+  test("the first hundred are enough", () => {
+    const text = `{${Array(102).fill('"a":1').join()}}`;
+    expect(findRepeatedKeys(text)).toHaveLength(100);
+    expect(findRepeatedKeys(`{"b":${text}}`, "b")).toHaveLength(100);
+    expect(findRepeatedKeys(`{"b":${text},"c":{"d":1,"d":2}}`, "c")).toHaveLength(1);
+  });
+});
+
+describe("invalid JSON", () => {
+  test.each([
+    ['{"name": "jira", "version": }', { name: "jira" }],
+    ['{"name": "jira", // why\n "private": true,}', { name: "jira", private: true }],
+    ['{"name": "jira"', { name: "jira" }],
+    ["", undefined],
+  ])("what %j says is recovered", (text, value) => {
+    expect(parseBroken(text)).toEqual(value);
+  });
+
+  test("nothing is recovered from more brackets than a value may have levels", () => {
+    expect(parseBroken(`{"name": "jira", "deep": ${"[".repeat(199)}`)).toMatchObject({ name: "jira" });
+    expect(parseBroken(`{"name": "jira", "deep": ${"[".repeat(200)}`)).toBeUndefined();
+    expect(parseBroken("{[".repeat(100_000))).toBeUndefined();
+  });
+});

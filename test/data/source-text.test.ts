@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { createJsonSource, locateProblems, parseSource } from "../../src/data/source-text.ts";
+import { createProblem } from "../../src/problems/index.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test.each([
+  ["json", '{\n  "a": [1]\n}', { line: 2, column: 9 }],
+  ["yaml", "# why\na: [1]\n", { line: 2, column: 5 }],
+] as const)("values in %s are parsed with their positions", async (format, text, place) => {
+  const { value, source } = await parseSource(format, bytes(text));
+  expect(value).toEqual({ a: [1] });
+  expect(source.text).toBe(text);
+  expect((await source.createLocator())?.(["a", 0])).toEqual(place);
+});
+
+test("a repeated key in JSON is an error at its repetition", async () => {
+  await expect(parseSource("json", bytes('{"a": {"b": 1, "b": 1}}'))).rejects.toMatchObject({
+    name: "DataSyntaxError",
+    reason: 'the key "b" is duplicated',
+    offset: 15,
+    text: '{"a": {"b": 1, "b": 1}}',
+  });
+});
+
+test("a merge in YAML is an error, because JSON has none", async () => {
+  await expect(parseSource("yaml", bytes("a: &a {b: 1}\nc:\n  <<: *a\n"))).rejects.toMatchObject({
+    reason: expect.stringContaining("merge"),
+  });
+});
+
+test("problems get the positions of their values, with one locator for each text", async () => {
+  const problem = createProblem("UnknownExtensionKey", { key: "a", known: ["b"], suggestion: "b" });
+  const { createLocator, text } = createJsonSource('{\n  "a": [1],\n  "b": 2\n}');
+  let created = 0;
+  const source = {
+    text,
+    createLocator: () => {
+      created++;
+      return createLocator();
+    },
+  };
+  const unknown = { text: "?", createLocator: async () => undefined };
+  const found = await locateProblems([
+    { problem, source, at: ["b"] },
+    { problem, source, at: ["a", 0] },
+    { problem, source: unknown, at: ["a"] },
+    { problem, source: undefined, at: ["a"] },
+  ]);
+  expect(found).toEqual([
+    { ...problem, line: 3, column: 3 },
+    { ...problem, line: 2, column: 9 },
+    problem,
+    problem,
+  ]);
+  expect(created).toBe(1);
+});
