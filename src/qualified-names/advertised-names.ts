@@ -8,7 +8,7 @@ export interface NameClaim {
   source: string;
 }
 
-function groupByName<Claim extends NameClaim>(claims: readonly Claim[]): Map<string, Claim[]> {
+function groupByName<Claim extends { name: string }>(claims: readonly Claim[]): Map<string, Claim[]> {
   const groups = new Map<string, Claim[]>();
   for (const claim of claims) {
     const group = groups.get(claim.name);
@@ -88,9 +88,11 @@ export interface PrefixClaim {
   identity: string;
 }
 
-function findDuplicates(names: readonly string[]): Set<string> {
-  const seen = new Set<string>();
-  return new Set(names.filter((name) => seen.size === seen.add(name).size));
+/** Who keeps a name: the only built-in, or else the only one of those who claimed it as it is. */
+function findKeeper<Claim extends { isBuiltIn: boolean }>(claims: readonly Claim[]): Claim | undefined {
+  const builtIns = claims.filter(({ isBuiltIn }) => isBuiltIn);
+  const [keeper, ...others] = builtIns.length > 0 ? builtIns : claims;
+  return others.length === 0 ? keeper : undefined;
 }
 
 /**
@@ -98,23 +100,21 @@ function findDuplicates(names: readonly string[]): Set<string> {
  * stable hash. Unique names stay as they are, and a name that a single built-in claims stays with it.
  */
 export function prefixNames(claims: readonly PrefixClaim[]): string[] {
-  const claimed = findDuplicates(claims.map(({ name }) => name));
-  const prefixed = claims.map(({ name, prefix }) =>
-    claimed.has(name) && prefix !== undefined ? makeSafeName(addPrefix(makeSafeName(prefix), name)) : name,
-  );
-  const colliding = findDuplicates(prefixed);
-  const builtIns = new Map<string, number[]>();
-  const unchanged = new Map<string, number[]>();
-  for (const [index, { name, isBuiltIn }] of claims.entries()) {
-    if (prefixed[index] !== name || !colliding.has(name)) continue;
-    unchanged.set(name, [...(unchanged.get(name) ?? []), index].slice(0, 2));
-    if (isBuiltIn) builtIns.set(name, [...(builtIns.get(name) ?? []), index].slice(0, 2));
-  }
-  const hashed = claims.map(({ identity }, index) => {
-    const name = prefixed[index] ?? "";
-    if (!colliding.has(name)) return name;
-    const [keeper, ...others] = builtIns.get(name) ?? unchanged.get(name) ?? [];
-    return keeper === index && others.length === 0 ? name : withHash(name, identity);
+  const claimed = groupByName(claims);
+  const prefixed = claims.map(({ prefix, ...claim }) => {
+    const isUnique = claimed.get(claim.name)?.length === 1;
+    const name =
+      isUnique || prefix === undefined
+        ? claim.name
+        : makeSafeName(addPrefix(makeSafeName(prefix), claim.name));
+    return { ...claim, name, isUnchanged: name === claim.name };
   });
-  return numberNames(hashed);
+  const keepers = new Set<object | undefined>();
+  for (const group of groupByName(prefixed).values()) {
+    const unchanged = group.filter(({ isUnchanged }) => isUnchanged);
+    keepers.add(group.length === 1 ? group[0] : findKeeper(unchanged));
+  }
+  return numberNames(
+    prefixed.map((claim) => (keepers.has(claim) ? claim.name : withHash(claim.name, claim.identity))),
+  );
 }

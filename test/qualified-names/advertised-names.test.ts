@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   addPrefix,
+  findCollisions,
   makeSafeName,
   numberNames,
   type PrefixClaim,
@@ -31,7 +32,19 @@ test("a numbered name has at most 64 characters and is unique", () => {
 test("shortening never splits a character, and a long name that is unique stays", () => {
   const smiling = `${"x".repeat(62)}😀`;
   const whole = "y".repeat(80);
+  expect(numberNames(["😀", "😀"])).toEqual(["😀1", "😀2"]);
   expect(numberNames([smiling, smiling, whole])).toEqual([`${"x".repeat(62)}1`, `${"x".repeat(62)}2`, whole]);
+});
+
+test("names that several tools claim are one error with all their sources, and unique names are none", () => {
+  const claims = ["a", "b", "a"].map((name, index) => ({ name, source: `pack ${index}` }));
+  expect(findCollisions(claims)?.problem).toMatchObject({
+    code: "NameCollision",
+    args: { collisions: [{ name: "a", sources: ["pack 0", "pack 2"] }] },
+  });
+  expect(findCollisions(claims)?.problem.args).not.toHaveProperty("kind");
+  expect(findCollisions(claims, "prompt")?.problem.args).toHaveProperty("kind", "prompt");
+  expect(findCollisions(claims.slice(0, 2))).toBeUndefined();
 });
 
 test.each([
@@ -71,6 +84,7 @@ describe("names that several tools claim", () => {
   test("a duplicate name stays with a built-in, or else with the only tool without a prefix", () => {
     expect(prefixNames([claim("get", undefined, true), claim("get", "a")])).toEqual(["get", "a_get"]);
     expect(prefixNames([claim("b_get"), claim("b_get", "a")])).toEqual(["b_get", "a_b_get"]);
+    expect(prefixNames([claim("get", ""), claim("get", "a")])).toEqual(["get", "a_get"]);
   });
 
   test("prefixed names that still collide end with a hash, unless one tool has that name by itself", () => {
@@ -85,6 +99,22 @@ describe("names that several tools claim", () => {
       expect.stringMatching(/^get_[0-9a-f]{8}$/),
     ]);
     expect(new Set(twice).size).toBe(2);
+  });
+
+  test("a built-in keeps its name also if other tools without a prefix claim it", () => {
+    const hashed = expect.stringMatching(/^get_[0-9a-f]{8}$/);
+    const as = (identity: string, isBuiltIn: boolean) => ({
+      ...claim("get", undefined, isBuiltIn),
+      identity,
+    });
+    const [one, other, builtIn, second] = [as("a", false), as("b", false), as("c", true), as("d", true)];
+    expect(prefixNames([one, builtIn, other])).toEqual([hashed, "get", hashed]);
+    expect(prefixNames([builtIn, one, second])).toEqual([hashed, hashed, hashed]);
+  });
+
+  test("a tool without a prefix keeps the name that another gets with its prefix", () => {
+    const claims = [claim("a_b"), claim("a_b", "x"), claim("b", "a"), claim("b", "c")];
+    expect(prefixNames(claims)).toEqual(["a_b", "x_a_b", expect.stringMatching(/^a_b_[0-9a-f]{8}$/), "c_b"]);
   });
 
   test("prefixed names have at most 64 characters", () => {
