@@ -288,9 +288,7 @@ export class LockGate implements Gate {
   }
 
   checkList(plan: ServerPlan, { lists, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
-    const known = this.#lists.get(lists);
-    if (known !== undefined) return known;
-    const verdict = this.#compareList(plan, lists, instructions, isDenied);
+    const verdict = this.#lists.get(lists) ?? this.#compareList(plan, lists, instructions, isDenied);
     this.#lists.set(lists, verdict);
     this.refuseDifferences();
     return verdict;

@@ -200,7 +200,11 @@ export class GatewayResources {
       if (before !== undefined) changed();
       if (parts === undefined || state === undefined || route === undefined) return;
       if (route.by === "server") {
-        end = route.from.server.watchResource(uri, changed);
+        const isRefused = () => {
+          const now = parts.reads.find(parts.state(), uri);
+          return now?.by !== "server" || now.from.approval?.refuses("resource", uri) === true;
+        };
+        end = route.from.server.watchResource({ uri, changed, isRefused });
         return;
       }
       const { resource } = route;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
 import { prepareSession } from "../session/open-session.ts";
@@ -68,7 +69,7 @@ function serveClients(
 
 /**
  * Serves the project's session. Its clients are answered while it opens; lists and calls wait for it. `ended` rejects if it
- * cannot open.
+ * cannot open, and with `LockMismatch` if a list differs from a frozen lock later.
  */
 export async function startSession(
   transport: "stdio" | HttpTransport,
@@ -151,16 +152,17 @@ export async function startSession(
     return ending;
   };
   let isOpen = false;
-  opening.then(
-    ({ problems }) => {
-      isOpen = true;
-      problems.forEach(report);
-    },
-    (error: unknown) => {
-      if (ending === undefined) fault = { error };
-      void close();
-    },
-  );
+  const fail = (error: unknown) => {
+    if (!closing.signal.aborted) fault = { error };
+    void close();
+  };
+  opening.then((session) => {
+    isOpen = true;
+    session.problems.forEach(report);
+    // It ends by itself if a list differs from a frozen lock.
+    const { closing: ended } = Session.partsOf(session).resources;
+    whenAborted(ended, () => fail(ended.reason));
+  }, fail);
   const ended = running.ended.then(close).then(() => {
     if (fault !== undefined) throw fault.error;
   });

@@ -16,7 +16,7 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
 import type { CallScope } from "./invocation.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
-import { sendRequest } from "./server-requests.ts";
+import { keepRunning, sendRequest } from "./server-requests.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import { describeServerExit, type PlannedServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
@@ -93,7 +93,10 @@ export class PromptCalls {
     const { signal = this.#closing } = options;
     const { name } = candidate.prompt;
     const run = (round?: InputRound) => this.ask(state, candidate, args, options, scope, round);
-    return answerWithHost<PromptResult>(name, run, scope.ask, AbortSignal.any([this.#closing, signal]));
+    const either = AbortSignal.any([this.#closing, signal]);
+    const { route } = candidate;
+    const server = route.by === "server" ? route.server : undefined;
+    return keepRunning(server, () => answerWithHost<PromptResult>(name, run, scope.ask, either));
   }
 
   /** The same with valid arguments, for a scope and one round; resolves with what the prompt asks. */

@@ -11,7 +11,7 @@ import type { TimeLimit } from "../runtime/time-limit.ts";
 import { answerWithHost, askInScope } from "./host-input.ts";
 import type { CallScope } from "./invocation.ts";
 import { PromptCalls } from "./prompt-calls.ts";
-import { sendRequest } from "./server-requests.ts";
+import { keepRunning, sendRequest } from "./server-requests.ts";
 import { findRoute, type ResourceRoute } from "./session-reads.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCalls } from "./tool-calls.ts";
@@ -77,7 +77,9 @@ export class ResourceCalls {
     const closing = this.#closing;
     const signal = AbortSignal.any([closing, options.signal ?? closing]);
     const run = (round?: InputRound) => this.ask(state, route, uri, options, own, round);
-    const { contents } = await answerWithHost<ReadAnswer>(uri, run, own.ask, signal);
+    const server = route.by === "server" ? route.from.server : undefined;
+    const answer = await keepRunning(server, () => answerWithHost<ReadAnswer>(uri, run, own.ask, signal));
+    const { contents } = answer;
     return { contents };
   }
 

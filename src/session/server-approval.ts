@@ -9,7 +9,7 @@ import type { ServerLists } from "../mcp/client/server-lists.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
-import type { SessionServer } from "./session-servers.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
 
 type Listed = AdvertisedTool | AdvertisedPrompt | AdvertisedResource | AdvertisedResourceTemplate;
 
@@ -39,6 +39,24 @@ interface Offer {
 }
 
 /**
+ * An approved entry of a server that starts with the session: what the lock records of it is as the lock has it, so that it is
+ * the same to the byte for a server that has not started; the rest, which no model sees, is as the server says.
+ */
+function asRecorded<One extends Listed>(listed: One, approved: One): One {
+  const {
+    title,
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    arguments: _,
+    mimeType,
+    ...others
+  } = listed as unknown as Record<string, unknown>;
+  return { ...approved, ...others };
+}
+
+/**
  * What the lock says about the lists of one server of a state. A server that has not run offers what the lock approves, and
  * afterwards what is left of that; one that starts with the session offers what it lists itself.
  */
@@ -47,37 +65,35 @@ export class ServerApproval {
   readonly #plan: ServerPlan;
   readonly #server: SessionServer;
   readonly #approved: ListedServer | undefined;
+  /** Whether the server starts when it is needed. */
+  readonly isLazy: boolean;
   readonly #isDenied: IsDenied;
   #comparedLists: ServerLists | undefined;
   #offer: Offer | undefined;
 
-  /** `approved`: what the lock approves of a server that starts when it is needed. */
+  /** `approved`: what the lock approves; needed for a server that `isLazy`. */
   constructor(
     gate: Gate,
-    plan: ServerPlan,
-    server: SessionServer,
-    approved: ListedServer | undefined,
+    { plan, server }: PlannedServer,
+    { approved, isLazy }: { approved: ListedServer | undefined; isLazy: boolean },
     isDenied: IsDenied,
   ) {
     this.#gate = gate;
     this.#plan = plan;
     this.#server = server;
     this.#approved = approved;
+    this.isLazy = isLazy;
     this.#isDenied = isDenied;
-  }
-
-  /** Whether the server starts when it is needed. */
-  get isLazy(): boolean {
-    return this.#approved !== undefined;
   }
 
   /** `undefined` while nothing is known of the server. Throws `TrailblazeError` `LockMismatch`. */
   get offer(): Offer | undefined {
-    const { lists = this.#approved?.lists, instructions } = this.#server;
+    const approved = this.isLazy ? this.#approved : undefined;
+    const { lists = approved?.lists, instructions } = this.#server;
     if (lists === undefined) return undefined;
     if (this.#comparedLists !== lists) {
-      const isApproved = lists === this.#approved?.lists;
-      const listed = isApproved ? this.#approved : { lists, instructions };
+      const isApproved = lists === approved?.lists;
+      const listed = isApproved ? approved : { lists, instructions };
       const verdict = this.#gate.checkList(this.#plan, listed, this.#isDenied);
       const offered = isApproved ? lists : this.#keepApproved(lists, verdict.refused);
       this.#offer = { lists: this.#gate.sortsTools ? sortLists(offered) : offered, verdict };
@@ -105,6 +121,16 @@ export class ServerApproval {
     if (problem !== undefined) throw new TrailblazeError(problem);
   }
 
+  /** Whether `refuse` throws. */
+  refuses(kind: "tool" | "prompt" | "resource", name: string): boolean {
+    try {
+      this.refuse(kind, name);
+      return false;
+    } catch {
+      return true;
+    }
+  }
+
   #findRefusal(kind: "tool" | "prompt" | "resource", name: string): Problem | undefined {
     const { refusal, refused, vanished } = this.#offer?.verdict ?? noVerdict;
     const { tools, prompts, resources, resourceTemplates } = this.#comparedLists ?? noLists;
@@ -117,16 +143,17 @@ export class ServerApproval {
     return refusal ?? (listed && refused.get(listed)) ?? gone?.problem;
   }
 
-  /**
-   * The lists of a server that has run, with its approved entries as the lock has them: what models see does not change when
-   * it starts.
-   */
+  /** The lists of a server that has run, with its approved entries as the lock has them: what models see does not change. */
   #keepApproved(lists: ServerLists, refused: ReadonlyMap<object, Problem>): ServerLists {
     const approved = this.#approved?.lists;
     if (approved === undefined) return lists;
     const keep = <One extends Listed>(listed: readonly One[], known: readonly One[]): One[] => {
       const before = new Map(known.map((one) => [keyOf(one), one]));
-      return listed.map((one) => (refused.has(one) ? one : (before.get(keyOf(one)) ?? one)));
+      return listed.map((one) => {
+        const kept = refused.has(one) ? undefined : before.get(keyOf(one));
+        if (kept === undefined) return one;
+        return this.isLazy ? kept : asRecorded(one, kept);
+      });
     };
     return {
       tools: keep(lists.tools, approved.tools),

@@ -15,13 +15,29 @@ export async function connect(
   server: SessionServer,
   { signal, limits = [] }: RequestLimits,
 ): Promise<ConnectedServer> {
-  const ready = server.start();
-  // During a restart after an exit, a request waits within its own time.
-  const ends = server.startsForRequests ? limits.map((limit) => limit.pause()) : [];
+  let ends: (() => void)[] = [];
   try {
-    return await abortable(signal, () => ready);
+    return await abortable(signal, () => {
+      const ready = server.start();
+      // During a restart after an exit, a request waits within its own time.
+      if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
+      return ready;
+    });
   } finally {
     for (const end of ends) end();
+  }
+}
+
+/** Runs what sends several requests to a server, if one answers: it does not end for want of requests between them. */
+export async function keepRunning<Answer>(
+  server: SessionServer | undefined,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  server?.beginRequest();
+  try {
+    return await run();
+  } finally {
+    server?.endRequest();
   }
 }
 
@@ -40,12 +56,9 @@ export async function sendRequest<Answer>(
   send: (connected: ConnectedServer) => Promise<Answer>,
 ): Promise<Answer> {
   if (server.exit !== undefined) throw new Error(describeServerExit(plan.label, server.exit));
-  server.beginRequest();
-  try {
+  return keepRunning(server, async () => {
     const connected = server.current ?? (await connect(server, limits));
     approval?.refuse(kind, name);
-    return await send(connected);
-  } finally {
-    server.endRequest();
-  }
+    return send(connected);
+  });
 }

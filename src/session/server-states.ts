@@ -99,7 +99,11 @@ export class ServerStates {
     refuse(entry);
     const { server } = entry;
     if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
-    await server?.start({ forced: true });
+    if (server === undefined) {
+      const reason = "the calls that the session is for do not need it";
+      throw failure("ServerStartFailed", { label, reason });
+    }
+    await server.start({ forced: true });
     // What it lists may exclude it.
     refuse(find() ?? entry);
   }

@@ -18,9 +18,9 @@ import {
   type UnexpectedExit,
 } from "../problems/index.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { notifyHost } from "../runtime/late-reports.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ServerApproval } from "./server-approval.ts";
+import { ServerWatches, type WantedWatch } from "./server-watches.ts";
 
 /** What a server needs from its session. */
 export interface SessionServerOptions {
@@ -88,16 +88,15 @@ export class SessionServer {
   #holders = 0;
   #lists: ServerLists | undefined;
   #startFault: unknown;
-  readonly #watches = new Set<{ uri: string; changed(): void; end(): void }>();
+  readonly #watches = new ServerWatches();
   /** The failed start for a request, and until when requests fail with it. */
   #failed: { error: unknown; until: number } | undefined;
   #startsForRequests = false;
   #requests = 0;
   #cancelIdle = () => {};
+  #idleMs: number | undefined;
   /** Settles when the process that was idle has ended. */
   #ending: Promise<void> | undefined;
-  /** After how long without a request it ends, in milliseconds; `undefined`: never. */
-  idleMs: number | undefined;
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
   /** How it exited, if it is not restarted. */
@@ -167,16 +166,23 @@ export class SessionServer {
   /** Notes a request, which it does not end before. Call `endRequest` once. */
   beginRequest(): void {
     this.#requests += 1;
-    if (this.idleMs !== undefined) this.#cancelIdle();
+    if (this.#idleMs !== undefined) this.#cancelIdle();
   }
 
   endRequest(): void {
     this.#requests -= 1;
-    if (this.idleMs !== undefined) this.#awaitIdle();
+    if (this.#idleMs !== undefined) this.#awaitIdle();
+  }
+
+  /** After how long without a request it ends, from now on. Milliseconds; `undefined`: never. */
+  set idleMs(idleMs: number | undefined) {
+    if (idleMs === this.#idleMs) return;
+    this.#idleMs = idleMs;
+    this.#awaitIdle();
   }
 
   #awaitIdle(): void {
-    const { idleMs } = this;
+    const idleMs = this.#idleMs;
     this.#cancelIdle();
     if (idleMs === undefined || this.#requests > 0 || this.#current === undefined) return;
     this.#cancelIdle = this.#options.clock.after(idleMs, () => this.#endIdle());
@@ -187,7 +193,7 @@ export class SessionServer {
     if (this.#requests > 0 || this.#closing || this.#current === undefined) return;
     this.#current = undefined;
     this.#connected = undefined;
-    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
+    this.#revoke();
     const ending = this.#starting
       ?.close()
       .catch(() => {})
@@ -203,7 +209,8 @@ export class SessionServer {
       return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
     }
     const { label, key } = this.#plan;
-    this.#token = this.#options.callback()?.issueToken(key);
+    const token = this.#options.callback()?.issueToken(key);
+    this.#token = token;
     let isNoisy = false;
     const invalid: { name: string; reason: string }[] = [];
     const problems: Problem[] = [];
@@ -226,15 +233,20 @@ export class SessionServer {
       this.#lists = takeLists(server);
       this.invalidTools = invalid;
       this.listProblems = problems;
-      for (const watch of this.#watches) watch.end = server.watchResource(watch.uri, watch.changed);
+      this.#watches.join(server);
       void server.exit.then((exit) => this.#onExit(server, exit));
       this.#awaitIdle();
       return server;
     });
     // Who waits for it sees the failure; without anybody, it must not count as unhandled.
-    connected.catch(() => {});
+    connected.catch(() => this.#revoke(token));
     this.#starting = starting;
     return connected;
+  }
+
+  /** Takes the token of its callbacks away from a process that has ended, or ends. */
+  #revoke(token = this.#token): void {
+    if (token !== undefined) this.#options.callback()?.revokeToken(token);
   }
 
   #place() {
@@ -248,11 +260,10 @@ export class SessionServer {
     this.#current = undefined;
     this.#cancelIdle();
     if (this.#closing) return;
-    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
+    this.#revoke();
     const before = this.#said;
     this.#restart(exit, () => {
-      // What it tells of may have changed meanwhile.
-      for (const { changed } of this.#watches) notifyHost(changed);
+      this.#watches.tellAll();
       void this.#compare(before).catch(() => {});
     });
   }
@@ -305,17 +316,13 @@ export class SessionServer {
    * Calls `changed` after each change of a resource that the server tells of, and after a restart, until the returned function
    * is called. Until then, the server does not end for want of calls.
    */
-  watchResource(uri: string, changed: () => void): () => void {
-    const end = this.#current?.watchResource(uri, changed) ?? (() => {});
-    const watch = { uri, changed, end };
-    this.#watches.add(watch);
+  watchResource(wanted: WantedWatch): () => void {
+    const end = this.#watches.add(wanted, this.#current);
     this.beginRequest();
     // It joins the watch when it is ready; a failure is for the next call to tell.
     this.start().catch(() => {});
     return () => {
-      if (!this.#watches.delete(watch)) return;
-      watch.end();
-      this.endRequest();
+      if (end()) this.endRequest();
     };
   }
 
@@ -363,9 +370,9 @@ export class SessionServer {
     };
   }
 
-  /** The running server; `undefined` while it starts. */
+  /** The running server; `undefined` while it starts, or is compared with the lock. */
   get current(): ConnectedServer | undefined {
-    return this.#current;
+    return this.#startsForRequests ? undefined : this.#current;
   }
 
   /** Settles when its start has; `undefined` while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
@@ -378,7 +385,7 @@ export class SessionServer {
     if (!this.#closing) this.#options.onClosed();
     this.#closing = true;
     this.#cancelIdle();
-    if (this.#token !== undefined) this.#options.callback()?.revokeToken(this.#token);
+    this.#revoke();
     await Promise.all([this.#starting?.close().catch(() => {}), this.#ending]);
   }
 }

@@ -1,5 +1,6 @@
 import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { AskInput } from "./host-input.ts";
@@ -97,11 +98,11 @@ export class Session implements AsyncDisposable {
    * Starts a server now, which would start when it is needed; resolves when it is ready. `label`: its name in the config, or its
    * qualified name. Trust level: execution.
    *
-   * Rejects with a `TrailblazeError` `ServerNotFound`, `ServerStartFailed`, `NotApproved` or `SessionClosed`.
+   * Rejects with a `TrailblazeError` `ServerNotFound`, `ServerStartFailed`, `NotApproved`, `LockMismatch` or `SessionClosed`.
    */
   async start(label: string): Promise<void> {
-    this.#parts.resources.closing.throwIfAborted();
-    return this.#parts.state().startServer(String(label));
+    const { closing } = this.#parts.resources;
+    return abortable(closing, () => this.#parts.state().startServer(String(label)));
   }
 
   /** Every tool that is installed but not registered, and why. */
@@ -141,9 +142,11 @@ export class Session implements AsyncDisposable {
    * execution.
    *
    * Resolves even if the tool fails: `variant` says how the call ended. Arguments that are no object, as models sometimes
-   * write, are such a failure, and `undefined` is `{}`. For the tools in `InstalledTools`, which `trailblaze types` declares, the
-   * compiler checks the arguments. Rejects with a `TrailblazeError` `ToolNotFound`,
-   * `ServerNotFound`, `AmbiguousName` or `SessionClosed`, or with the reason of `signal`.
+   * write, are such a failure, and `undefined` is `{}`. If a server had to start for the call and could not, or lists the tool
+   * otherwise than approved, `details.code` is `ServerStartFailed`, `NotApproved` or `LockOutdated`. For the tools in
+   * `InstalledTools`, which `trailblaze types` declares, the compiler checks the arguments. Rejects with a `TrailblazeError`
+   * `ToolNotFound`, `ServerNotFound`, `AmbiguousName`, `NotApproved`, `LockMismatch` or `SessionClosed`, or with the reason of
+   * `signal`.
    */
   async callTool<Name extends ToolName>(
     name: Name,
@@ -186,7 +189,8 @@ export class Session implements AsyncDisposable {
    * level: execution.
    *
    * Rejects with a `TrailblazeError` `PromptNotFound`, `InvalidArguments` for a missing argument or one that is no string,
-   * `PromptFailed`, `NameCollision` or `SessionClosed`, or with the reason of `signal`.
+   * `PromptFailed`, `InputRequired`, `NameCollision` or `SessionClosed`, or with the reason of `signal`. For a prompt of a server
+   * also with `NotApproved`, or, if it starts for this, with `ServerStartFailed` or `LockMismatch`.
    */
   async getPrompt(
     name: string,
@@ -207,8 +211,9 @@ export class Session implements AsyncDisposable {
    * What a resource contains, by its URI: one of `resources`, one that a template has, or one that a result links to. Bytes
    * are in base64. Trust level: execution.
    *
-   * Rejects with a `TrailblazeError` `ResourceNotFound`, `InvalidArguments`, `ResourceFailed` or `SessionClosed`, or with the
-   * reason of `signal`.
+   * Rejects with a `TrailblazeError` `ResourceNotFound`, `InvalidArguments`, `ResourceFailed`, `InputRequired` or
+   * `SessionClosed`, or with the reason of `signal`. For a resource of a server also with `NotApproved`, or, if it starts for
+   * this, with `ServerStartFailed` or `LockMismatch`.
    */
   async readResource(uri: string, options: ReadOptions = {}): Promise<ResourceResult> {
     this.#parts.resources.closing.throwIfAborted();

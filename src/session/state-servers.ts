@@ -84,11 +84,12 @@ export class StateServers {
   ): Promise<PlannedServer> {
     const { processes, config, startsAll } = this.#context;
     const { gate } = this;
+    const approved = gate?.findApproved(plan);
     const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
-    const approved = mayBeLazy ? gate?.findApproved(plan) : undefined;
-    if (approved === undefined) await processes.prepare();
+    const isLazy = mayBeLazy && approved !== undefined;
+    if (!isLazy) await processes.prepare();
     const added = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
-      isLazy: approved !== undefined,
+      isLazy,
       idleMs: preferred.idleMs ?? config.serversIdleMs,
     });
     const { server } = added;
@@ -98,7 +99,7 @@ export class StateServers {
     // `tools` of a server in the config is only about its tools.
     const isDenied: IsDenied = (name, list) =>
       list === "tools" ? explainDenied(plan, name, isToolAllowed) !== undefined : !isToolAllowed(name);
-    const approval = new ServerApproval(gate, plan, server, approved, isDenied);
+    const approval = new ServerApproval(gate, added, { approved, isLazy }, isDenied);
     this.#approvals.set(server, approval);
     return { ...added, approval };
   }

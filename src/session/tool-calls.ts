@@ -189,6 +189,9 @@ export class ToolCalls {
     };
     const { route, tool, meta } = candidate;
     this.#running.add(invocation);
+    const server = route.by === "server" ? route.server : undefined;
+    // Until its last round, in which it may ask the user.
+    server?.beginRequest();
     const endCall = state.beginCall();
     try {
       const isAgain = options.input !== undefined || options.state !== undefined;
@@ -208,6 +211,7 @@ export class ToolCalls {
       listeners.end();
       limit.end();
       this.#running.remove(id);
+      server?.endRequest();
       endCall();
       release?.();
     }
@@ -272,7 +276,6 @@ export class ToolCalls {
     const { label, key, pack } = plan;
     if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
     let callback: CallbackEndpoint | undefined;
-    server.beginRequest();
     try {
       const connected = server.current ?? (await connect(server, { signal, limits: scope.limits }));
       approval?.refuse("tool", advertisedName);
@@ -304,7 +307,6 @@ export class ToolCalls {
       return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
     } finally {
       callback?.endInvocation(id);
-      server.endRequest();
     }
   }
 

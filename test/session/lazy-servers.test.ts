@@ -1,9 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { openSessionByRules } from "../../src/session/open-session.ts";
-import type { CommandSessionOptions } from "../../src/session/session-options.ts";
+import { describe, expect, test } from "vitest";
 import {
   listed,
   lockEverything,
@@ -11,51 +9,11 @@ import {
   readLockText,
   warehouse,
 } from "../approval/support/locked-project.ts";
-import { isRunning, readPids } from "../support/processes.ts";
+import { isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { createManualClock } from "./support/manual-clock.ts";
+import { configOf, makeLocked, namesOf, open, openWithClock, pidsOf, tools, write } from "./support/lazy.ts";
 import { makeProject, openForTest, probe, probeServer } from "./support/session.ts";
-
-type Env = Readonly<Record<string, string>>;
-
-/** A config with the server `a`: values of its environment change without its launch. */
-const configOf = (env: Env = {}, entry: object = {}, more: object = {}) => ({
-  logDir: "logs",
-  mcpServers: {
-    a: {
-      ...{ command: process.execPath, args: [probeServer] },
-      env: { ...{ PROBE_PIDS: "pids", PROBE_PREFIX: "a", PROBE_TOOLS: "", PROBE_WAIT: "go" }, ...env },
-      ...entry,
-    },
-  },
-  ...more,
-});
-
-const write = (cwd: string, config: object) =>
-  writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
-
-/** A project whose lock approves what its servers list. */
-async function makeLocked(config: object = configOf(), packs: Parameters<typeof makeProject>[0] = {}) {
-  const cwd = makeProject(packs);
-  write(cwd, config);
-  await lockEverything(cwd);
-  rmSync(join(cwd, "pids"), { force: true });
-  return cwd;
-}
-
-const pidsOf = (cwd: string) => readPids(join(cwd, "pids"));
-const open = (cwd: string, options: Parameters<typeof openForTest>[1] = {}) =>
-  openForTest(cwd, { config: "trailblaze.config.json", start: "lazy", ...options });
-const openWithClock = async (cwd: string, options: CommandSessionOptions = {}) => {
-  const clock = createManualClock();
-  const given = { cwd, config: "trailblaze.config.json", start: "lazy" as const, ...options };
-  const session = await openSessionByRules(given, { userServers: "needed", clock });
-  onTestFinished(() => session.close());
-  return { session, clock };
-};
-const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
-const tools = (...all: object[]) => ({ PROBE_TOOLS: JSON.stringify(all) });
 
 describe("a server that starts when it is needed", () => {
   test("is offered from the lock as it is when it starts with the session, and starts at its first call", async () => {

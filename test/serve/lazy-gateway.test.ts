@@ -1,0 +1,186 @@
+// A served session whose servers start when they are needed. Each server ends with its session.
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  ElicitRequestSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { expect, onTestFinished, test } from "vitest";
+import { startSession } from "../../src/serve/start-session.ts";
+import { listed } from "../approval/support/locked-project.ts";
+import { listingConfig, makeLocked, namesOf, pidsOf, writeListing } from "../session/support/lazy.ts";
+import { isRunning } from "../support/processes.ts";
+import { waitUntil } from "../support/wait-until.ts";
+
+const row = { uriTemplate: "docs://{page}", name: "page" };
+const listing = {
+  tools: ["say", "touch", "ask"].map((name) => listed(name)),
+  prompts: [{ name: "topic", arguments: [{ name: "x" }] }],
+  resources: [{ uri: "docs://index", name: "index" }],
+  resourceTemplates: [row],
+};
+
+const makeProject = (entry: object = {}) =>
+  makeLocked(listingConfig(["a"], entry), {}, { "a.json": listing });
+
+/** One with two servers that end when they are idle. */
+const makeIdle = () =>
+  makeLocked(
+    listingConfig(["a", "b"], { idleMs: 40 }),
+    {},
+    {
+      "a.json": listing,
+      "b.json": { tools: [listed("other")] },
+    },
+  );
+
+const pidOf = (result: unknown) =>
+  Number(JSON.parse((result as { content: { text: string }[] }).content[0]?.text ?? "").pid);
+
+/** Lets more time pass than a server may be idle: resolves when the other one has ended. */
+async function outlastIdle(client: Client) {
+  const pid = pidOf(await client.callTool({ name: "other", arguments: {} }));
+  await waitUntil(() => !isRunning(pid));
+}
+
+async function serve(cwd: string, options: Partial<Parameters<typeof startSession>[1]> = {}) {
+  const running = await startSession({ port: 0 }, { cwd, config: "trailblaze.config.json", ...options });
+  running.ended.catch(() => {});
+  onTestFinished(() => running.close());
+  const url = new URL(running.url ?? "");
+  const info = { name: "test", version: "1.0.0" };
+  const asks = { capabilities: { elicitation: { form: {} } } };
+  const legacy = new Client(info, asks);
+  onTestFinished(() => legacy.close());
+  await legacy.connect(new StreamableHTTPClientTransport(url) as never);
+  const modern = new ModernClient(info, { versionNegotiation: { mode: "auto" }, ...asks });
+  onTestFinished(() => modern.close());
+  await modern.connect(new ModernHttp(url) as never);
+  return { running, legacy, modern };
+}
+
+const traceOf = (cwd: string) =>
+  existsSync(join(cwd, "trace")) ? readFileSync(join(cwd, "trace"), "utf8").trim().split("\n") : [];
+
+test("a served session is lazy by default, and clients hear what a first start takes away", async () => {
+  const cwd = await makeProject();
+  const { legacy, modern } = await serve(cwd);
+  const heard: string[] = [];
+  legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
+  modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
+  await modern.listen({ toolsListChanged: true });
+  for (const client of [legacy, modern]) {
+    expect(namesOf((await client.listTools()).tools)).toEqual(["ask", "say", "touch"]);
+    expect(namesOf((await client.listPrompts()).prompts)).toEqual(["topic"]);
+    expect((await client.listResources()).resources).toMatchObject([{ uri: "docs://index" }]);
+  }
+  expect(pidsOf(cwd)).toEqual([]);
+  writeListing(cwd, {
+    ...listing,
+    tools: [listed("say"), listed("touch", { title: "Poison" }), listed("new")],
+  });
+  const calls = await Promise.all(
+    [legacy, modern].map((client) => client.callTool({ name: "touch", arguments: {} })),
+  );
+  for (const call of calls)
+    expect(call).toMatchObject({ isError: true, _meta: { trailblaze: { code: "NotApproved" } } });
+  await expect.poll(() => heard.toSorted()).toEqual(["legacy", "modern"]);
+  for (const client of [legacy, modern]) {
+    expect(namesOf((await client.listTools()).tools)).toEqual(["say"]);
+    await expect(client.callTool({ name: "say", arguments: {} })).resolves.not.toHaveProperty("isError");
+    await expect(client.callTool({ name: "touch", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+  }
+  expect(pidsOf(cwd)).toHaveLength(1);
+  expect(traceOf(cwd).filter((line) => line === "tools/call")).toHaveLength(2);
+});
+
+test("a subscription starts its server, keeps it running, and is not made to what the lock refuses", async () => {
+  const cwd = await makeIdle();
+  const { legacy, modern } = await serve(cwd);
+  const heard: string[] = [];
+  legacy.setNotificationHandler(
+    ResourceUpdatedNotificationSchema,
+    ({ params }) => void heard.push(`legacy ${params.uri}`),
+  );
+  modern.setNotificationHandler(
+    "notifications/resources/updated",
+    ({ params }) => void heard.push(`modern ${params.uri}`),
+  );
+  const uris = ["docs://index", "docs://1"];
+  for (const uri of uris) await legacy.subscribeResource({ uri });
+  const listening = await modern.listen({ resourceSubscriptions: uris });
+  await waitUntil(() => traceOf(cwd).filter((line) => line.startsWith("resources/subscribe")).length === 2);
+  const subscribed = pidOf(await legacy.callTool({ name: "touch", arguments: { uri: "docs://1" } }));
+  await expect.poll(() => heard.toSorted()).toEqual(["legacy docs://1", "modern docs://1"]);
+  await outlastIdle(legacy);
+  expect(isRunning(subscribed)).toBe(true);
+  await listening.close();
+  for (const uri of uris) await legacy.unsubscribeResource({ uri });
+  await waitUntil(() => !isRunning(subscribed));
+  writeListing(cwd, {
+    ...listing,
+    resources: [{ uri: "docs://index", name: "poison" }],
+    resourceTemplates: [{ ...row, title: "Poison" }],
+  });
+  rmSync(join(cwd, "trace"));
+  for (const uri of uris) await legacy.subscribeResource({ uri }).catch(() => {});
+  await legacy.callTool({ name: "say", arguments: {} });
+  await expect.poll(async () => (await legacy.listResources()).resources).toEqual([]);
+  expect(traceOf(cwd).filter((line) => line.startsWith("resources/subscribe"))).toEqual([]);
+});
+
+test.each(["legacy", "modern"] as const)("a server is not ended while a %s client is asked", async (era) => {
+  const cwd = await makeIdle();
+  const { legacy, modern } = await serve(cwd);
+  const answer = async () => {
+    await outlastIdle(legacy);
+    return { action: "accept" as const, content: { name: "Ada" } };
+  };
+  legacy.setRequestHandler(ElicitRequestSchema, answer);
+  modern.setRequestHandler("elicitation/create", answer);
+  const client = era === "legacy" ? legacy : modern;
+  const { content } = (await client.callTool({ name: "ask", arguments: {} })) as {
+    content: { text: string }[];
+  };
+  expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({ content: { name: "Ada" } });
+  await waitUntil(() => pidsOf(cwd).filter(isRunning).length === 0);
+  expect(pidsOf(cwd)).toHaveLength(2);
+});
+
+test("completions start a server, and share its failed start with the rest", async () => {
+  const cwd = await makeProject();
+  const { legacy, modern } = await serve(cwd);
+  const complete = (client: typeof legacy | typeof modern, ref: object) =>
+    (client as Client).complete({ ref: ref as never, argument: { name: "x", value: "" } });
+  const refs = [
+    { type: "ref/prompt", name: "topic" },
+    { type: "ref/resource", uri: row.uriTemplate },
+  ];
+  writeFileSync(join(cwd, "broken"), "");
+  for (const client of [legacy, modern])
+    for (const ref of refs) await expect(complete(client, ref)).rejects.toThrow("exited with code 9");
+  await expect(legacy.getPrompt({ name: "topic" })).rejects.toThrow("exited with code 9");
+  await expect(modern.readResource({ uri: "docs://1" })).rejects.toThrow("exited with code 9");
+  expect(pidsOf(cwd)).toHaveLength(1);
+  rmSync(join(cwd, "broken"));
+  const other = await serve(cwd);
+  for (const ref of refs)
+    expect((await complete(other.modern, ref)).completion.values).toEqual(["suggested"]);
+  expect(pidsOf(cwd)).toHaveLength(2);
+});
+
+test("a list that differs from a frozen lock ends what is served", async () => {
+  const cwd = await makeProject();
+  const { legacy, running } = await serve(cwd, { lock: "frozen" });
+  writeListing(cwd, { ...listing, tools: [listed("say", { title: "Changed" })] });
+  await expect(legacy.callTool({ name: "say", arguments: {} })).rejects.toThrow("The session has ended");
+  await expect(running.ended).rejects.toMatchObject({ code: "LockMismatch" });
+  expect(pidsOf(cwd).filter(isRunning)).toEqual([]);
+});
