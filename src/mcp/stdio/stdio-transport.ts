@@ -8,7 +8,7 @@ import { readLine } from "./read-line.ts";
 /** Why the connection ended: its input ended, its output closed, or it was closed by us. */
 export type StdioEnd = "input" | "output" | "closed";
 
-/** How many characters wait for the end of the turn; more are written at once. */
+/** How many characters of answers may wait for the end of a turn. */
 const mostJoined = 64 * 1024;
 
 /**
@@ -113,14 +113,17 @@ export class StdioTransport implements Transport {
     this.#onEnd("closed");
   }
 
-  /** Messages of one turn of the event loop are written together: each write costs as much as making a short answer. */
-  #write(message: unknown): Promise<void> {
+  /**
+   * Answers of one turn of the event loop are written together: each write costs as much as making a short answer. Other messages
+   * are written at once, because code of a pack may block the event loop after it has reported its progress.
+   */
+  #write(message: object): Promise<void> {
     if (!this.#canWrite) return Promise.resolve();
     return new Promise((resolve) => {
       this.#unsent += `${JSON.stringify(message)}\n`;
       this.#unwritten++;
       this.#whenWritten.push(resolve);
-      if (this.#unsent.length > mostJoined) this.#flush();
+      if ("method" in message || this.#unsent.length > mostJoined) this.#flush();
       else if (this.#whenWritten.length === 1) process.nextTick(this.#flush);
     });
   }

@@ -301,6 +301,25 @@ test("progress of a call arrives before its answer", async () => {
   expect(served.messages().map(({ id }) => id)).toEqual([1, undefined, undefined, undefined, 2]);
 });
 
+test("answers of one turn are written together, and notifications at once", async () => {
+  const written: string[] = [];
+  const output = new Writable({
+    write: (chunk, _encoding, done) => {
+      written.push(String(chunk));
+      done();
+    },
+  });
+  const served = await serve({ output });
+  const idsIn = (text: string) => text.match(/"id":\d+|"progress":\d/g)?.map((match) => match.split(":")[1]);
+  const pings = Array.from({ length: 50 }, (_, index) => ({ jsonrpc: "2.0", id: index + 2, method: "ping" }));
+  served.say(...begin);
+  await expect.poll(() => written.map(idsIn)).toEqual([["1"]]);
+  served.input.write(pings.map((ping) => `${JSON.stringify(ping)}\n`).join(""));
+  await expect.poll(() => written.slice(1).map(idsIn)).toEqual([pings.map(({ id }) => String(id))]);
+  served.say(calling("progress", 60));
+  await expect.poll(() => written.slice(2).map(idsIn)).toEqual([["1"], ["2"], ["3"], ["60"]]);
+});
+
 test("a stdio session has one UUID", async () => {
   const served = await serve();
   served.say(...begin);
