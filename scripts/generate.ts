@@ -2,7 +2,7 @@
 // packages to the project's home. `npm run generate` writes the files; tests compare them with the output.
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import { Ajv2020, type Options } from "ajv/dist/2020.js";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { z } from "zod";
 import { formatSchemaType } from "../src/author/types/schema-type.ts";
@@ -67,11 +67,12 @@ function generateValidators(
   return formatValidators(ajv, names, knownKeys, source);
 }
 
-function createAjv({ allErrors }: { allErrors: boolean }): Ajv2020 {
+function createAjv({ allErrors }: { allErrors: boolean }, more: Options = {}): Ajv2020 {
   return new Ajv2020({
     allErrors,
     allowUnionTypes: true,
     code: { esm: true, source: true, lines: true },
+    ...more,
   });
 }
 
@@ -132,23 +133,35 @@ function simplifyConfig(context: { jsonSchema: JsonSchema }): void {
   }
 }
 
-/** The keys of every object with named properties in a schema, by the JSON pointer of its rule for other keys. */
-function* findKnownKeys(node: unknown, pointer: string): Generator<[string, string[]]> {
-  if (typeof node !== "object" || node === null) return;
-  const { properties, additionalProperties } = node as JsonSchema;
-  if (additionalProperties !== undefined && typeof properties === "object" && properties !== null) {
-    yield [`${pointer}/additionalProperties`, Object.keys(properties)];
-  }
-  for (const [key, value] of Object.entries(node)) yield* findKnownKeys(value, `${pointer}/${key}`);
+/**
+ * Moves objects with named properties to `$defs`, so that each is checked by a function of its own: the engine compiles
+ * those of the parts that a config has, and not one of everything.
+ */
+function separateObjects(schema: JsonSchema): JsonSchema {
+  const $defs: Record<string, JsonSchema> = {};
+  const separate = (node: unknown, path: readonly string[]): unknown => {
+    if (typeof node !== "object" || node === null || Array.isArray(node)) return node;
+    const entries = Object.entries(node).map(([key, value]) => [key, separate(value, [...path, key])]);
+    const separated = Object.fromEntries(entries);
+    if (path.length === 0 || separated.properties === undefined || separated.type !== "object")
+      return separated;
+    const name = path.filter((key) => !/^(?:properties|items|additionalProperties)$/.test(key)).join(".");
+    $defs[name] = separated;
+    return { $ref: `#/$defs/${name}` };
+  };
+  return { ...(separate(schema, []) as JsonSchema), $defs };
 }
 
 function generateConfigValidator(): Validators {
   const { $schema, ...schema } = z.toJSONSchema(config, { io: "input", override: simplifyConfig });
   const properties = { ...schema.properties, packs: {}, builtIns: { type: "array" } };
-  const simplified = { ...schema, properties, $id: "validateConfig" };
-  const ajv = createAjv({ allErrors: true });
-  ajv.addSchema(simplified);
-  const knownKeys = Object.fromEntries(findKnownKeys(simplified, "#"));
+  const separated = separateObjects({ ...schema, properties, $id: "validateConfig" });
+  const ajv = createAjv({ allErrors: true }, { inlineRefs: false });
+  ajv.addSchema(separated);
+  const keysOf = (object: JsonSchema) => Object.keys(object.properties as JsonSchema);
+  const parts = Object.entries(separated.$defs as Record<string, JsonSchema>);
+  const knownKeys = Object.fromEntries(parts.map(([name, part]) => [name, keysOf(part)]));
+  knownKeys[""] = keysOf(separated);
   return formatValidators(ajv, { validateConfig: "validateConfig" }, knownKeys, "config-schema.ts");
 }
 

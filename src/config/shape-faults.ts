@@ -52,11 +52,17 @@ function hintForUnknownKey(path: Path, key: string): string | undefined {
   return "Remove it, or move the server to `mcpServers`, which accepts keys of clients.";
 }
 
-function describeUnknownKey({ schemaPath, params }: ValidatorError, path: Path): ConfigFault {
+/** The keys of the object at a path: the config, a part of it, or one of several servers, which have the same. */
+function keysAt(path: Path): readonly string[] {
+  const [part, _server, ...below] = path;
+  return knownKeys[[part, ...below].join(".")] ?? [];
+}
+
+function describeUnknownKey({ params }: ValidatorError, path: Path): ConfigFault {
   const key = String(params.additionalProperty);
   const owner = path.length === 0 ? "the config" : `\`${formatPath(path)}\``;
   const ofServer = path[0] === "servers" ? hintForUnknownKey(path, key) : undefined;
-  const hint = ofServer ?? suggest(key, knownKeys[schemaPath] ?? []) ?? hintForUnknownKey(path, key);
+  const hint = ofServer ?? suggest(key, keysAt(path)) ?? hintForUnknownKey(path, key);
   return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
 }
 

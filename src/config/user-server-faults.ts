@@ -155,7 +155,7 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
 }
 
 /** The keys of `mcpServers` that have an effect. */
-const pastedKeys = knownKeys["#/properties/mcpServers/additionalProperties/additionalProperties"] ?? [];
+const pastedKeys = knownKeys.mcpServers ?? [];
 
 /** The keys that have no effect on a remote server. */
 const programKeys = ["args", "cwd", "env", "legacyContext"];

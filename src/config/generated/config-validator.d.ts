@@ -1,6 +1,6 @@
 import type { Validator } from "../../extension-schema/validator.ts";
 
-/** The keys of each closed object, by the JSON pointer of the rule that closes it. */
+/** The keys of each object, by the keys that lead to it, joined by dots, without names of servers; `""` is the config. */
 export declare const knownKeys: Readonly<Record<string, readonly string[]>>;
 
 export declare const validateConfig: Validator;
