@@ -1,4 +1,5 @@
 import { defineConfig, type UserConfig } from "tsdown";
+import { loadWhenUsed } from "./scripts/load-when-used.ts";
 import { thirdPartyLicenses } from "./scripts/third-party-licenses.ts";
 
 const common = {
@@ -21,19 +22,73 @@ const childPrograms = [
   "src/runtime/returned-value.mjs",
 ];
 
-/** What both inspection and sessions need. Without a file of its own, `inspect` and `validate` would load all of a session. */
-const sharedModules = [
-  "cli/problem-text",
-  "config/server-entries",
-  "discovery/package-policy",
-  "expressions/(?:bundle-templates|compile-template|evaluation-budget|find-templates)",
-  "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
-  "inspection/(?:inspection-ports|place-problems|server-package)",
-  "json-schema/(?:check-budget|refuses-context|reserved-parameters)",
-  "qualified-names/(?:qualified-name|resolve-reference|similar-names)",
-  "validate/facts/(?:needed-files|resource-files)",
-];
-const isShared = new RegExp(`src/(?:${sharedModules.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
+/** Modules below `src`, by the ends of their paths. */
+const matchModules = (paths: readonly string[]) =>
+  new RegExp(`src/(?:${paths.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
+
+/**
+ * The files of the command, each loaded when something in it is first used. A file has its modules and what they import,
+ * unless a file above takes that: to find and open a file costs as much as reading 20 kB.
+ */
+const commandFiles = [
+  // What every command needs, and what files that are loaded later share with `list`.
+  {
+    name: "base",
+    test: matchModules([
+      "version",
+      "kinds",
+      "cli/(?:output|interrupted-changes)",
+      "problems/(?:text|syntax-hint|process-exit)",
+      "files/(?:discovery-port|inspection-port|make-folders)",
+    ]),
+  },
+  // The words of problems, which many projects do not have.
+  { name: "words", test: matchModules(["problems/(?:catalog|[a-z]+-problems)"]) },
+  // For projects of Yarn Plug'n'Play.
+  { name: "archives", test: matchModules(["files/read-archive"]) },
+  // For packs with a range or with copies.
+  { name: "semver", test: /node_modules[\\/]semver[\\/]/ },
+  { name: "list", test: matchModules(["cli/(?:parse-command-line|exit-code|commands/list)"]) },
+  // What calls share with opening a session.
+  {
+    name: "servers",
+    test: matchModules([
+      "cli/session/format-result",
+      "mcp/stdio/reserve-stdout",
+      "runtime/(?:abort-listeners|code-runners)",
+      "session/session-servers",
+    ]),
+  },
+  // What both inspection and sessions need.
+  {
+    name: "shared",
+    test: matchModules([
+      "cli/problem-text",
+      "config/server-entries",
+      "discovery/package-policy",
+      "expressions/(?:bundle-templates|compile-template|evaluation-budget|find-templates)",
+      "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
+      "inspection/(?:inspection-ports|place-problems|server-package)",
+      "json-schema/(?:check-budget|refuses-context|reserved-parameters)",
+      "qualified-names/(?:qualified-name|resolve-reference|similar-names)",
+      "validate/facts/(?:needed-files|resource-files)",
+    ]),
+  },
+  // What a session needs to start servers and to call, but not to open and list.
+  {
+    name: "calls",
+    test: matchModules([
+      "mcp/(?:client-message|find-request-id)",
+      "mcp/client/(?:answer-error|copy-arguments|incoming-message|json-depth|server-lists)",
+      "processes/(?:entry-watcher|find-program)",
+      "runtime/(?:bundle(?:-catches|-entry|-tools)?|convert-result|describe-refusal|input-rounds|invoke-tool|pack-resource)",
+      "runtime/(?:process-output|resource-contents|server-environment|time-limit|tool-code|tool-result)",
+      "session/(?:call-failure|host-input|missing-packages|program-content|project-follower|prompt-content)",
+      "session/(?:server-requests|session-change|search/(?:tool-index|words))",
+    ]),
+  },
+  { name: "session", test: matchModules(["session", "cli/session/session-command", "cli/commands/tools"]) },
+].map((file, index) => ({ ...file, priority: 100 - index }));
 
 export default defineConfig([
   {
@@ -65,26 +120,10 @@ export default defineConfig([
     // Without comments and white space, as Node reads every byte before it runs the first; names stay.
     minify: { compress: false, mangle: false, codegen: true },
     outputOptions: {
-      codeSplitting: {
-        groups: [
-          // What `list` needs only for packs with a range or with copies.
-          { name: "semver", test: /node_modules[\\/]semver[\\/]/, priority: 2 },
-          // What every command needs.
-          {
-            name: "base",
-            test: /src[\\/](?:version|cli[\\/](?:output|interrupted-changes))\.ts$/,
-            priority: 1,
-          },
-          // What every `list` needs, in one file: to find and open one costs as much as most of them hold.
-          { name: "list", test: /src[\\/]cli[\\/](?:parse-command-line|exit-code|commands[\\/]list)\.ts$/ },
-          { name: "shared", test: isShared },
-          // What every session needs, in one file, too.
-          { name: "session", test: /src[\\/](?:session|cli[\\/]session[\\/]session-command)\.ts$/ },
-        ],
-      },
+      codeSplitting: { groups: commandFiles },
     },
     copy: childPrograms.map((from) => ({ from, to: "dist/cli" })),
-    plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
+    plugins: [loadWhenUsed(), thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
   {
     ...common,
