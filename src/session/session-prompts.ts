@@ -128,7 +128,7 @@ export function resolvePrompt(
     registry: Registry;
   },
 ): PromptCandidate {
-  const wanted = qualify(name, registry);
+  const wanted = qualify(name, "prompt", registry);
   const named = prompts.filter(({ prompt }) => prompt.name === name);
   const found = named.length > 0 ? named : prompts.filter((one) => otherNamesOf(one).includes(wanted));
   const [only] = found;
@@ -159,10 +159,10 @@ export function resolvePrompt(
 }
 
 /** The qualified name that a reference means, or the name as it is. */
-function qualify(name: string, registry: Registry): string {
+export function qualify(name: string, kind: "prompt" | "server", registry: Registry): string {
   if (!name.includes("/")) return name;
   try {
-    return registry.resolve(name, { kind: "prompt" }).qualifiedName;
+    return registry.resolve(name, { kind }).qualifiedName;
   } catch (error) {
     if (error instanceof TrailblazeError) return name;
     throw error;

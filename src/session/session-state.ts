@@ -10,7 +10,7 @@ import { findRefusals } from "./excluded.ts";
 import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
-import { type PromptCandidate, resolvePrompt } from "./session-prompts.ts";
+import { type PromptCandidate, qualify, resolvePrompt } from "./session-prompts.ts";
 import type { ResourceCandidate, ResourceServer } from "./session-reads.ts";
 import {
   indexCandidates,
@@ -104,7 +104,7 @@ export class SessionState {
 
   /** Starts a server. Rejects with `TrailblazeError`: `ServerNotFound`, `ServerStartFailed`, or why it is excluded. */
   startServer(label: string): Promise<void> {
-    return this.#parts.servers.start(label);
+    return this.#parts.servers.start(qualify(label, "server", this.#parts.registry));
   }
 
   get candidates(): readonly ToolCandidate[] {

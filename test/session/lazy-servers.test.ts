@@ -113,7 +113,13 @@ describe("a server that starts when it is needed", () => {
     await session.start("a");
     await session.start("acme/data/warehouse");
     expect(session.servers.map(({ state }) => state)).toEqual(["running", "running"]);
-    await expect(session.start("b")).rejects.toMatchObject({ code: "ServerNotFound" });
+    for (const name of ["b", "warehouse", "acme/data", "acme/data@^2/warehouse", "acme/other/warehouse"])
+      await expect(session.start(name)).rejects.toMatchObject({ code: "ServerNotFound" });
+    for (const name of ["@acme/data/warehouse", "acme/data@^1.0/warehouse"]) {
+      const other = await open(cwd);
+      await other.start(name);
+      expect(other.servers.map(({ state }) => state)).toEqual(["idle", "running"]);
+    }
     write(cwd, configOf({ PROBE_TOOLS: "no JSON" }));
     const failing = await open(cwd);
     await expect(failing.start("a")).rejects.toMatchObject({ code: "ServerStartFailed" });
