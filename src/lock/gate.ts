@@ -4,6 +4,7 @@ import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { ListedKind } from "./server-entries.ts";
 
 /** What a server that has started says. */
 export interface ListedServer {
@@ -19,8 +20,8 @@ export interface ListVerdict {
   /** The entries of its lists that are left out. */
   refused: ReadonlyMap<object, Problem>;
   problems: Problem[];
-  /** Approved tools that the server does not list. */
-  vanished: { name: string; problem: Problem }[];
+  /** What is approved and the server does not list. Resources are named by their URIs or templates. */
+  vanished: { kind: ListedKind; name: string; problem: Problem }[];
   /** Why nothing of the server is used, and it is ended. */
   refusal?: Problem;
 }

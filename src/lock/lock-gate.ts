@@ -27,6 +27,7 @@ import { createListPolicy } from "./list-policy.ts";
 import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
 import { readApproved } from "./read-approved.ts";
+import { listedBy } from "./server-entries.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
@@ -344,22 +345,19 @@ export class LockGate implements Gate {
       ...{ refused, problems: verdict.problems, differences: this.#differences, isDenied },
     });
     const names = {
-      lists: tools.map(({ name }) => name),
-      prompts: lists.prompts.map(({ name }) => name),
-      resources: [
+      tool: new Set(tools.map(({ name }) => name)),
+      prompt: new Set(lists.prompts.map(({ name }) => name)),
+      resource: new Set([
         ...lists.resources.map(({ uri }) => uri),
         ...lists.resourceTemplates.map(({ uriTemplate }) => uriTemplate),
-      ],
+      ]),
     };
-    for (const key of ["lists", "prompts", "resources"] as const) {
-      const listed = new Set(names[key]);
-      for (const name of Object.keys(locked[key] ?? {})) {
-        if (listed.has(name)) continue;
-        const reason = "is approved, but the server no longer lists it";
-        const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
-        verdict.problems.push(problem);
-        if (key === "lists") verdict.vanished.push({ name, problem });
-      }
+    for (const [kind, name] of listedBy(locked)) {
+      if (names[kind].has(name)) continue;
+      const reason = "is approved, but the server no longer lists it";
+      const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
+      verdict.problems.push(problem);
+      verdict.vanished.push({ kind, name, problem });
     }
     return verdict;
   }

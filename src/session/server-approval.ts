@@ -139,7 +139,8 @@ export class ServerApproval {
     const listed =
       entries.find((one) => keyOf(one) === name) ??
       (kind === "resource" ? findTemplate(resourceTemplates, refused, name) : undefined);
-    const gone = kind === "tool" ? vanished.find((one) => one.name === name) : undefined;
+    // What a result links to need not be listed.
+    const gone = vanished.find((one) => kind !== "resource" && one.kind === kind && one.name === name);
     return refusal ?? (listed && refused.get(listed)) ?? gone?.problem;
   }
 

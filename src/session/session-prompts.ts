@@ -17,6 +17,7 @@ import {
   readPromptTexts,
 } from "./pack-prompt.ts";
 import { formatSource } from "./register-tools.ts";
+import { splitServerReference } from "./server-of-reference.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import type { Skipped } from "./session-tool.ts";
 
@@ -137,14 +138,17 @@ export function resolvePrompt(
     const sources = found.map(({ prompt }) => formatSource(prompt.source));
     throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, kind: "prompt" });
   }
+  const { label, tool: listed = "" } = splitServerReference(name) ?? {};
+  const server = config.subprocessServers.find((one) => one.name === label);
+  const offered = server && makeSafeName(addPrefix(server.choices.prefix ?? "", listed));
   const lost = skipped.find(
-    ({ name: own, source: { pack, item, server } }) =>
+    ({ name: own, source }) =>
       own === name ||
-      (pack !== undefined && server === undefined && wanted === `${qualifyPackageName(pack)}/${item}`),
+      (source.pack === undefined
+        ? source.server === server?.name && own === offered
+        : source.server === undefined && wanted === `${qualifyPackageName(source.pack)}/${source.item}`),
   );
   if (lost?.problem !== undefined) throw new TrailblazeError(lost.problem);
-  const label = name.slice(0, Math.max(0, name.indexOf("/")));
-  const server = config.subprocessServers.find((one) => one.name === label)?.name;
   const known = prompts
     .flatMap((one) => [one.prompt.name, ...otherNamesOf(one)])
     .filter((one) => one != null);
@@ -154,7 +158,7 @@ export function resolvePrompt(
     otherKind: undefined,
     nearest: endingInIt.length > 0 ? endingInIt : findNearestNames(name, known),
     ...(lost === undefined ? {} : { reason: lost.message }),
-    ...(server === undefined ? {} : { server }),
+    ...(server === undefined ? {} : { server: server.name }),
   });
 }
 

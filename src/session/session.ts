@@ -145,8 +145,8 @@ export class Session implements AsyncDisposable {
    * write, are such a failure, and `undefined` is `{}`. If a server had to start for the call and could not, or lists the tool
    * otherwise than approved, `details.code` is `ServerStartFailed`, `NotApproved` or `LockOutdated`. For the tools in
    * `InstalledTools`, which `trailblaze types` declares, the compiler checks the arguments. Rejects with a `TrailblazeError`
-   * `ToolNotFound`, `ServerNotFound`, `AmbiguousName`, `NotApproved`, `LockMismatch` or `SessionClosed`, or with the reason of
-   * `signal`.
+   * `ToolNotFound`, `ServerNotFound`, `AmbiguousName`, `NotApproved`, `LockOutdated`, `LockMismatch` or `SessionClosed`, or with
+   * the reason of `signal`.
    */
   async callTool<Name extends ToolName>(
     name: Name,
@@ -190,7 +190,7 @@ export class Session implements AsyncDisposable {
    *
    * Rejects with a `TrailblazeError` `PromptNotFound`, `InvalidArguments` for a missing argument or one that is no string,
    * `PromptFailed`, `InputRequired`, `NameCollision` or `SessionClosed`, or with the reason of `signal`. For a prompt of a server
-   * also with `NotApproved`, or, if it starts for this, with `ServerStartFailed` or `LockMismatch`.
+   * also with `NotApproved` or `LockOutdated`, or, if it starts for this, with `ServerStartFailed` or `LockMismatch`.
    */
   async getPrompt(
     name: string,

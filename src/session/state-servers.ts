@@ -4,7 +4,9 @@ import type { ServerStart, SessionConfig, UserServer } from "../config/session-c
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
+import type { ListedKind } from "../lock/server-entries.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -212,14 +214,22 @@ export class StateServers {
       return { candidates: [], skipped: [skipped], problems: [refusal] };
     }
     const { listed, ...collected } = collectServerTools(one, offered.tools, isToolAllowed, refused);
-    const lost = vanished.map(({ name, problem }) => describeUnusable(name, source, problem));
+    const lost = (kind: ListedKind) =>
+      vanished
+        .filter((one) => one.kind === kind)
+        .map(({ name, problem }) => {
+          const offered = makeSafeName(addPrefix(plan.choices?.prefix ?? "", name));
+          return describeUnusable(offered, source, problem);
+        });
+    const { prompts, skippedPrompts } = collectServerPrompts(one, offered.prompts, isToolAllowed, refused);
     return {
       ...collected,
       // The lock has no tools that the config excludes, so patterns may match more than it has.
       ...(lists === undefined ? {} : { listed }),
-      ...collectServerPrompts(one, offered.prompts, isToolAllowed, refused),
+      prompts,
+      skippedPrompts: [...skippedPrompts, ...lost("prompt")],
       ...collectServerResources(one, offered, isToolAllowed, refused),
-      skipped: [...collected.skipped, ...lost],
+      skipped: [...collected.skipped, ...lost("tool")],
       problems: [...collected.problems, ...problems],
     };
   }
