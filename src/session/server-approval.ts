@@ -70,6 +70,8 @@ export class ServerApproval {
   readonly #isDenied: IsDenied;
   #comparedLists: ServerLists | undefined;
   #offer: Offer | undefined;
+  /** What was refused or gone after a start, by kind and name: it stays so, and other tools keep their names. */
+  readonly #lost = new Map<string, Problem>();
 
   /** `approved`: what the lock approves; needed for a server that `isLazy`. */
   constructor(
@@ -94,12 +96,35 @@ export class ServerApproval {
     if (this.#comparedLists !== lists) {
       const isApproved = lists === approved?.lists;
       const listed = isApproved ? approved : { lists, instructions };
-      const verdict = this.#gate.checkList(this.#plan, listed, this.#isDenied);
+      const checked = this.#gate.checkList(this.#plan, listed, this.#isDenied);
+      const verdict = isApproved ? checked : this.#keepLost(lists, checked);
       const offered = isApproved ? lists : this.#keepApproved(lists, verdict.refused);
       this.#offer = { lists: this.#gate.sortsTools ? sortLists(offered) : offered, verdict };
       this.#comparedLists = lists;
     }
     return this.#offer;
+  }
+
+  /** The same with what differed after an earlier start, even if the server now lists it as approved. */
+  #keepLost(lists: ServerLists, verdict: ListVerdict): ListVerdict {
+    const refused = new Map(verdict.refused);
+    const problems = [...verdict.problems];
+    const { tools: tool, prompts: prompt, resources, resourceTemplates } = lists;
+    const all = { tool, prompt, resource: [...resources, ...resourceTemplates] };
+    for (const [kind, entries] of Object.entries(all)) {
+      for (const one of entries) {
+        const key = `${kind} ${keyOf(one)}`;
+        const problem = refused.get(one);
+        const before = this.#lost.get(key);
+        if (problem !== undefined) this.#lost.set(key, problem);
+        else if (before !== undefined) {
+          refused.set(one, before);
+          problems.push(before);
+        }
+      }
+    }
+    for (const { kind, name, problem } of verdict.vanished) this.#lost.set(`${kind} ${name}`, problem);
+    return { ...verdict, refused, problems };
   }
 
   /** Whether the server has said something else than what is approved. Throws `LockMismatch`. */
