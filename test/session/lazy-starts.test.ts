@@ -13,6 +13,7 @@ import {
   open,
   openWithClock,
   pidsOf,
+  write,
   writeListing,
 } from "./support/lazy.ts";
 import { jsonOf } from "./support/session.ts";
@@ -66,7 +67,8 @@ test("what a session says of a server is the same to the byte whether it has sta
 
 describe("calls that wait for a start", () => {
   const gated = async (timeouts: object = {}) => {
-    const cwd = await makeProject({ config: { timeouts } });
+    const cwd = await makeProject();
+    write(cwd, listingConfig(["a"], {}, { timeouts }));
     writeFileSync(join(cwd, "gate"), "");
     return cwd;
   };
