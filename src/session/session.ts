@@ -98,7 +98,8 @@ export class Session implements AsyncDisposable {
    * Starts a server now, which would start when it is needed; resolves when it is ready. `label`: its name in the config, or its
    * qualified name. Trust level: execution.
    *
-   * Rejects with a `TrailblazeError` `ServerNotFound`, `ServerStartFailed`, `NotApproved`, `LockMismatch` or `SessionClosed`.
+   * Rejects with a `TrailblazeError` `ServerNotFound`, `NotApproved`, `LockMismatch` or `SessionClosed`. If the server does not
+   * start, the code is `ServerStartFailed`, or a more precise one, such as `AuthorizationRequired` or `ServerPackageNotInstalled`.
    */
   async start(label: string): Promise<void> {
     const { closing } = this.#parts.resources;
