@@ -12,8 +12,19 @@ import {
 import { isRunning } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { configOf, makeLocked, namesOf, open, openWithClock, pidsOf, tools, write } from "./support/lazy.ts";
-import { makeProject, openForTest, probe, probeServer } from "./support/session.ts";
+import {
+  configOf,
+  listingConfig,
+  makeLocked,
+  namesOf,
+  open,
+  openWithClock,
+  pidsOf,
+  tools,
+  write,
+  writeListing,
+} from "./support/lazy.ts";
+import { makeProject, openForTest, probeServer } from "./support/session.ts";
 
 describe("a server that starts when it is needed", () => {
   test("is offered from the lock as it is when it starts with the session, and starts at its first call", async () => {
@@ -279,6 +290,61 @@ describe("what is known of a server without starting it", () => {
     expect(await states(entry.version, null)).toEqual(["idle"]);
   });
 
+  test("a server of the config starts with the session if its package is known to be another one", async () => {
+    const manifest = { name: "mcp-probe", version: "1.0.0", type: "module", bin: "cli.mjs" };
+    const cwd = await makeLocked(
+      { logDir: "logs", mcpServers: { a: { package: "mcp-probe" } } },
+      {},
+      {
+        "node_modules/mcp-probe/package.json": manifest,
+        "node_modules/mcp-probe/cli.mjs": `import ${JSON.stringify(probeServer)};\n`,
+      },
+    );
+    const lock = JSON.parse(readLockText(cwd));
+    const integrityOf = (letter: string) => `sha512-${letter.repeat(86)}==`;
+    const packages = { "node_modules/mcp-probe": { version: "1.0.0", integrity: integrityOf("b") } };
+    writeFileSync(join(cwd, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, packages }, null, 2));
+    const stateOf = async (version: string, integrity: string | null) => {
+      lock.servers.a = { ...lock.servers.a, version, integrity };
+      writeFileSync(lockOf(cwd), JSON.stringify(lock));
+      return (await open(cwd)).servers[0]?.state;
+    };
+    expect(await stateOf("0.9.0", integrityOf("a"))).toBe("running");
+    expect(await stateOf("1.0.0", integrityOf("a"))).toBe("excluded");
+    expect(await stateOf("0.9.0", integrityOf("b"))).toBe("idle");
+    expect(await stateOf("1.0.0", null)).toBe("idle");
+  });
+
+  test("a server of a pack whose needs have changed never starts", async () => {
+    const packOf = (hosts: string[]) => {
+      const trailblaze = { servers: ["warehouse"], needs: { network: hosts } };
+      return { ...warehouse([listed("query")]), "package.json": { trailblaze } };
+    };
+    const cwd = await makeLocked({ logDir: "logs" }, { "@acme/data": packOf([]) });
+    expect((await open(cwd)).servers).toMatchObject([{ state: "idle" }]);
+    const file = join(cwd, "node_modules/@acme/data/package.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...manifest, ...packOf(["example.com"])["package.json"] }));
+    const commands: unknown[] = [];
+    const session = await open(cwd, { onCommand: (command) => commands.push(command) });
+    expect(session.servers).toMatchObject([{ state: "excluded", reason: "NotApproved", tools: [] }]);
+    await expect(session.start("acme/data/warehouse")).rejects.toMatchObject({ code: "NotApproved" });
+    await expect(open(cwd, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+    expect(commands).toEqual([]);
+  });
+
+  test("a frozen lock needs the list of every server, and starts none that it has", async () => {
+    const cwd = await makeLocked();
+    const session = await open(cwd, { lock: "frozen" });
+    expect(session.servers).toMatchObject([{ state: "idle" }]);
+    await expect(session.callTool("a_params", {})).resolves.toMatchObject({ variant: "Success" });
+    const lock = JSON.parse(readLockText(cwd));
+    lock.servers.a.lists = null;
+    writeFileSync(lockOf(cwd), JSON.stringify(lock));
+    await expect(open(cwd, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+    expect(pidsOf(cwd)).toHaveLength(1);
+  });
+
   test("tools that need no approval are known only to a server that runs", async () => {
     const cwd = await makeLocked(configOf({}, {}, { lock: { unlocked: ["a/*"] } }));
     expect((await open(cwd)).servers).toMatchObject([{ state: "running" }]);
@@ -292,7 +358,20 @@ describe("what is known of a server without starting it", () => {
     });
     const states = async (options: object) => (await open(cwd, options)).servers.map(({ state }) => state);
     expect(await states({ start: "lazy" })).toEqual(["running", "idle"]);
+    expect(await states({ start: "eager" })).toEqual(["running", "idle"]);
     expect(await states({ start: undefined })).toEqual(["running", "idle"]);
+  });
+
+  test("servers start as `openSession` says, or else as the config says, or else with the session", async () => {
+    const cwd = await makeLocked();
+    const stateOf = async (serversStart: string | undefined, start?: "lazy" | "eager") => {
+      write(cwd, configOf({}, {}, { serversStart }));
+      return (await open(cwd, { start: start as never })).servers[0]?.state;
+    };
+    expect(await stateOf(undefined)).toBe("running");
+    expect(await stateOf("lazy")).toBe("idle");
+    expect(await stateOf("lazy", "eager")).toBe("running");
+    expect(await stateOf("eager", "lazy")).toBe("idle");
   });
 });
 
@@ -319,6 +398,26 @@ describe("idleMs", () => {
     expect(session.problems.map(({ code }) => code)).toEqual(["ServerDied"]);
   });
 
+  test("is that of the server, or else of `openSession`, or else of the config", async () => {
+    const servers = { a: configOf().mcpServers.a, b: { ...configOf().mcpServers.a, idleMs: 3000 } };
+    servers.b = { ...servers.b, env: { ...servers.b.env, PROBE_PREFIX: "b" } };
+    const cwd = await makeLocked(
+      { logDir: "logs", serversIdleMs: 2000, mcpServers: servers },
+      { "@acme/data": warehouse([listed("query")], { idleMs: 4000 }) },
+    );
+    const statesAfter = async (ms: number, options: { idleMs?: number }) => {
+      const { session, clock } = await openWithClock(cwd, { start: "eager", ...options });
+      clock.advance(ms);
+      return session.servers.map(({ state }) => state);
+    };
+    const [running, idle] = ["running", "idle"];
+    expect(await statesAfter(1999, {})).toEqual([running, running, running]);
+    expect(await statesAfter(2000, {})).toEqual([idle, running, running]);
+    expect(await statesAfter(3000, {})).toEqual([idle, idle, running]);
+    expect(await statesAfter(4000, {})).toEqual([idle, idle, idle]);
+    expect(await statesAfter(1000, { idleMs: 1000 })).toEqual([idle, running, running]);
+  });
+
   test("does not end a server in the middle of a call", async () => {
     const cwd = await makeLocked();
     const { session, clock } = await openWithClock(cwd, { idleMs: 1000 });
@@ -335,17 +434,21 @@ describe("idleMs", () => {
   });
 
   test("without a lock, a server that lists something else after it is reported, and its tools stay", async () => {
-    const cwd = makeProject({});
-    const name = "p";
-    const config = { trailblazeSubprocessToolsets: [probe(name)], serversIdleMs: 1000 };
-    write(cwd, { logDir: "logs", ...config });
+    const cwd = makeProject({}, { "a.json": { tools: [listed("say"), listed("gone")] } });
+    write(cwd, listingConfig(["a"], { idleMs: 1000 }));
     const { session, clock } = await openWithClock(cwd);
     expect(session.servers).toMatchObject([{ state: "running" }]);
-    clock.advance(1000);
-    expect(session.servers).toMatchObject([{ state: "idle" }]);
-    expect(namesOf(session.tools)).toContain("p_params");
-    await expect(session.callTool("p_params", {})).resolves.toMatchObject({ variant: "Success" });
+    const restart = async () => {
+      clock.advance(1000);
+      expect(session.servers).toMatchObject([{ state: "idle" }]);
+      await expect(session.callTool("say", {})).resolves.toMatchObject({ variant: "Success" });
+    };
+    await restart();
     expect(session.problems).toEqual([]);
+    writeListing(cwd, { tools: [listed("say"), listed("new")] });
+    await restart();
+    expect(session.problems).toMatchObject([{ code: "ToolListChanged" }]);
+    expect(namesOf(session.tools)).toEqual(["say", "gone"]);
   });
 });
 

@@ -1,6 +1,7 @@
 // What happens around the start and the end of servers that start when they are needed. Each server ends with its session.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
@@ -16,7 +17,7 @@ import {
   write,
   writeListing,
 } from "./support/lazy.ts";
-import { jsonOf } from "./support/session.ts";
+import { jsonOf, probe, toolPack } from "./support/session.ts";
 
 const uri = "docs://index";
 const everything = {
@@ -109,12 +110,49 @@ describe("calls that wait for a start", () => {
     expect(pidsOf(cwd).filter(isRunning)).toEqual([]);
   });
 
-  test("have their own time after it, and the start has that of `handshakeMs`", async () => {
-    const cwd = await gated({ handshakeMs: 300 });
+  test.each([
+    ["handshakeMs", "gate"],
+    ["listMs", "list-gate"],
+  ])("have their own time after it, and the start has that of `%s`", async (key, gate) => {
+    const cwd = await makeProject();
+    write(cwd, listingConfig(["a"], {}, { timeouts: { [key]: 300 } }));
+    writeFileSync(join(cwd, gate), "");
     const session = await open(cwd);
     const call = await session.callTool("say", {}, { timeoutMs: 1 });
     expect(call).toMatchObject({ variant: "ExceptionThrown", details: { code: "ServerStartFailed" } });
     expect(call.message).toContain("within 300 ms");
+  });
+
+  test("include those of tools, whose own time stands still", async () => {
+    const code = "export const outer = async (_, { callTool }) => (await callTool('say')).message;";
+    const config = listingConfig(["a"], {}, { timeouts: { callMs: 1000 } });
+    config.mcpServers.probe = probe("probe") as never;
+    const pack = { "@acme/jira": toolPack({ outer: {} }, code) };
+    const cwd = await makeLocked(config, pack, { "a.json": everything });
+    writeFileSync(join(cwd, "gate"), "");
+    const session = await open(cwd);
+    await session.callTool("probe_params", {});
+    const calls = [session.callTool("outer", {}), session.callTool("probe_callback", { tool: "say" })];
+    await waitUntil(() => pidsOf(cwd).length > 0);
+    await setTimeout(2000);
+    rmSync(join(cwd, "gate"));
+    const [outer, callback] = await Promise.all(calls);
+    expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });
+    expect(callback?.message).toContain("call_tool_result");
+    expect(pidsOf(cwd)).toHaveLength(1);
+  });
+
+  test("leave it running for the next call if the only one is aborted", async () => {
+    const cwd = await gated();
+    const session = await open(cwd);
+    const stop = new AbortController();
+    const call = session.callTool("say", {}, { signal: stop.signal });
+    await waitUntil(() => pidsOf(cwd).length > 0);
+    stop.abort(new Error("not needed"));
+    await expect(call).rejects.toThrow("not needed");
+    rmSync(join(cwd, "gate"));
+    await expect(session.callTool("say", {})).resolves.toMatchObject({ variant: "Success" });
+    expect(pidsOf(cwd)).toHaveLength(1);
   });
 });
 
@@ -240,6 +278,21 @@ test("a server that tells of a changed list after its start is reported as any o
   await waitUntil(() => session.problems.length > 0);
   expect(session.problems).toMatchObject([{ code: "ToolListChanged" }]);
   expect(namesOf(session.tools)).toContain("say");
+});
+
+test("with `crash: fail`, a server that does not start leaves the session open, and one that has run ends it", async () => {
+  const cwd = await makeProject({ labels: ["a", "b"], config: { crash: "fail", nameCollisions: "prefix" } });
+  const session = await open(cwd);
+  writeFileSync(join(cwd, "broken"), "");
+  const refused = { variant: "ExceptionThrown", details: { code: "ServerStartFailed" } };
+  await expect(session.callTool("a_say")).resolves.toMatchObject(refused);
+  rmSync(join(cwd, "broken"));
+  await expect(session.callTool("b_say")).resolves.toMatchObject({ variant: "Success" });
+  expect(session.problems).toEqual([]);
+  await session.start("a");
+  await expect(session.callTool("a_crash")).resolves.toMatchObject({ variant: "FatalError" });
+  await expect(session.callTool("b_say")).rejects.toMatchObject({ code: "SessionClosed" });
+  await waitUntil(() => !pidsOf(cwd).some(isRunning));
 });
 
 describe("an idle end", () => {

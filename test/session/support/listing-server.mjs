@@ -1,6 +1,7 @@
 // An MCP server without a library, so that it starts at once. It lists what the file that LISTING names says, by the names of
 // the lists in MCP, and has the `instructions` of that file. It notes each method with the URI that it is about in `trace`,
-// does not start while there is a file `broken`, and waits before `initialize` while there is a file `gate`.
+// does not start while there is a file `broken`, and waits before `initialize` while there is a file `gate`, and before
+// `tools/list` while there is a file `list-gate`.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
@@ -25,7 +26,10 @@ const handlers = {
     };
     return { protocolVersion, capabilities, serverInfo: { name: "listing", version: "1" }, instructions };
   },
-  "tools/list": () => ({ tools: lists.tools ?? [] }),
+  "tools/list": async () => {
+    while (existsSync("list-gate")) await setTimeout(20);
+    return { tools: lists.tools ?? [] };
+  },
   "prompts/list": () => ({ prompts: lists.prompts ?? [] }),
   "resources/list": () => ({ resources: lists.resources ?? [] }),
   "resources/templates/list": () => ({ resourceTemplates: lists.resourceTemplates ?? [] }),
