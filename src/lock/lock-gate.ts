@@ -337,9 +337,9 @@ export class LockGate implements Gate {
       const isOne = isListed && fresh.length === 1;
       const name = isOne ? `${label}/${fresh[0]}` : label;
       const state = isListed ? "new" : "unlisted";
-      verdict.problems.push(
-        createProblem("NotApproved", { name, state, differences: isOne ? [] : fresh, entry }, place),
-      );
+      const several = isListed && !isOne ? { list: "tools" as const } : {};
+      const args = { name, state, differences: isOne ? [] : fresh, entry, ...several } as const;
+      verdict.problems.push(createProblem("NotApproved", args, place));
     }
     checkOtherLists(server, lists, {
       ...{ refused, problems: verdict.problems, differences: this.#differences, isDenied },

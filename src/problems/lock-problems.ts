@@ -25,8 +25,8 @@ export interface NotApproved {
   differences: readonly string[];
   /** What `trailblaze diff` shows it by. */
   entry: string;
-  /** For `unlisted`, what is new or has changed instead of all tools. */
-  list?: "prompts" | "resources";
+  /** What of the server is new or has changed, instead of all of it. */
+  list?: "tools" | "prompts" | "resources";
 }
 
 const notApproved = ({ name, state, differences, list }: NotApproved): string => {

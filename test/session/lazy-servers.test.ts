@@ -167,6 +167,20 @@ describe("a server that lists something else than the lock approves", () => {
     await expect(session.callTool("new", {})).rejects.toMatchObject({ code: "NotApproved" });
   });
 
+  test("has one problem for several new tools, which does not call the server new", async () => {
+    const cwd = await makeLocked(configOf(tools(one)));
+    write(cwd, configOf(tools(one, two, listed("three"))));
+    const session = await open(cwd);
+    await session.callTool("one", {});
+    const args = { name: "a", list: "tools", differences: ["two", "three"] };
+    expect(session.problems).toMatchObject([{ code: "NotApproved", args }]);
+    expect(session.problems[0]?.message).not.toContain("is new");
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
+      ["three", "NotApproved"],
+      ["two", "NotApproved"],
+    ]);
+  });
+
   test("leaves the names of other tools as they were", async () => {
     const entry = { command: process.execPath, args: [probeServer] };
     const write2 = (cwd: string, description: string) =>
