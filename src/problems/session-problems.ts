@@ -258,7 +258,7 @@ export const sessionProblems = {
     title: "Server's lists changed during the session",
     severity: "warning",
     message: ({ label, list }) =>
-      `Server ${quote(label, 200)} announced that its ${list} changed. This session keeps the ${list} that it started with.`,
+      `The ${list} of server ${quote(label, 200)} changed. This session keeps the ${list} that it started with.`,
     hint: ({ list }) => `Open a new session to use the new ${list}.`,
   }),
   PromptFailed: entry<{
