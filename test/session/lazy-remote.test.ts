@@ -6,6 +6,7 @@ import {
   serveHttp,
   serveLegacy,
   serveModern,
+  serveRaw,
 } from "../support/remote-servers.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { makeLocked, namesOf, open, openWithClock } from "./support/lazy.ts";
@@ -97,6 +98,20 @@ test("an unreachable remote server fails the calls of 30 seconds with the reason
   clock.advance(1);
   await expect(session.callTool("echo", {})).resolves.toMatchObject({ variant: "Success" });
   expect(session.problems).toEqual([]);
+});
+
+test("a session that closes while a remote server does not answer leaves no request behind", async () => {
+  const remote = await serveRaw(() => {});
+  const cwd = await makeRemote(remote.url);
+  await remote.stop();
+  const silent = await serveHttp(() => {}, remote.port);
+  const session = await open(cwd);
+  const call = session.callTool("echo", {});
+  call.catch(() => {});
+  await waitUntil(() => silent.received.length > 0);
+  await session.close();
+  await expect(call).rejects.toMatchObject({ code: "SessionClosed" });
+  await waitUntil(() => silent.received.every(({ isAborted }) => isAborted));
 });
 
 test("a remote server that wants authorization fails the call, and the session goes on", async () => {

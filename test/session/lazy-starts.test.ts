@@ -57,10 +57,39 @@ const traceOf = (cwd: string) => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 };
 
-test("what a session says of a server is the same to the byte whether it has started or not", async () => {
-  const cwd = await makeProject({ labels: ["a", "b"], config: { nameCollisions: "prefix" } });
+/** A server whose definitions have what servers seldom write. */
+const unusual = {
+  tools: [
+    ...["with space", "ünï", "a.b/c", "x".repeat(100), "Z", "_z"].map((name) => listed(name)),
+    listed("lines", { description: "a\r\nb\n\nc\n" }),
+    listed("empty", { description: "" }),
+    listed("nulls", { description: null, title: null, annotations: null, outputSchema: null }),
+    listed("mine", { _meta: { "trailblaze/isForLlm": false, "trailblaze/toolset": "mine", other: 1 } }),
+    listed("host", { _meta: { "trailblaze/requiresHost": true } }),
+    listed("ios", { _meta: { "trailblaze/supportedPlatforms": ["IOS"], "trailblaze/isRecordable": false } }),
+    listed("reserved", { inputSchema: { properties: { _trailblazeContext: {} } } }),
+    listed("numbers", { inputSchema: { properties: { b: {}, a: { enum: [1, 1e21, 0.1] } } } }),
+    listed("untyped", { inputSchema: {}, icons: [{ src: "x" }] }),
+    listed("array", { inputSchema: { type: "array" }, annotations: { title: "A", x: null } }),
+    listed("task", { execution: { taskSupport: "required" } }),
+    listed("names", { inputSchema: JSON.parse('{"properties":{"__proto__":{},"constructor":{}}}') }),
+  ],
+  prompts: [{ name: "p q", arguments: [{ name: "b", required: false }, { name: "a" }] }],
+  resources: [{ uri: "docs://b", name: "b", size: 3, annotations: { priority: 1 } }],
+  resourceTemplates: [
+    { uriTemplate: "docs://{x}/{y}", name: "t", mimeType: "text/plain" },
+    { uriTemplate: "docs://{a}", name: "u", title: "U" },
+  ],
+};
+
+test.each([
+  ["two servers with the same names", { labels: ["a", "b"], config: { nameCollisions: "prefix" } }],
+  ["unusual definitions", { listing: unusual, entry: { prefix: "my", toolset: "all" } }],
+])("a session says the same of %s, to the byte, whether they have started or not", async (_, project) => {
+  const cwd = await makeProject(project);
   const textOf = async (start: "lazy" | "eager") => {
-    const { tools, toolsets, skipped, prompts, resources, problems } = await open(cwd, { start });
+    const options = { start, device: { platform: "WEB" }, preferHostAgent: false };
+    const { tools, toolsets, skipped, prompts, resources, problems } = await open(cwd, options);
     return JSON.stringify({ tools, toolsets, skipped, prompts, resources, problems }, null, 1);
   };
   expect(await textOf("lazy")).toBe(await textOf("eager"));
