@@ -25,6 +25,9 @@ export const noSession = (): Answer =>
 export const ending = (id?: RequestId): Answer =>
   refusal(503, "The server is shutting down.", { id, headers: { connection: "close" } });
 
+/** The answer to a request that was stopped while it ran. Its status is no error, because proxies would run it again. */
+export const stopped = (id?: RequestId): Answer => refusal(200, "The server is shutting down.", { id });
+
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function transportRefusal(
   reason: Refusal,

@@ -1,7 +1,7 @@
 import { requestIdOf, rpcCode } from "../client-message.ts";
 import type { ModernHttpServer } from "../protocol-server.ts";
 import { isModern, isOfModernClient } from "../revisions.ts";
-import { ending, refusal } from "./answers.ts";
+import { refusal, stopped } from "./answers.ts";
 import { type Answer, headersIn, type RequestHead, type StreamedAnswer, toAnswer } from "./http-answers.ts";
 import type { Request as HttpRequest, RequestRouter } from "./http-sessions.ts";
 
@@ -34,7 +34,7 @@ export class ModernRequests implements RequestRouter {
     const response = await server.answer(request, message);
     // The SDK's answer to a call that ended without one: the client has disconnected, or the server is closing.
     if (response.status !== 499) return toAnswer(response, () => {});
-    return ending(requestIdOf(message));
+    return stopped(requestIdOf(message));
   }
 
   async close(): Promise<void> {
