@@ -44,13 +44,18 @@ test.skipIf(haproxy === undefined)(
     const clients = await Promise.all(Array.from({ length: clientCount }, connect));
     onTestFinished(async () => void (await Promise.all(clients.map((client) => client.close()))));
     let isOver = false;
+    onTestFinished(() => {
+      isOver = true;
+    });
     let answered = 0;
     const failed: string[] = [];
     const work = clients.map(async (client, one) => {
       for (let call = 0; !isOver; call++) {
         const id = `${one}.${call}`;
+        // Larger than the default buffer of HAProxy.
+        const padding = "x".repeat(one % 4 === 0 ? 20_000 : 0);
         try {
-          const { content } = await client.callTool({ name: "work", arguments: { id } });
+          const { content } = await client.callTool({ name: "work", arguments: { id, padding } });
           expect(content).toEqual([{ type: "text", text: id }]);
           answered++;
         } catch {
