@@ -125,9 +125,9 @@ export class ToolIndex {
     const named = this.#names.get(wanted.toLowerCase()) ?? [];
     const best = scores.reduce((one, other) => Math.max(one, other), 0);
     for (const index of named) {
-      // The name as it is written stands before names that differ in case.
-      const isSame = namesOf(this.#toolAt(index)).includes(wanted);
-      scores[index] = best + (isSame ? 2 : 1);
+      // The advertised name stands before other names of tools, and those before names that differ in case.
+      const tool = this.#toolAt(index);
+      scores[index] = best + (tool.name === wanted ? 3 : namesOf(tool).includes(wanted) ? 2 : 1);
     }
     for (let index = 0; index < scores.length; index++) {
       if (scores[index] !== 0 && !accepts(this.#toolAt(index))) scores[index] = 0;

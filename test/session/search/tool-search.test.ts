@@ -85,8 +85,10 @@ test("a search finds tools by names, descriptions, parameters and toolsets, also
 
 test("what cannot be searched for is refused, and hostile text finds nothing", async () => {
   const session = await openTools();
-  for (const text of ["", "   ", "(((.*)*)*)*[", "\0\ud800\u202e", "z".repeat(3_000_000)])
+  for (const text of ["", "   ", "(((.*)*)*)*[", "\0\ud800\u202e", "z".repeat(3_000_000), "q_".repeat(1e6)])
     expect(session.searchTools(text)).toEqual([]);
+  const words = Array.from({ length: 10_000 }, (_, index) => `z${index + 100}z`).join(" ");
+  expect(session.searchTools(`letter ${words} ticket`).map((one) => one.tool.name)).toEqual(["send_mail"]);
   for (const limit of [0, -1, Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     expect(codeOf(() => session.searchTools("issue", { limit }))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools(5 as never))).toBe("InvalidArguments");
@@ -100,6 +102,17 @@ test("tools that fit alike keep their order, and a limit takes the first of them
   ) as never;
   const found = new ToolIndex(tools as SessionTool[]).search("alike", 20).map((one) => one.tool.name);
   expect(found).toEqual(Array.from({ length: 20 }, (_, index) => `same_${index}`));
+});
+
+test("a tool that has the text as its name stands before those whose servers call them so, and these before other cases", () => {
+  const own = { toolsets: [], _meta: { "trailblaze/originalName": "search" } };
+  const tools = [
+    tool("SEARCH", "Search, search.", [], { toolsets: [] }),
+    tool("web_search", "Search, search.", [], own),
+    tool("search", "Look.", [], { toolsets: [] }),
+  ] as never;
+  const found = new ToolIndex(tools as SessionTool[]).search("search", 5).map((one) => one.tool.name);
+  expect(found).toEqual(["search", "web_search", "SEARCH"]);
 });
 
 test("with many tools, a model gets some, the search, and what it has found", async () => {
