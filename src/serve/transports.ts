@@ -71,12 +71,13 @@ export async function serveOverHttp(
     legacy,
     modern,
     protocol,
-  }: Pick<ServedEras, "legacy" | "protocol"> & { modern: Pick<ServedEras["modern"], "http"> },
+    ready,
+  }: Pick<ServedEras, "legacy" | "protocol" | "ready"> & { modern: Pick<ServedEras["modern"], "http"> },
   { sessionTtl, ...options }: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
-  const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol });
+  const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol, ready });
   return createRunning(served.url).finish(served);
 }
 

@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { post } from "../mcp/http/served.ts";
+import { headersFor, modernCall } from "../mcp/modern/modern-served.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { command, runCli } from "../support/run-cli.ts";
@@ -97,6 +99,27 @@ test.each(ends)("%s ends a served session while its server is starting", async (
   expect(await started.ended).toEqual([0, null]);
   await waitUntil(() => !readPids(started.pids).some(isRunning));
 });
+
+test.each<[string, string[], string, Record<string, string>]>([
+  ["a modern client", [], JSON.stringify(modernCall("who")), headersFor(modernCall("who"))],
+  ["a client without a session", ["--stateless"], request(3, "tools/call", { name: "who" }), {}],
+])(
+  "a call of %s that waits for the session when it ends is not run, and gets 503",
+  async (_, args, body, headers) => {
+    const started = startSession(["--http", "0", "--eager", ...args], { PROBE_GATE: "/nonexistent/gate" });
+    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
+    const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
+    const called = post({ url }, body, headers);
+    // It is answered at once, and after the call has arrived.
+    expect((await post({ url }, initialize)).status).toBe(200);
+    await waitUntil(() => readPids(started.pids).length > 0);
+    started.child.kill("SIGTERM");
+    const answer = await called;
+    expect([answer.status, answer.headers.get("connection")]).toEqual([503, "close"]);
+    expect(await answer.json()).toMatchObject({ error: { message: "The server is shutting down." } });
+    expect(await started.ended).toEqual([0, null]);
+  },
+);
 
 const calling = (ms: number) => request(3, "tools/call", { name: "slow", arguments: { ms } });
 

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { failure } from "../../problems/index.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { noBatches, parseMessage, rpcCode } from "../client-message.ts";
+import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
-import { refusal, transportRefusal } from "./answers.ts";
+import { ending, refusal, transportRefusal } from "./answers.ts";
 import { answerProbe, createHeadCheck, path } from "./check-head.ts";
 import { Drain } from "./drain.ts";
 import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
@@ -44,8 +44,33 @@ function reasonFor(error: unknown, { host, port }: HttpSettings): string {
 
 type SdkTransport = typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
 
+/** The methods that wait for the lists of a server. */
+const needsLists = /^(?:tools|prompts|resources|completion)\//;
+
+/** Holds requests back that stand alone. If the server ends before they can run, other replicas may take them. */
+function whenReady(router: RequestRouter, ready: ServeHttpOptions["ready"]): RequestRouter {
+  if (ready === undefined) return router;
+  return {
+    admit: (head) => router.admit(head),
+    async handle(request) {
+      const { message } = request;
+      try {
+        if (needsLists.test(methodOf(message) ?? "")) await ready();
+      } catch {
+        return ending(requestIdOf(message));
+      }
+      return router.handle(request);
+    },
+    close: () => router.close(),
+  };
+}
+
 /** Serves legacy clients. The SDK is loaded when the first of them speaks. */
-function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings): RequestRouter {
+function createLegacyRouter(
+  create: CreateProtocolServer,
+  { ready }: ServeHttpOptions,
+  settings: HttpSettings,
+): RequestRouter {
   const { sessionTtlMs, stateless, clock } = settings;
   let sdk: SdkTransport | undefined;
   const open = (onEnd: (session: HttpSession) => void): HttpSession => {
@@ -67,7 +92,7 @@ function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings
     });
     return session;
   };
-  const router = stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
+  const router = stateless ? whenReady(new SingleRequests(open), ready) : new HttpSessions(settings, open);
   return {
     admit: (head) => router.admit(head),
     async handle(request) {
@@ -80,15 +105,16 @@ function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings
 
 function createRouter(
   create: CreateProtocolServer,
-  { modern }: ServeHttpOptions,
+  options: ServeHttpOptions,
   settings: HttpSettings,
 ): RequestRouter {
+  const { modern, ready } = options;
   const { protocol } = settings;
-  if (modern === undefined) return createLegacyRouter(create, settings);
-  const requests = new ModernRequests(modern);
+  if (modern === undefined) return createLegacyRouter(create, options, settings);
+  const requests = whenReady(new ModernRequests(modern), ready);
   return protocol === "modern"
     ? requests
-    : new DualRouter(createLegacyRouter(create, settings), requests, protocol);
+    : new DualRouter(createLegacyRouter(create, options, settings), requests, protocol);
 }
 
 /**
