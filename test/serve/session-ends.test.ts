@@ -140,6 +140,24 @@ test.each(ends)("over stdio, %s lets a call finish", async (_, end) => {
   expect(started.stdout()).toContain("finished");
 });
 
+test.each(ends)("over HTTP, %s lets a call finish and refuses new ones", async (_, end) => {
+  const started = startSession(["--http", "0", "--health"]);
+  await waitUntil(() => /http:\S+\n/.test(started.stderr()));
+  const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
+  const send = (name: string) => {
+    const message = modernCall(name, name === "slow" ? { ms: 2500 } : {});
+    return post({ url }, message, headersFor(message));
+  };
+  const slow = send("slow");
+  await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
+  end(started);
+  await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
+  const refused = await send("who");
+  expect([refused.status, refused.headers.get("connection")]).toEqual([503, "close"]);
+  expect(await (await slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
+  expect(await started.ended).toEqual([0, null]);
+});
+
 test("a call that takes longer than --drain is aborted", async () => {
   const started = await startCall(60_000, "--drain", "0");
   started.child.kill("SIGTERM");

@@ -70,6 +70,49 @@ async function connect(cwd: string, ...args: string[]) {
 const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
 
+describe("the search of tools over stdio", () => {
+  const makeTools = (count: number) => {
+    const names = Array.from({ length: count }, (_, index) => `tool_${index}`);
+    const tools = Object.fromEntries(names.map((name) => [name, { handler: "./handlers.js#other" }]));
+    return makeProject({ many: toolPack(tools, module) });
+  };
+  const search = { name: "search_tools", arguments: { query: "tool_7", limit: 1 } };
+
+  test("with more than 30 tools, a legacy client sees its list grow, and is told once", async () => {
+    const { client } = await connect(makeTools(31), "--tool-search", "--no-watch");
+    let changes = 0;
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      changes += 1;
+    });
+    expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
+    for (let round = 0; round < 2; round++) {
+      expect((await client.callTool(search)).structuredContent).toMatchObject({
+        tools: [{ name: "tool_7" }],
+      });
+      expect(namesOf(await client.listTools())).toEqual(["search_tools", "tool_7"]);
+    }
+    expect(changes).toBe(1);
+    expect(textOf(await client.callTool({ name: "tool_8" }))).toBe("other");
+  });
+
+  test("a modern client always gets the same list, and 30 tools are listed as they are", async () => {
+    const few = await connect(makeTools(30), "--tool-search", "--no-watch");
+    expect(namesOf(await few.client.listTools())).toHaveLength(30);
+    const client = new ModernClient(
+      { name: "tester", version: "1.0.0" },
+      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    );
+    const args = [script, "start", "--tool-search=29", "--no-watch"];
+    await client.connect(new ModernStdio({ command: process.execPath, args, cwd: makeTools(30) }));
+    onTestFinished(() => client.close());
+    for (let round = 0; round < 2; round++) {
+      expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
+      await client.callTool(search);
+    }
+    expect(textOf(await client.callTool({ name: "tool_8" }))).toBe("other");
+  });
+});
+
 describe("the session over stdio", () => {
   test("`initialize` is answered before the session's servers are, and what is broken is reported once", async () => {
     const cwd = makeDesk({
