@@ -75,6 +75,7 @@ test("a search finds tools by names, descriptions, parameters and toolsets, also
   expect(find("mails")[0]).toBe("send_mail");
   expect(find("天气")).toEqual(["weather"]);
   expect(find("secret hidden")).toEqual([]);
+  expect(find("hidden")).toEqual([]);
   expect(find("ticket letter", { toolsets: ["mails"] })).toEqual(["send_mail"]);
   expect(find("issue", { limit: 1 })).toEqual(["issue"]);
   expect(find("issue", { limit: 1e9 })).toHaveLength(2);
@@ -151,6 +152,16 @@ test("an answer of the search keeps hostile descriptions apart, and tells what i
     variant: "Success",
     structuredContent: { tools: [] },
   });
+});
+
+test("a model finds at most 50 tools at once, and none that is not for models", async () => {
+  const many = Array.from({ length: 60 }, (_, index) => tool(`same_${index}`, "Alike."));
+  const session = await openTools([...many, ...several], {});
+  session.toolsForLlm({ above: 0 });
+  const find = async (query: string) =>
+    (await session.callTool("search_tools", { query, limit: 1e9 })).structuredContent;
+  expect(await find("alike")).toHaveProperty("tools.length", 50);
+  expect(await find("hidden")).toEqual({ tools: [] });
 });
 
 test("a tool with the name of the search collides where the search is used, and an unknown name is reported once", async () => {
