@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../data/parse-json.ts";
 import { dependencyKeys } from "../../discovery/project.ts";
 import { lockfileNames, lockfilesOf } from "../../discovery/project-manager.ts";
-import { makeFolders } from "../../files/make-folders.ts";
+import { makeFolders, openFlags } from "../../files/make-folders.ts";
 import {
   identifyProcess,
   isSameProcessRunning,
@@ -47,7 +47,14 @@ const pathOf = (directory: string): string | undefined => {
 };
 
 const encode = (bytes: Buffer | undefined) => bytes?.toString("base64") ?? null;
-const decode = (text: unknown) => (typeof text === "string" ? Buffer.from(text, "base64") : undefined);
+
+/** Throws for what `encode` does not return. */
+function decode(text: unknown): Buffer | undefined {
+  if (text === null) return undefined;
+  const bytes = Buffer.from(String(text), "base64");
+  if (encode(bytes) !== text) throw new Error("not the content of a file");
+  return bytes;
+}
 
 function format({ files, ...journal }: Journal): string {
   const written = files.map(({ path, mode, bytes, after }) => ({
@@ -57,38 +64,55 @@ function format({ files, ...journal }: Journal): string {
   return JSON.stringify({ version: 1, ...journal, files: written });
 }
 
-function parseFile(value: unknown): JournaledFile[] {
-  if (!isRecord(value) || typeof value.path !== "string" || typeof value.mode !== "number") return [];
+function parseFile(value: unknown): JournaledFile {
+  if (!isRecord(value) || typeof value.path !== "string" || typeof value.mode !== "number")
+    throw new Error("not a file");
   const { path, mode, before, after } = value;
   const file = { path, mode, bytes: decode(before), copy: undefined };
-  return [after === undefined ? file : { ...file, after: { bytes: decode(after) } }];
+  return after === undefined ? file : { ...file, after: { bytes: decode(after) } };
 }
 
-function parseChange(value: unknown): JournaledChange[] {
-  if (!isRecord(value) || !Array.isArray(value.packs)) return [];
+function parseChange(value: unknown): JournaledChange {
+  if (!isRecord(value) || !Array.isArray(value.packs)) throw new Error("not a change");
   const { command } = value;
-  return command === "add" || command === "remove" ? [{ command, packs: value.packs.map(String) }] : [];
+  if (command !== "add" && command !== "remove") throw new Error("not a change");
+  return { command, packs: value.packs.map(String) };
 }
 
+/** Throws if a part is not valid, because restoring only some files would leave a project that never was. */
 function parse(text: string): Journal | undefined {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value) || value.version !== 1 || typeof value.workspaceRoot !== "string") return undefined;
   const owner = readProcessIdentity(value.owner);
   if (owner === undefined || !Array.isArray(value.changes) || !Array.isArray(value.files)) return undefined;
+  if (value.changes.length === 0) return undefined;
   return {
-    changes: value.changes.flatMap(parseChange),
+    changes: value.changes.map(parseChange),
     workspaceRoot: value.workspaceRoot,
     owner,
     manager: readProcessIdentity(value.manager),
-    files: value.files.flatMap(parseFile),
+    files: value.files.map(parseFile),
   };
+}
+
+/** Reads a file that this user wrote. Throws for links, for other kinds of files, and for files of other users. */
+function readOwnFile(path: string): string {
+  const descriptor = openSync(path, openFlags | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const stats = fstatSync(descriptor);
+    const isOwn = process.getuid === undefined || stats.uid === process.getuid();
+    if (!stats.isFile() || !isOwn) throw new Error("not a file of this user");
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** The journal of a project and its path. `directory` is a real path. A file that is no journal counts as none. */
 export function readJournal(directory: string): { journal: Journal; path: string } | undefined {
   const path = pathOf(directory);
   try {
-    const journal = path === undefined ? undefined : parse(readFileSync(path, "utf8"));
+    const journal = path === undefined ? undefined : parse(readOwnFile(path));
     return journal && path ? { journal, path } : undefined;
   } catch {
     return undefined;
@@ -140,7 +164,13 @@ function isManagersWork(before: Buffer, now: Buffer, names: readonly string[]): 
 export function findModified({ files, changes }: Journal): string[] {
   const names = changes.flatMap(({ packs }) => packs);
   const isAsLeft = ({ path, bytes, after }: JournaledFile): boolean => {
-    const now = readFile(path);
+    let now: Buffer | undefined;
+    try {
+      now = readFile(path);
+    } catch {
+      // For example, it is a folder now.
+      return false;
+    }
     const isSame = (other: Buffer | undefined) => (now && other ? now.equals(other) : now === other);
     if (lockfileNames.includes(basename(path)) || isSame(bytes)) return true;
     if (after !== undefined) return isSame(after.bytes);
@@ -155,7 +185,7 @@ export function restoreFromJournal({ files }: Journal): string[] {
   return files.filter(restoreFile).map(({ path }) => path);
 }
 
-/** Deletes the journal of a project whose change was undone. */
+/** Deletes the journal of a project whose change was undone. Throws a file system error. */
 export function endJournal(directory: string): void {
   rmSync(pathOf(directory) ?? "", { force: true });
 }
@@ -234,6 +264,12 @@ export class ChangeJournal {
   /** Ends the journal of a change that was made, or else undone. */
   end({ isUndone }: { isUndone: boolean }): void {
     if (isUndone && this.#earlier !== undefined) this.#write(this.#earlier);
-    else if (this.#path !== undefined) rmSync(this.#path, { force: true });
+    else if (this.#path !== undefined) {
+      try {
+        rmSync(this.#path, { force: true, recursive: true });
+      } catch {
+        // The change was made all the same.
+      }
+    }
   }
 }

@@ -105,13 +105,13 @@ export async function undoInterrupted(options: ChangeOptions): Promise<UndoneCha
       isInstalled = await install(directory, what, options);
       // An install may update the lockfile.
       restoreFromJournal(journal);
+      endJournal(directory);
     } catch (cause) {
       if (cause instanceof TrailblazeError) throw cause;
       const { code = "unknown error", path = "" } = cause as NodeJS.ErrnoException;
-      const reason = `${basename(path) || basename(directory)} cannot be restored (${code})`;
+      const reason = `${basename(path) || basename(directory)} cannot be changed (${code})`;
       throw failure("InstallFailed", { what, reason }, {}, { cause });
     }
-    endJournal(directory);
     return { directory, changes: journal.changes, files, isInstalled };
   } finally {
     release();
