@@ -212,7 +212,9 @@ class Opening {
       apply: (superseded) => this.#apply(superseded),
       findEntries: async () => {
         const packs = this.#states.sources?.found.packs ?? [];
-        const locations = packs.filter(({ pack }) => !pack.shadowed).map(({ pack }) => pack.location);
+        // An archive does not change: another version is another file.
+        const folders = packs.filter(({ pack }) => !pack.shadowed && pack.archived === undefined);
+        const locations = folders.map(({ pack }) => pack.location);
         const config = this.#states.current?.config ?? this.#config;
         return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
       },

@@ -7,6 +7,8 @@ import { inspectItem } from "../../src/index.ts";
 import { planInstall } from "../../src/install.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { formatPnp, state, zipPackage } from "../support/plug-and-play.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { openFollowed } from "./support/followed.ts";
 import { openForTest, probeServer, toolPack } from "./support/session.ts";
 
 /** The program of a real project resolves imports; this one only tells that it ran. */
@@ -101,6 +103,28 @@ test("a definition that is code and imports a package of the project is Unsuppor
   expect(problems).toMatchObject([
     { code: "UnsupportedLayout", args: { layout: "import", imported: "helper" } },
   ]);
+});
+
+test("a session that follows its project has the tools of a pack once it is unplugged from its archive", async () => {
+  const stateWith = (location: string) =>
+    program(
+      ["app", [["workspace:.", "./", [["notes", "npm:1.0.0"]]]]],
+      ["notes", [["npm:1.0.0", location, []]]],
+    );
+  const archive = ".yarn/cache/notes.zip";
+  const files = tellingPack("notes");
+  const cwd = makeTree({
+    "package.json": { name: "app", dependencies: { notes: "1" } },
+    ".pnp.cjs": stateWith(`./${archive}/node_modules/notes/`),
+    ".yarn/cache/.gitignore": "*",
+    ...below(unplugged, files),
+  });
+  writeFileSync(join(cwd, archive), zipPackage(files["package.json"]));
+  const { session, names, change, changes } = await openFollowed(cwd);
+  expect(session.skipped).toMatchObject([{ name: "tell", reason: "UnsupportedLayout" }]);
+  await change(() => writeFileSync(join(cwd, ".pnp.cjs"), stateWith(`./${unplugged}/`)));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual(["tell"]);
 });
 
 test("a project's entry in a client's config loads the program that finds this package", async () => {
