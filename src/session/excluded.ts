@@ -21,6 +21,7 @@ export function reasonOf(problem: Problem | undefined): SkipReason {
     case "DeniedByPolicy":
     case "IntegrityMismatch":
     case "LockOutdated":
+    case "UnsupportedLayout":
       return problem.code;
     default:
       return "Invalid";
@@ -40,7 +41,7 @@ export function describeUnusable(name: string, source: ToolSource, problem: Prob
   };
 }
 
-/** The problems of items that are not approved, by qualified name. */
+/** The problems of items that are not approved or cannot be used here, by qualified name. */
 export function findRefusals(packs: readonly CheckedPack[]): Map<string, Problem> {
   const refused = packs.flatMap(({ unusable }) => [...unusable]);
   return new Map(

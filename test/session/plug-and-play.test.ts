@@ -103,6 +103,9 @@ test("a definition that is code and imports a package of the project is Unsuppor
   expect(problems).toMatchObject([
     { code: "UnsupportedLayout", args: { layout: "import", imported: "helper" } },
   ]);
+  const session = await openForTest(root);
+  expect(session.skipped).toMatchObject([{ name: "code", reason: "UnsupportedLayout" }]);
+  await expect(session.callTool("notes/code", {})).rejects.toMatchObject({ code: "UnsupportedLayout" });
 });
 
 test("a session that follows its project has the tools of a pack once it is unplugged from its archive", async () => {
