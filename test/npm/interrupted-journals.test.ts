@@ -1,15 +1,19 @@
 // Journals of interrupted changes that are damaged, or that somebody else wrote.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { findInterrupted } from "../../src/npm/managers/change-journal.ts";
 import { changePackages } from "../../src/npm/managers/change-packages.ts";
 import { undoInterrupted } from "../../src/npm/managers/undo-interrupted.ts";
 import { makeTree } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
+import { command, runCli } from "../support/run-cli.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { useHome } from "./user-home.ts";
 
+const onPosix = test.skipIf(process.platform === "win32");
 const names = ["@acme/jira"];
 const manifest = `${JSON.stringify({ name: "app", private: true }, null, 2)}\n`;
 const added = `${JSON.stringify({ name: "app", private: true, dependencies: { "@acme/jira": "1" } }, null, 2)}\n`;
@@ -95,7 +99,7 @@ test("a journal that is a link or a folder counts as none, and a later change su
   expect(existsSync(file)).toBe(false);
 });
 
-test.skipIf(process.platform === "win32")("no command waits for a journal that is a named pipe", async () => {
+onPosix("no command waits for a journal that is a named pipe", async () => {
   const { directory, file } = await interrupt();
   rmSync(file);
   makeFifo(file);
@@ -119,3 +123,46 @@ test("a file that became a folder is reported as changed", async () => {
     problem: { args: { files: [config] } },
   });
 });
+
+test("a change removes what an interrupted one left next to the project's files", async () => {
+  const { directory, add } = await interrupt();
+  const left = join(directory, ".package.json.trailblaze-0123456789ab");
+  writeFileSync(left, manifest);
+  await add();
+  expect(existsSync(left)).toBe(false);
+});
+
+onPosix(
+  "after `doctor --fix` was killed as well, the next one waits for the package manager that it ran",
+  async () => {
+    const { directory, read } = await interrupt();
+    const folder = makeTree({ "bin/.keep": "" });
+    const [reached, released] = [join(folder, "reached"), join(folder, "released")];
+    // npm, which writes to the lockfile when it may.
+    const script = `#!/bin/sh
+[ -e "${reached}" ] && exit 0
+touch "${reached}"
+until [ -e "${released}" ]; do sleep 0.05; done
+echo late > package-lock.json
+`;
+    writeFileSync(join(folder, "bin/npm"), script, { mode: 0o755 });
+    vi.stubEnv("PATH", `${join(folder, "bin")}${delimiter}${process.env.PATH}`);
+    const child = spawn(process.execPath, [command, "doctor", "--fix"], { cwd: directory, stdio: "ignore" });
+    await waitUntil(() => existsSync(reached), 60_000);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(read()).toBe(manifest);
+
+    const waits: string[] = [];
+    await undoInterrupted({
+      cwd: directory,
+      onWait(what) {
+        waits.push(what);
+        writeFileSync(released, "");
+      },
+    });
+    expect(waits).toEqual([expect.stringMatching(/^process \d+, the package manager/)]);
+    expect(read()).toBe(manifest);
+    expect(existsSync(join(directory, "package-lock.json"))).toBe(false);
+  },
+);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
-import { basename, join } from "node:path";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../data/parse-json.ts";
 import { dependencyKeys } from "../../discovery/project.ts";
@@ -12,7 +12,7 @@ import {
   type ProcessIdentity,
   readProcessIdentity,
 } from "../../files/process-identity.ts";
-import { overwriteFile } from "../../files/replace-file.ts";
+import { overwriteFile, removeDrafts } from "../../files/replace-file.ts";
 import type { ChangeableProject } from "./change-packages.ts";
 import { findJournals } from "./journal-folder.ts";
 import { readFile, restoreFile, type SavedFile, saveFile } from "./project-files.ts";
@@ -185,6 +185,26 @@ export function restoreFromJournal({ files }: Journal): string[] {
   return files.filter(restoreFile).map(({ path }) => path);
 }
 
+/** Writes a journal. Throws a file system error. */
+function writeJournal(path: string, journal: Journal): void {
+  makeFolders(join(path, ".."), 0o700);
+  overwriteFile(path, Buffer.from(format(journal)), { mode: 0o600 });
+}
+
+/** Notes the process of the package manager that installs what a journal restored. Throws a file system error. */
+export function noteInstall(directory: string, journal: Journal, pid: number): void {
+  const path = pathOf(directory);
+  if (path !== undefined) writeJournal(path, { ...journal, manager: identifyProcess(pid) });
+}
+
+/** Deletes what an interrupted change left next to the project's files. Call this while holding the project's lock. */
+export function removeLeftovers({ files }: Pick<Journal, "files">): void {
+  for (const { path } of files) {
+    // Its folder may have been deleted.
+    if (existsSync(dirname(path))) removeDrafts(path);
+  }
+}
+
 /** Deletes the journal of a project whose change was undone. Throws a file system error. */
 export function endJournal(directory: string): void {
   rmSync(pathOf(directory) ?? "", { force: true });
@@ -232,8 +252,7 @@ export class ChangeJournal {
   #write(journal = this.#journal): void {
     if (this.#path === undefined) return;
     try {
-      makeFolders(join(this.#path, ".."), 0o700);
-      overwriteFile(this.#path, Buffer.from(format(journal)), { mode: 0o600 });
+      writeJournal(this.#path, journal);
     } catch {
       // A change that is not interrupted needs no journal.
     }

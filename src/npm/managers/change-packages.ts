@@ -4,7 +4,7 @@ import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
-import { ChangeJournal } from "./change-journal.ts";
+import { ChangeJournal, readJournal, removeLeftovers } from "./change-journal.ts";
 import type { InstalledClaim } from "./find-claims.ts";
 import {
   forgetInstall,
@@ -138,6 +138,8 @@ class Change {
     const pathsOf = (files: readonly string[]) =>
       folders.flatMap((folder) => files.map((file) => join(folder, file)));
     const what = `${kind} ${packages.join(", ")}`;
+    const interrupted = readJournal(directory)?.journal;
+    if (interrupted !== undefined) removeLeftovers(interrupted);
     let saved: SavedFiles;
     try {
       saved = saveFiles(pathsOf(writtenFiles));

@@ -3,14 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { isSameProcessRunning } from "../../files/process-identity.ts";
-import { removeDrafts } from "../../files/replace-file.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import {
   endJournal,
   findModified,
   type Journal,
   type JournaledChange,
+  noteInstall,
   readJournal,
+  removeLeftovers,
   restoreFromJournal,
 } from "./change-journal.ts";
 import { type ChangeOptions, lockProjectOf } from "./change-packages.ts";
@@ -56,6 +57,7 @@ async function install(
   directory: string,
   what: string,
   { timeoutMs = 600_000, signal, onCommand }: ChangeOptions,
+  onStart: (pid: number) => void,
 ): Promise<boolean> {
   try {
     const project = await openProject(createNodeDiscoveryPort(), directory, what);
@@ -65,7 +67,8 @@ async function install(
     });
     forgetInstall(workspaceRoot);
     onCommand?.([manager.name, ...args].join(" "));
-    return (await runManager(program, { cwd: directory, args, timeoutMs, signal })).exitCode === 0;
+    const end = await runManager(program, { cwd: directory, args, timeoutMs, signal, onStart });
+    return end.exitCode === 0;
   } catch (error) {
     if (error instanceof TrailblazeError) return false;
     throw error;
@@ -100,9 +103,10 @@ export async function undoInterrupted(options: ChangeOptions): Promise<UndoneCha
     let files: string[];
     let isInstalled: boolean;
     try {
-      for (const { path } of journal.files) removeDrafts(path);
+      removeLeftovers(journal);
       files = restoreFromJournal(journal);
-      isInstalled = await install(directory, what, options);
+      // This process may be killed as well.
+      isInstalled = await install(directory, what, options, (pid) => noteInstall(directory, journal, pid));
       // An install may update the lockfile.
       restoreFromJournal(journal);
       endJournal(directory);
