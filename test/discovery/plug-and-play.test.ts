@@ -1,5 +1,6 @@
 // Projects of Yarn Plug'n'Play, whose state file is read as data.
 import { existsSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { run as runValidate } from "../../src/cli/commands/validate.ts";
@@ -75,7 +76,10 @@ test("packs in archives are listed as npm's would be, and nothing runs", async (
     { code: "UnsupportedLayout", severity: "warning", hint: "Run `yarn unplug @acme/jira`." },
     { code: "UnsupportedLayout", severity: "warning", hint: "Run `yarn unplug notes --all --recursive`." },
   ]);
+  await inspectItem("@acme/jira", { cwd: root }).catch(() => {});
   expect(existsSync(join(root, "canary"))).toBe(false);
+  expect(() => createRequire(import.meta.url)(join(root, ".pnp.cjs"))).toThrow("It's run.");
+  expect(existsSync(join(root, "canary"))).toBe(true);
 });
 
 test("a workspace member has its own direct packs, and unplugged packs are folders", async () => {

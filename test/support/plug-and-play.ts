@@ -18,7 +18,7 @@ export const state = (...packages: Registered[]) => ({
   ]),
 });
 
-/** A program that leaves a canary, with the state as Yarn writes it into its program: a string literal over several lines. */
+/** A program that leaves a canary beside it, with the state as Yarn writes it into its program: a string literal over several lines. */
 export function formatPnp(value: object, end = `throw new Error("It's run.");`): string {
   const text = JSON.stringify(value, null, 2)
     .replaceAll("\\", "\\\\")
@@ -26,7 +26,7 @@ export function formatPnp(value: object, end = `throw new Error("It's run.");`):
     .replaceAll("\n", "\\\n");
   return `#!/usr/bin/env node
 "use strict";
-require("fs").writeFileSync(${JSON.stringify("canary")}, "ran");
+require("fs").writeFileSync(__dirname + "/canary", "ran");
 const RAW_RUNTIME_STATE =
 '${text}';
 ${end}
