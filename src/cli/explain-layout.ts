@@ -2,6 +2,7 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { isQualifiedName } from "../qualified-names/index.ts";
 
 const isLayout = ({ code }: Problem) => code === "UnsupportedLayout";
 
@@ -16,7 +17,9 @@ export async function explainLayout(error: unknown, cwd: string): Promise<unknow
   const owner = packs.find(({ pack }) =>
     kinds.some((kind) => pack[keyOfKind[kind]].some((item) => item.qualifiedName === name)),
   );
-  const layout = isItem ? owner?.pack.problems.find(isLayout) : problems.find(isLayout);
+  // A short name is not one of a pack.
+  const isOfPack = !isItem || isQualifiedName(name);
+  const layout = owner?.pack.problems.find(isLayout) ?? (isOfPack ? problems.find(isLayout) : undefined);
   return layout === undefined ? error : new TrailblazeError({ ...layout, severity: "error" });
 }
 

@@ -150,6 +150,11 @@ test("a pack that is not found in a layout that cannot be read is UnsupportedLay
   const missing = await inspectItem("acme/jira/getIssue", { cwd }).catch((error: unknown) => error);
   expect(missing).toMatchObject({ code: "PackNotInstalled" });
   expect(await explainLayout(missing, cwd)).toMatchObject({ code: "UnsupportedLayout" });
+  const session = await openForTest(cwd);
+  const explainPrompt = async (name: string) =>
+    explainLayout(await session.getPrompt(name, {}).catch((error: unknown) => error), cwd);
+  expect(await explainPrompt("acme/jira/ask")).toMatchObject({ code: "UnsupportedLayout" });
+  expect(await explainPrompt("ask")).toMatchObject({ code: "PromptNotFound" });
   const installed = makeTree({ "package.json": { name: "app", dependencies }, "node_modules/.bin/x": "" });
   expect(await explainLayout(missing, installed)).toBe(missing);
 });
