@@ -87,14 +87,16 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
   const { run } = await command.load();
   const noteInterrupted = () => noteProblems(interrupted, "\n");
   // A command such as `start` ends late, or with an error.
-  if (!input.options.json) await noteInterrupted();
+  const isEarly = !input.options.json || name === "start";
+  if (isEarly) await noteInterrupted();
   const answer = await run(input).catch(async (error: unknown) => {
-    if (input.options.json) await noteInterrupted();
+    if (!isEarly) await noteInterrupted();
     const { explainLayout } = await import("./explain-layout.ts");
     throw await explainLayout(error, input.cwd);
   });
   if (answer.isSilent) {
     // The command has already printed its result.
+    if (!isEarly) await noteInterrupted();
   } else if (input.options.json) {
     const document = withProblems(answer.json, interrupted);
     if (document === undefined) await noteInterrupted();

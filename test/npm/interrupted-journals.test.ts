@@ -124,6 +124,12 @@ test("a file that became a folder is reported as changed", async () => {
   });
 });
 
+test("`start --json` warns of an interrupted change", async () => {
+  const { directory } = await interrupt();
+  const { stderr } = await runCli(["start", "--json"], { cwd: directory });
+  expect(stderr).toContain("warning InterruptedChange");
+});
+
 test("a change removes what an interrupted one left next to the project's files", async () => {
   const { directory, add } = await interrupt();
   const left = join(directory, ".package.json.trailblaze-0123456789ab");
