@@ -1,15 +1,12 @@
-import { isRecord } from "./parse-json.ts";
+import { endOfString, isRecord } from "./parse-json.ts";
 
 function countKeysInText(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index++) {
     if (text.charCodeAt(index) !== 0x22) continue;
-    for (index++; index < text.length && text.charCodeAt(index) !== 0x22; index++) {
-      if (text.charCodeAt(index) === 0x5c) index++;
-    }
-    let next = index + 1;
-    while (next < text.length && " \t\r\n".includes(text.charAt(next))) next++;
-    if (text.charCodeAt(next) === 0x3a) count++;
+    index = endOfString(text, index);
+    while (index < text.length && " \t\r\n".includes(text.charAt(index))) index++;
+    if (text.charCodeAt(index) === 0x3a) count++;
   }
   return count;
 }
@@ -27,14 +24,6 @@ function countKeysInValue(value: unknown): number {
  */
 export function hasDuplicateKeys(text: string, value: unknown): boolean {
   return countKeysInText(text) !== countKeysInValue(value);
-}
-
-/** The offset after the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text.charCodeAt(index) !== 0x22)
-    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
-  return index + 1;
 }
 
 /** The top-level keys of a valid JSON text, in order; a repeated key is yielded each time. */

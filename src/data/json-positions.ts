@@ -10,9 +10,9 @@ import {
 } from "jsonc-parser";
 import type { Path, SyntaxCause } from "../problems/index.ts";
 import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
-import { maximumDepth } from "./parse-json.ts";
+import { hasManyBrackets } from "./parse-json.ts";
 
-const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
+const strict = { disallowComments: true };
 
 /** Describes a syntax error in a JSON text and locates it. */
 export function describeSyntaxError(error: DataSyntaxError): {
@@ -28,12 +28,12 @@ export function describeSyntaxError(error: DataSyntaxError): {
   parse(text, found, strict);
   const [first] = found;
   if (first === undefined) return { reason, cause, ...positionAt(text, text.length) };
-  const comma = text.slice(0, first.offset).search(/,\s*$/);
-  if (comma >= 0 && /[}\]]/.test(text.charAt(first.offset)))
+  const comma = /,\s*$/.exec(text.slice(0, first.offset));
+  if (comma !== null && /[}\]]/.test(text.charAt(first.offset)))
     return {
       reason: `${reason} (trailing comma)`,
       cause: "trailingComma",
-      ...positionAt(text, comma),
+      ...positionAt(text, comma.index),
     };
   const code = printParseErrorCode(first.error);
   const words = code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
@@ -56,7 +56,7 @@ function indexProperties(node: Node): Map<string | number, Node> {
  * gives the position of its nearest ancestor. Objects are indexed once, so many look-ups cost one pass.
  */
 export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
-  const root = parseTree(text, [], strict);
+  const root = parseTree(text, undefined, strict);
   const lines = createLineIndex(text);
   const indexes = new Map<Node, Map<string | number, Node>>();
   const findProperty = (node: Node, key: string | number): Node | undefined => {
@@ -115,5 +115,5 @@ export function findRepeatedKeys(
 
 /** The recoverable part of invalid JSON; `undefined` if it may nest too deep to be walked. */
 export function parseBroken(text: string): unknown {
-  return text.replace(/[^[{]+/g, "").length > maximumDepth ? undefined : parse(text, [], strict);
+  return hasManyBrackets(text) ? undefined : parse(text, undefined, strict);
 }

@@ -3,8 +3,16 @@ import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 /** Limit on nesting, in levels: deeper data could overflow the stack of recursive functions. */
 export const maximumDepth = 200;
 
+/** The offset after the string of a JSON text that begins at `start`. */
+export function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text.charCodeAt(index) !== 0x22)
+    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
+  return index + 1;
+}
+
 /** Whether the text has enough brackets to nest too deep: a fast check that is false for nearly every file. */
-function hasManyBrackets(text: string): boolean {
+export function hasManyBrackets(text: string): boolean {
   let count = 0;
   for (const bracket of ["{", "["]) {
     for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
@@ -19,10 +27,8 @@ function findExcessiveDepth(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
     switch (text.charCodeAt(index)) {
-      case 0x22: // a string: skip to its end
-        for (index++; index < text.length && text.charCodeAt(index) !== 0x22; index++) {
-          if (text.charCodeAt(index) === 0x5c) index++;
-        }
+      case 0x22:
+        index = endOfString(text, index) - 1;
         break;
       case 0x5b:
       case 0x7b:

@@ -33,7 +33,7 @@ export async function parseSource(
   const { text, value } = parseJson(bytes);
   if (hasDuplicateKeys(text, value)) {
     const [duplicate] = (await positions()).findRepeatedKeys(text);
-    const reason = `the key ${JSON.stringify(duplicate?.path.at(-1) ?? "")} is duplicated`;
+    const reason = `the key ${JSON.stringify(duplicate?.path.at(-1))} is duplicated`;
     throw new DataSyntaxError(reason, text, duplicate?.offset);
   }
   return { value, source: createJsonSource(text) };
@@ -49,12 +49,12 @@ export interface UnlocatedProblem {
 
 /** Adds line and column to problems: the only function that does. Creates one locator per text. */
 export async function locateProblems(found: readonly UnlocatedProblem[]): Promise<Problem[]> {
-  const locators = new Map<SourceText, Locate | undefined>();
+  const locators = new Map<SourceText | undefined, Locate | undefined>();
   for (const { source } of found) {
     if (source !== undefined && !locators.has(source)) locators.set(source, await source.createLocator());
   }
   return found.map(({ problem, source, at }) => ({
     ...problem,
-    ...(source === undefined ? undefined : locators.get(source)?.(at)),
+    ...locators.get(source)?.(at),
   }));
 }

@@ -51,6 +51,9 @@ describe("invalid JSON", () => {
   test("nothing is recovered from more brackets than a value may have levels", () => {
     expect(parseBroken(`{"name": "jira", "deep": ${"[".repeat(199)}`)).toMatchObject({ name: "jira" });
     expect(parseBroken(`{"name": "jira", "deep": ${"[".repeat(200)}`)).toBeUndefined();
+    expect(parseBroken(`{"name": "jira", "deep": ${'{"a":'.repeat(200)}`)).toBeUndefined();
+    const long = "x".repeat(1000);
+    expect(parseBroken(`{"name": "${long}", "deep": `)).toEqual({ name: long });
     expect(parseBroken("{[".repeat(100_000))).toBeUndefined();
   });
 });

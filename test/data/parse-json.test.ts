@@ -75,6 +75,11 @@ describe("parsing JSON", () => {
     expect(parseJson(text).value).toHaveLength(4);
   });
 
+  test("a string without an end is an error, however many brackets are before it", () => {
+    expect(() => parseJson(`[${"[],".repeat(200)}"open`)).toThrow("it is not valid JSON");
+    expect(() => parseJson(`[${"[],".repeat(200)}"open\\`)).toThrow("it is not valid JSON");
+  });
+
   test("levels below a string that ends in a backslash are counted", () => {
     expect(() => parseJson(`["\\\\", ${nestedLists(200)}]`)).toThrow(/deeper than 200/);
   });

@@ -15,12 +15,17 @@ test.each([
 });
 
 test("a repeated key in JSON is an error at its repetition", async () => {
-  await expect(parseSource("json", bytes('{"a": {"b": 1, "b": 1}}'))).rejects.toMatchObject({
+  const text = '{"a": {"b": [{"c": 1, "c": 1}]}}';
+  await expect(parseSource("json", bytes(text))).rejects.toMatchObject({
     name: "DataSyntaxError",
-    reason: 'the key "b" is duplicated',
-    offset: 15,
-    text: '{"a": {"b": 1, "b": 1}}',
+    reason: 'the key "c" is duplicated',
+    offset: 22,
+    text,
   });
+});
+
+test("YAML is an error in a JSON file", async () => {
+  await expect(parseSource("json", bytes("a: 1"))).rejects.toMatchObject({ reason: "it is not valid JSON" });
 });
 
 test("a merge in YAML is an error, because JSON has none", async () => {
