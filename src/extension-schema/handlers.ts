@@ -55,6 +55,6 @@ export function parseHandler(handler: string): HandlerPlace | { fault: string } 
   const below = file.slice(2);
   // Most paths are normalized already, and normalizing thousands of them is slow.
   const module = /(?:^|\/)\.{0,2}(?:\/|$)/.test(below) ? posix.normalize(file) : below;
-  if (module === "./" || module.endsWith("/")) return { fault: "it names a folder, not a module" };
+  if (module === "." || module.endsWith("/")) return { fault: "it names a folder, not a module" };
   return { module, exportName };
 }
