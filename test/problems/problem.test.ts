@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { createProblem, fileOfPosition, hasErrors } from "../../src/problems/problem.ts";
+import { failure, TrailblazeError } from "../../src/problems/trailblaze-error.ts";
+
+describe("the arguments of a problem", () => {
+  test("they are plain data: strings are cut, and undefined values are left out", () => {
+    const long = "x".repeat(5000);
+    const cut = `${"x".repeat(4096)}… (904 more characters)`;
+    const args = {
+      name: long,
+      nearest: [long, "a"],
+      kind: undefined,
+      deep: { none: null, count: 1, yes: true, no: undefined, list: [undefined, long] },
+    };
+    const problem = createProblem("ToolNotFound", args as never);
+    expect(problem.args).toStrictEqual({
+      name: cut,
+      nearest: [cut, "a"],
+      deep: { none: null, count: 1, yes: true, list: [undefined, cut] },
+    });
+  });
+});
+
+test("severity depends on the operation if the catalog says so", () => {
+  const severityIn = (context?: "validation" | "operation" | "bystander") =>
+    createProblem("UnknownExtensionKey", { key: "a", known: [], suggestion: undefined }, {}, context)
+      .severity;
+  expect([severityIn("validation"), severityIn("operation"), severityIn()]).toEqual([
+    "error",
+    "warning",
+    "warning",
+  ]);
+});
+
+test("messages and hints keep their lines", () => {
+  const { message, hint } = createProblem("InvalidArguments", { reason: "a\nb", hint: "c\u0007\nd" });
+  expect(message.split("\n")).toHaveLength(2);
+  expect(hint).toContain("c\\u{0007}\nd");
+});
+
+test("problems have errors if any of them is one", () => {
+  const [error] = [createProblem("InternalError", { reason: "x" })];
+  const warning = { ...error, severity: "warning" } as typeof error;
+  expect(hasErrors([])).toBe(false);
+  expect(hasErrors([warning])).toBe(false);
+  expect(hasErrors([warning, error])).toBe(true);
+});
+
+test("the position of a missing definition is in package.json, and others are in their own file", () => {
+  const file = "trailblaze/tools/a.json";
+  const at = (code: "MissingDefinitionFile" | "InvalidToolDefinition", line?: number) =>
+    fileOfPosition({ code, file, ...(line === undefined ? {} : { line }) });
+  expect(at("MissingDefinitionFile", 3)).toBe("package.json");
+  expect(at("MissingDefinitionFile")).toBe(file);
+  expect(at("InvalidToolDefinition", 3)).toBe(file);
+});
+
+describe("an error of the library", () => {
+  test("it has the problem with its code, and what else its callers need", () => {
+    const cause = new Error("x");
+    const options = { cause, missingPack: "@acme/jira@^1", isMissingTarget: true };
+    const error = failure("InternalError", { reason: "x" }, { file: "a.json" }, options);
+    expect(error).toBeInstanceOf(TrailblazeError);
+    expect(error).toMatchObject({
+      name: "TrailblazeError",
+      code: "InternalError",
+      problem: { code: "InternalError", file: "a.json" },
+      missingPack: "@acme/jira@^1",
+      isMissingTarget: true,
+      cause,
+    });
+    expect(error.message).toBe(error.problem.message);
+  });
+
+  test("without options, a target exists and no pack is missing", () => {
+    const error = failure("InternalError", { reason: "x" });
+    expect([error.missingPack, error.isMissingTarget, error.cause]).toEqual([undefined, false, undefined]);
+    expect(new TrailblazeError(error.problem).isMissingTarget).toBe(false);
+  });
+});

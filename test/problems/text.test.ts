@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import {
+  countCharacters,
+  endSentence,
+  formatCount,
+  formatInstall,
+  formatSize,
+  formatWhy,
+  listOf,
+  printable,
+  printableLines,
+  quote,
+  quoteForShell,
+  shorten,
+} from "../../src/problems/text.ts";
+
+test.each([
+  ["a\t\r\n b\n\nc", "a  b c"],
+  ["a\u0007b", "a\\u{0007}b"],
+  ["\ud800", "\\u{d800}"],
+])("%j is printed on one line as %j", (text, line) => {
+  expect(printable(text)).toBe(line);
+});
+
+test("lines stay lines, and a carriage return that ends one is dropped", () => {
+  expect(printableLines("a\tb\r\n\u001b\n\nc\rd")).toBe("a b\n\\u{001b}\n\nc d");
+});
+
+test.each([
+  [0, "0"],
+  [999, "999"],
+  [1000, "1,000"],
+  [12345, "12,345"],
+  [1234567, "1,234,567"],
+])("the count %i is formatted as %s", (count, text) => {
+  expect(formatCount(count)).toBe(text);
+});
+
+test.each([
+  ["", 0],
+  ["aé", 2],
+  ["👍👍a", 3],
+  ["\ud800a\udc00", 3],
+])("%j has %i characters", (text, count) => {
+  expect(countCharacters(text)).toBe(count);
+});
+
+describe("a long text", () => {
+  test.each([
+    ["abc", "abc"],
+    ["abcd", "abc… (1 more character)"],
+    ["abcde", "abc… (2 more characters)"],
+    ["👍👍👍", "👍👍👍"],
+    ["👍👍👍👍", "👍👍👍… (1 more character)"],
+    ["aaa👍👍", "aaa… (2 more characters)"],
+  ])("%s is cut after three characters: %s", (text, cut) => {
+    expect(shorten(text, 3)).toBe(cut);
+  });
+
+  test("it is cut after 4,096 characters if no other limit is given, and may have a note", () => {
+    expect(shorten("x".repeat(4096))).toBe("x".repeat(4096));
+    expect(shorten("x".repeat(6000))).toBe(`${"x".repeat(4096)}… (1,904 more characters)`);
+    expect(shorten("abc", 1, " in a.txt")).toBe("a… (2 more characters in a.txt)");
+  });
+
+  test.each([
+    ["abc", '"abc"'],
+    ["abcd", '"abc…"'],
+    ["👍👍👍", '"👍👍👍"'],
+    ["a\nb", '"a b"'],
+  ])("%j is quoted as %s if three characters are allowed", (text, quoted) => {
+    expect(quote(text, 3)).toBe(quoted);
+  });
+});
+
+test.each([
+  [1 << 20, "1 MiB"],
+  [32 << 20, "32 MiB"],
+  [1000, "1000 bytes"],
+  [(1 << 20) + 1, "1048577 bytes"],
+])("the limit of %i bytes is formatted as %s", (bytes, text) => {
+  expect(formatSize(bytes)).toBe(text);
+});
+
+test("names are joined with the wanted conjunction", () => {
+  expect(listOf(["a", "b", "c"], "and")).toBe("a, b and c");
+  expect(listOf(["a"], "and")).toBe("a");
+});
+
+test.each([
+  ["It failed", "It failed."],
+  ["It failed.", "It failed."],
+  ["Really?", "Really?"],
+  ["No!", "No!"],
+  ["v1.2", "v1.2."],
+  ["", "."],
+])("%j ends as the sentence %j", (text, sentence) => {
+  expect(endSentence(text)).toBe(sentence);
+});
+
+test.each([
+  ["acme/jira@^1", '"acme/jira@^1"'],
+  ["@acme/jira_x:1.2=a,b+c-d%", "@acme/jira_x:1.2=a,b+c-d%"],
+  ["C:\\tools\\größe", "C:\\tools\\größe"],
+  ["a b", '"a b"'],
+  ["$HOME", '"$HOME"'],
+  ["a;", '"a;"'],
+  ["", '""'],
+])("the word %s is shown on a command line as %s", (word, shown) => {
+  expect(quoteForShell(word)).toBe(shown);
+});
+
+describe("commands of package managers", () => {
+  test.each([
+    [undefined, "npm install", "npm install @acme/jira@1.2.0", 'npm install "x@^1"'],
+    ["npm", "npm install", "npm install @acme/jira@1.2.0", 'npm install "x@^1"'],
+    ["pnpm", "pnpm install", "pnpm add @acme/jira@1.2.0", 'pnpm add "x@^1"'],
+    ["yarn", "yarn install", "yarn add @acme/jira@1.2.0", 'yarn add "x@^1"'],
+    ["deno", "deno install", "deno add npm:@acme/jira@1.2.0", 'deno add "npm:x@^1"'],
+  ] as const)("%s installs and adds packages with its own commands", (manager, all, one, range) => {
+    expect(formatInstall(manager)).toBe(all);
+    expect(formatInstall(manager, "@acme/jira@1.2.0")).toBe(one);
+    expect(formatInstall(manager, "x@^1")).toBe(range);
+  });
+
+  test("the command that shows why a package is installed", () => {
+    expect(formatWhy(undefined, "x")).toBe("npm ls x");
+    expect(formatWhy("npm", "x")).toBe("npm ls x");
+    expect(formatWhy("pnpm", "x")).toBe("pnpm why x");
+  });
+});
