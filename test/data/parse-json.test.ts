@@ -108,6 +108,7 @@ describe("parsing JSON", () => {
     ['{\r\n  "a" 1\r\n}', 2, 7, "colon expected"],
     ['{\n  // why\n  "a": 1\n}', 2, 3, "invalid comment token", "comment"],
     ["{'a': 1}", 1, 2, "invalid symbol"],
+    ['{"a"}', 1, 5, "colon expected"],
     ['{"a": 1} x', 1, 10, "invalid symbol"],
     ["[1, NaN]", 1, 5, "invalid symbol"],
     ['["é\u{1F600}", x]', 1, 9, "invalid symbol"],
