@@ -72,5 +72,5 @@ export function findQualifiedNames(
 
 /** The normal form of a qualified name, `acme/jira/triage`. Results for other strings are meaningless. */
 export function withoutRange(reference: string): string {
-  return reference.replace(/^@/, "").replace(/@[^/]*(?=\/[^/]*$)/, "");
+  return reference.replace(/^@/, "").replace(/@[^/]*/, "");
 }

@@ -29,6 +29,7 @@ describe("the file that node runs", () => {
     ["--watch -- server.js", 2],
     ["-- --odd.js", 1],
     ["--printer server.js", 1],
+    ["--conditions=x-p server.js", 1],
     ["--running x", 1],
   ])("in %j, it is the argument with the index %i", (line, index) => {
     expect(findNodeScript(line.split(" "))).toBe(index);
@@ -81,6 +82,7 @@ describe("modules that node loads first", () => {
     ["server.js -r ./a.js", []],
     ["-- -r ./a.js", []],
     ["--importer ./a.js server.js", []],
+    ["--conditions=x-r server.js", []],
     ["--watch --x-import=./a.js", []],
     ["-r", []],
   ])("the modules of %j, with their places, are %j", (line, expected) => {
