@@ -21,7 +21,8 @@ const writeCount = (count: number) => count.toLocaleString("en-US");
 function measure(value: unknown): number {
   let units = 0;
   const pending = [value];
-  for (let one = pending.pop(); one !== undefined || pending.length > 0; one = pending.pop()) {
+  while (pending.length > 0) {
+    const one = pending.pop();
     units++;
     if (typeof one === "string") units += one.length >>> 4;
     if (typeof one !== "object" || one === null) continue;
