@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { findReservedParameters, reservedParameter } from "../../src/json-schema/reserved-parameters.ts";
+
+const properties = { [reservedParameter]: {} };
+const required = ["a", reservedParameter];
+
+test.each<[Record<string, unknown>, (string | number)[][]]>([
+  [{ properties }, [["properties", reservedParameter]]],
+  [{ required }, [["required", 1]]],
+  [{ properties, required }, [["properties", reservedParameter]]],
+  [{ properties: { a: { properties } }, required: reservedParameter }, []],
+  [{ properties: JSON.parse('{"__proto__": {"a": 1}}') }, []],
+  [{ $defs: { a: { properties } } }, []],
+  [
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    { not: { required }, if: { required }, then: { required }, else: { required } },
+    [
+      ["not", "required", 1],
+      ["if", "required", 1],
+      ["then", "required", 1],
+      ["else", "required", 1],
+    ],
+  ],
+  [
+    { allOf: [{}, { required }], anyOf: [{ required }], oneOf: [{ required }] },
+    [
+      ["allOf", 1, "required", 1],
+      ["anyOf", 0, "required", 1],
+      ["oneOf", 0, "required", 1],
+    ],
+  ],
+  [{ dependentSchemas: { a: { required } } }, [["dependentSchemas", "a", "required", 1]]],
+  [
+    { required, not: { not: { properties } } },
+    [
+      ["required", 1],
+      ["not", "not", "properties", reservedParameter],
+    ],
+  ],
+  [{ not: null, if: true, allOf: [null, true], anyOf: "a" }, []],
+])("the reserved parameter is found in the schema %j", (schema, paths) => {
+  expect([...findReservedParameters(schema)]).toEqual(paths);
+});
+
+test("paths start with that of the schema", () => {
+  expect([...findReservedParameters({ required }, ["tools", 0])]).toEqual([["tools", 0, "required", 1]]);
+});
