@@ -14,5 +14,5 @@ const { MUTATED_FOLDER = `{${pureFolders.join()}}` } = process.env;
 
 /** The tests that have to notice changes of a pure folder: its own. `npm run mutate` names it. */
 export default defineConfig({
-  test: { include: [`test/${MUTATED_FOLDER}/**/*.test.ts`], isolate: false },
+  test: { include: [`test/${MUTATED_FOLDER}/**/*.test.ts`], isolate: false, testTimeout: 120_000 },
 });
