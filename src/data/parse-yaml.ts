@@ -4,6 +4,7 @@ import {
   type Document,
   isAlias,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -90,7 +91,7 @@ class DocumentCheck {
     if (isMap(node)) {
       const keys = new Set<string>();
       for (const { key } of node.items) {
-        if (!isScalar(key)) throw this.#fail("a key is not a string", isMap(key) || isSeq(key) ? key : node);
+        if (!isScalar(key)) throw this.#fail("a key is not a string", isNode(key) ? key : node);
         const name = String(key.value);
         if (this.#refuseMerges && name === "<<" && key.type === "PLAIN")
           throw this.#fail("the merge key << does not exist in YAML 1.2", key, "mergeKey");

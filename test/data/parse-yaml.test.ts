@@ -125,6 +125,52 @@ describe("parsing YAML", () => {
     },
   );
 
+  test.each([
+    ["a:\n\tb: 1", "Tabs are not allowed", 3, "tab"],
+    ["a: b: c", "Nested mappings", 3, "nestedMapping"],
+    ["a b\nc: 1", "Implicit keys", 0, "nestedMapping"],
+    ["a: @b", "reserved character", 3, "reservedCharacter"],
+    ["a: %b", "directive indicator", 3, "reservedCharacter"],
+    ["a:\n  b: 1\n c: 2", "must start at the same column", 10, "indentation"],
+    ['a: "b', "Missing closing", 5, "unclosedQuote"],
+    ["a: 'b", "Missing closing", 5, "unclosedQuote"],
+    ["a: [1\nb: 2", "end with a ]", 6, "unclosedBracket"],
+    ["a: {b: 1", "end with a }", 8, "unclosedBracket"],
+    ["a: {b: ${{ c }}}", "flow-map-start", 8, "expression"],
+    ["a: - b", "block-seq-ind", 3, undefined],
+    ["a: !x 1", "Unresolved tag", 3, undefined],
+  ])("the syntax error of %j has its reason, place and cause", (text, reason, offset, cause) => {
+    const error = syntaxErrorOf(text);
+    expect(error.reason).toMatch(/^it is not valid YAML \(/);
+    expect(error.reason).toContain(reason);
+    expect([error.offset, error.syntaxCause, error.text]).toEqual([offset, cause, text]);
+  });
+
+  test.each([
+    ["a: *x", "the alias *x has no anchor", 3, "unknownAlias"],
+    ["- &a {b: *a}", "the alias *a contains itself", 9, undefined],
+    ["- &a [*a]", "the alias *a contains itself", 6, undefined],
+    ["? [1]\n: 2", "a key is not a string", 2, undefined],
+    ["a: 1\n? {b: 1}\n: 2", "a key is not a string", 7, undefined],
+    ["a: &a 1\n? *a\n: 2", "a key is not a string", 10, undefined],
+    ["a: 1\n---\nb: 2", "it contains several documents", 5, undefined],
+    ["x:\n  1: a\n  '1': b", 'the key "1" is duplicated', 12, undefined],
+  ])("%j is refused with its reason, place and cause", (text, reason, offset, cause) => {
+    expect(syntaxErrorOf(text)).toMatchObject({ reason, offset, text });
+    expect(syntaxErrorOf(text).syntaxCause).toBe(cause);
+  });
+
+  test("the cause of a merge key is known", () => {
+    expect(() => parseYaml(bytes("a: &a {b: 1}\nc:\n  <<: *a\n"), { refuseMerges: true })).toThrow(
+      expect.objectContaining({ offset: 18, syntaxCause: "mergeKey" }),
+    );
+  });
+
+  test("an anchor may be defined again, and keys and scalars may have one", () => {
+    expect(read("a: &a [1]\nb: &a [2]\nc: *a")).toEqual({ a: [1], b: [2], c: [2] });
+    expect(read("? &a x\n: &b 1\nc: *b")).toEqual({ x: 1, c: 1 });
+  });
+
   test("__proto__ is an ordinary key in YAML", () => {
     const value = read("__proto__: {polluted: true}\n") as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
@@ -197,6 +243,24 @@ describe("limits of YAML", () => {
   test("data that aliases nest deeper than 200 levels is rejected", () => {
     const lines = [`a0: &a0 ${flow(150)}`, `a1: ${flow(150, "*a0")}`];
     expect(() => parseYaml(bytes(lines.join("\n")))).toThrow("deeper than 200 levels");
+    const nested = (depth: number) => `- &a ${flow(150)}\n- ${flow(depth, "*a")}`;
+    expect(read(nested(49))).toHaveLength(2);
+    expect(() => read(nested(50))).toThrow("deeper than 200 levels");
+    const inMaps = (depth: number) => `- &a ${flow(150)}\n- ${"{b: ".repeat(depth)}*a${"}".repeat(depth)}`;
+    expect(read(inMaps(49))).toHaveLength(2);
+    expect(() => read(inMaps(50))).toThrow("deeper than 200 levels");
+  });
+
+  test("the depth of a document is an error at the collection beyond the limit", () => {
+    expect(syntaxErrorOf(`a:\n  ${flow(200)}`)).toMatchObject({ offset: 5 + 199 });
+    expect(syntaxErrorOf(`? ${flow(200)}\n: a`)).toMatchObject({ offset: 2 + 199 });
+    expect(syntaxErrorOf(`- ${flow(199)}\n- ${flow(200)}`)).toMatchObject({ offset: 403 + 199 });
+  });
+
+  test("tens of uses of an alias are accepted, and hundreds are not", () => {
+    const uses = (count: number) => `- &a [x]\n- [${Array(count).fill("*a").join(", ")}]`;
+    expect(read(uses(90))).toHaveLength(2);
+    expect(() => read(uses(110))).toThrow(/^it is not valid YAML \(/);
   });
 
   test("a few aliases with small contents are accepted", () => {
