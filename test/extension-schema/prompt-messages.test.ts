@@ -76,6 +76,7 @@ describe("the content of a prompt", () => {
     [message({ type: "text", text: 5 }), /`content\.0\.content\.text` must be a string, but it is a number/],
     [message({ type: "resource" }), /`resource` is missing in `content\.0\.content`/],
     [message({ type: "resource", resource: 5 }), /resource` must be an object, but it is a number/],
+    [message({ type: "resource", resource: { uri: "docs:a" } }), /^`text` is missing/],
   ])("%j is refused with a reason", (content, reason) => {
     expect(findContentFaults(content)[0]?.reason).toMatch(reason);
   });

@@ -22,6 +22,7 @@ describe("a misspelled key", () => {
     ["output_schemas", "outputSchema"],
     ["meta", "_meta"],
     ["titles", "title"],
+    ["uris", "uri"],
     ["option", "options"],
     ["argument", "arguments"],
     ["nam", "name"],
