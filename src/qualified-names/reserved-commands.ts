@@ -54,12 +54,10 @@ export interface CommandClaim {
   path: Path;
 }
 
-const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
-
 /** The command names that a package.json declares in `bin`, with their paths. */
 function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
   if (typeof bin === "string") {
-    if (typeof name === "string") yield { name: unscoped(name), path: ["bin"] };
+    if (typeof name === "string") yield { name, path: ["bin"] };
   } else if (Array.isArray(bin)) {
     for (const [index, file] of bin.entries())
       if (typeof file === "string") yield { name: file, path: ["bin", index] };
@@ -94,7 +92,7 @@ export function findReservedCommands(
   for (const { name, path } of [...declaredNames(manifest), ...inFolder]) {
     const command = findReservedCommand(name);
     if (command === undefined || claims.has(command)) continue;
-    if (owner === undefined || !ownersOf(command).includes(owner)) claims.set(command, { command, path });
+    if (!ownersOf(command).some((one) => one === owner)) claims.set(command, { command, path });
   }
   return [...claims.values(), ...findAliases(manifest)];
 }

