@@ -37,6 +37,9 @@ export interface ReferenceContext {
   suggestions?: SuggestionBudget | undefined;
 }
 
+/** A context whose optional built-ins are known. */
+type KnownContext = ReferenceContext & { builtIns: readonly string[] };
+
 /** The item that a reference names. */
 export interface ResolvedReference {
   kind: Kind;
@@ -125,8 +128,8 @@ function resolveInPack(
   return { kind: only, qualifiedName };
 }
 
-function resolveShortName(reference: string, context: ReferenceContext): ResolvedReference {
-  const { from, kind, packs, builtIns = [], suggestions } = context;
+function resolveShortName(reference: string, context: KnownContext): ResolvedReference {
+  const { from, kind, packs, builtIns, suggestions } = context;
   if (from !== "user") {
     const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
     if (found.length > 0) return resolveInPack(reference, { item: reference }, from, context);
@@ -156,7 +159,7 @@ function findNamedPack(name: string, packs: readonly ResolvablePack[]): Resolvab
 }
 
 /** Callers without types may omit properties, name the pack, or write a kind in the plural. */
-function normalizeContext(context: ReferenceContext): ReferenceContext {
+function normalizeContext(context: ReferenceContext): KnownContext {
   const { from = "user", packs = [], builtIns = [], kind, manager, suggestions } = context ?? {};
   const isNamed = typeof from === "string" && from !== "user";
   return {
@@ -169,7 +172,7 @@ function normalizeContext(context: ReferenceContext): ReferenceContext {
   };
 }
 
-function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
+function isShortName(reference: string, { builtIns }: KnownContext): boolean {
   if (typeof reference !== "string" || reference.includes("/")) return false;
   return builtIns.includes(reference) || explainInvalidItemName(reference) === undefined;
 }
@@ -188,10 +191,9 @@ export function resolveReference(reference: string, options: ReferenceContext): 
   const { range } = name;
   const pack = findPack(name.packageName, context);
   if (pack === undefined) {
-    const { packageName, publisher, item } = name;
+    const { packageName, item } = name;
     // Two segments may also be the name of a scoped pack without an item.
-    const asPack = publisher === undefined ? `@${packageName}/${item}` : undefined;
-    if (asPack !== undefined && findPack(asPack, context) !== undefined) {
+    if (findPack(`@${packageName}/${item}`, context) !== undefined) {
       throw failure("InvalidQualifiedName", {
         name: reference,
         reason: "it names a pack without an item",
@@ -206,7 +208,7 @@ export function resolveReference(reference: string, options: ReferenceContext): 
     const args = { name: packageName, nearest, range, manager: context.manager };
     throw failure("PackNotInstalled", args, { pack: packageName }, { missingPack });
   }
-  if (range !== undefined && !(pack.version !== null && satisfies(pack.version, range))) {
+  if (range !== undefined && !satisfies(pack.version ?? "", range)) {
     throw failure("PackVersionMismatch", {
       name: pack.name,
       range,

@@ -7,6 +7,7 @@ import {
   resolveReference,
   TrailblazeError,
 } from "../../src/index.ts";
+import { SuggestionBudget } from "../../src/qualified-names/nearest-names.ts";
 
 type Items = Partial<Record<"servers" | "tools" | "toolsets" | "prompts", readonly string[]>>;
 
@@ -304,6 +305,71 @@ describe("the name of a built-in where a tool is not expected", () => {
   });
 });
 
+describe("suggestions", () => {
+  const nearestOf = (reference: string, context: Partial<ReferenceContext>) =>
+    (failureOf(() => fromUser(reference, context)).args as { nearest: string[] }).nearest;
+
+  test("only items of the wanted kind are suggested", () => {
+    expect(nearestOf("createIssue", { kind: "prompt" })).toEqual([]);
+    expect(nearestOf("acme/jira/triag", { kind: "tool" })).toEqual([]);
+    expect(nearestOf("acme/jira/triag", {})).toEqual(["acme/jira/triage"]);
+  });
+
+  test("a pack's own items are suggested even if it is not installed", () => {
+    const own = pack("own", "1.0.0", { tools: ["greet"], prompts: ["welcome"] });
+    expect(nearestOf("gret", { from: own })).toEqual(["greet"]);
+    expect(nearestOf("welcom", { from: own, kind: "prompt" })).toEqual(["welcome"]);
+  });
+
+  test("they end once the comparisons of a task are spent", () => {
+    // Of the eleven items, eight are in the first pack, and three of those are tools.
+    const nearestWith = (budget: number, reference: string, kind?: Kind) =>
+      nearestOf(reference, { kind, suggestions: new SuggestionBudget(budget) });
+    expect(nearestWith(8, "acme/jira/triag")).toEqual(["acme/jira/triage"]);
+    expect(nearestWith(7, "acme/jira/triag")).toEqual([]);
+    expect(nearestWith(3, "acme/jira/getIsue", "tool")).toEqual(["acme/jira/getIssue"]);
+    expect(nearestWith(2, "acme/jira/getIsue", "tool")).toEqual([]);
+    expect(nearestWith(11, "getIssue")).toEqual(["acme/jira/getIssue"]);
+    expect(nearestWith(10, "getIssue")).toEqual([]);
+    expect(nearestWith(5, "getIssue", "tool")).toEqual(["acme/jira/getIssue"]);
+    expect(nearestWith(4, "getIssue", "tool")).toEqual([]);
+  });
+});
+
+describe("what an error says of a missing item", () => {
+  test("whether any kind would do, and the kind of the pack's own item of that name", () => {
+    expect(failureOf(() => fromUser("nothing")).args).toMatchObject({ isAnyKind: true });
+    expect(failureOf(() => fromUser("nothing", { kind: "tool" })).args).toMatchObject({ isAnyKind: false });
+    expect(failureOf(() => fromNotes("createNote", { kind: "toolset" })).args).toMatchObject({
+      otherKind: "tool",
+    });
+    const { args } = failureOf(() => fromUser("createNote", { kind: "toolset" }));
+    expect(args).not.toHaveProperty("otherKind");
+  });
+
+  test.each([
+    ["acme/confluence/page", "@acme/confluence"],
+    ["acme/confluence@^2/page", "@acme/confluence@^2"],
+    ["confluence/page", "confluence"],
+  ])("what to install for %s is %s", (reference, missingPack) => {
+    expect(() => fromUser(reference)).toThrow(expect.objectContaining({ missingPack }));
+    expect(failureOf(() => fromUser(reference)).pack).toBe(missingPack.replace(/(.)@.*/, "$1"));
+  });
+
+  test("a pack without a version has none in the error", () => {
+    const odd = pack("odd", null, { tools: ["a"] });
+    expect(failureOf(() => fromUser("odd@1/a", { packs: [odd] })).args).toMatchObject({
+      version: "(no version)",
+    });
+  });
+});
+
+test("a pack's qualified name of its own leads to itself, not to another copy", () => {
+  const own = pack("notes", "0.1.0", { tools: ["only-here"] }, true);
+  expect(resolveReference("notes/only-here", { from: own, packs })).toEqual(tool("notes/only-here"));
+  expect(failureOf(() => fromUser("notes/only-here")).code).toBe("ToolNotFound");
+});
+
 describe("JavaScript callers", () => {
   const from = (name: string) => ({ from: name as "user" });
 
@@ -315,6 +381,30 @@ describe("JavaScript callers", () => {
     expect(failureOf(() => fromUser("getIssue", from("@acme/nope")))).toMatchObject({
       code: "PackNotInstalled",
       pack: "@acme/nope",
+      args: { name: "@acme/nope", isWord: true },
+    });
+  });
+
+  test("of several copies of a named pack, the one that the project uses counts", () => {
+    const copies = [
+      pack("notes", "0.1.0", { tools: ["old"] }, true),
+      pack("notes", "0.3.1", { tools: ["new"] }),
+    ];
+    expect(fromUser("new", { ...from("notes"), packs: copies })).toEqual(tool("notes/new"));
+    expect(failureOf(() => fromUser("old", { ...from("notes"), packs: copies })).code).toBe("ToolNotFound");
+    expect(fromUser("old", { ...from("notes"), packs: copies.slice(0, 1) })).toEqual(tool("notes/old"));
+  });
+
+  test("everything but the reference may be left out", () => {
+    expect(failureOf(() => resolveReference("tap", undefined as never)).code).toBe("ToolNotFound");
+    expect(failureOf(() => resolveReference("acme/jira/tap", {} as never)).code).toBe("PackNotInstalled");
+  });
+
+  test("kinds may be in the plural, and other words are errors", () => {
+    expect(fromUser("swipe", { kind: "tools" as Kind })).toEqual(tool("swipe"));
+    expect(failureOf(() => fromUser("swipe", { kind: "tol" as Kind }))).toMatchObject({
+      code: "InvalidArguments",
+      args: { reason: 'Unknown kind "tol"', hint: expect.stringContaining("tool") },
     });
   });
 });
