@@ -31,6 +31,6 @@ export function listChoices(values: readonly unknown[]): string {
 /** Formats a violation: `/summary is required`, `/count must be integer`. */
 export function describeViolation({ path, what }: Violation): string {
   // A key can be as long as the whole value.
-  const pointer = writePointer(path.map((key) => (typeof key === "string" ? cut(key) : key)));
+  const pointer = writePointer(path.map((key) => cut(String(key))));
   return pointer === "" ? what : `${shorten(pointer)} ${what}`;
 }

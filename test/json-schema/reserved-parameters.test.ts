@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
-import { findReservedParameters, reservedParameter } from "../../src/json-schema/reserved-parameters.ts";
+import { findReservedParameters } from "../../src/json-schema/reserved-parameters.ts";
 
-const properties = { [reservedParameter]: {} };
-const required = ["a", reservedParameter];
+const reserved = "_trailblazeContext";
+const properties = { [reserved]: {} };
+const required = ["a", reserved];
 
 test.each<[Record<string, unknown>, (string | number)[][]]>([
-  [{ properties }, [["properties", reservedParameter]]],
+  [{ properties }, [["properties", reserved]]],
   [{ required }, [["required", 1]]],
-  [{ properties, required }, [["properties", reservedParameter]]],
-  [{ properties: { a: { properties } }, required: reservedParameter }, []],
+  [{ required: [reserved] }, [["required", 0]]],
+  [{ properties, required }, [["properties", reserved]]],
+  [{ properties: { a: { properties } }, required: reserved }, []],
   [{ properties: JSON.parse('{"__proto__": {"a": 1}}') }, []],
   [{ $defs: { a: { properties } } }, []],
   [
@@ -34,7 +36,7 @@ test.each<[Record<string, unknown>, (string | number)[][]]>([
     { required, not: { not: { properties } } },
     [
       ["required", 1],
-      ["not", "not", "properties", reservedParameter],
+      ["not", "not", "properties", reserved],
     ],
   ],
   [{ not: null, if: true, allOf: [null, true], anyOf: "a" }, []],

@@ -39,6 +39,7 @@ test.each<[string[], object]>([
   [["A=b", "b=c"], { loops: [], length: 2, path: "b=c" }],
   [["a=B", "B=C", "C=d"], { loops: [], length: 2, path: "a=B" }],
   [["a=a"], { loops: ["a=a"], length: 1, path: undefined }],
+  [["a>b", "b>a"], { loops: [], length: 2, path: undefined }],
   [["a>b", "b=a"], { loops: ["b=a"], length: 2, path: undefined }],
   [["a=b", "b>a"], { loops: ["a=b"], length: 2, path: "a=b" }],
   [["a=b", "b>c", "c>a"], { loops: ["a=b"], length: 3, path: "a=b" }],
