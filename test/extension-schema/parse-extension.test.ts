@@ -197,6 +197,54 @@ describe("invalid declarations", () => {
   });
 });
 
+describe("the arguments of problems in a field", () => {
+  const argsOf = (field: unknown) => parseExtension(field).problems.map(({ args }) => args);
+
+  test.each([
+    ["tools", ["a"], "expected an array of two strings, found 1 entries"],
+    ["tools", [5, "Create"], "the name must be a string, but it is a number"],
+    ["tools", ["a", null], "the description must be a string, but it is null"],
+    ["prompts", null, "it is null"],
+    ["tools", {}, "`name` is missing"],
+    ["tools", { nam: "a" }, '`name` is missing (did you mean it instead of "nam"?)'],
+    ["servers", { id: "a" }, '`name` is missing (did you mean it instead of "id"?)'],
+    ["tools", { title: "a" }, "`name` is missing"],
+    ["tools", { name: 5 }, "`name` must be a string, but it is a number"],
+    ["tools", { name: "a", description: null }, "`description` must be a string, but it is null"],
+    ["servers", { name: "a", tools: "b" }, "`tools` must be an array, but it is a string"],
+    ["toolsets", { name: "a", tools: ["b", 5] }, "`tools.1` must be a string, but it is a number"],
+    ["tools", { name: "a", parameters: "b" }, "`parameters` has none of the valid forms: it is a string"],
+    ["tools", { name: "a", parameters: [5] }, "`parameters.0` has none of the valid forms: it is a number"],
+  ])("in `%s`, the reason why %j is refused is: %s", (key, value, reason) => {
+    expect(argsOf({ [key]: [value] })).toEqual([{ reason, key }]);
+  });
+
+  test.each([
+    [{ root: "" }, "`root`", "the path of a folder", "empty"],
+    [{ root: 5 }, "`root`", "the path of a folder", "a number"],
+    [{ prompts: {} }, "`prompts`", "an array", "an object"],
+    [null, "The `trailblaze` field", "an object", "null"],
+    [{ tools: Array(1001).fill(5) }, "The `trailblaze` field", "valid", /^invalid in more than 1000 places/],
+  ])("%j is malformed, with what is expected and what is found", (field, what, expected, found) => {
+    const matching = typeof found === "string" ? found : expect.stringMatching(found);
+    expect(argsOf(field).at(-1)).toEqual({ what, expected, found: matching });
+  });
+
+  test("a duplicate has both names, and an invalid name its reason", () => {
+    expect(argsOf({ tools: ["A", "a", "../x"] })).toEqual([
+      { name: "a", other: "A", key: "tools" },
+      { name: "../x", reason: "it does not start with a letter or digit" },
+    ]);
+  });
+
+  test("a schema for editors and custom keys are known", () => {
+    expect(argsOf({ $schema: "s", "x-a": 1, tools: [{ name: "a", "x-b": 1 }] })).toEqual([]);
+    expect(argsOf({ tools: [{ name: "a", $schema: "s" }] })).toEqual([
+      { key: "$schema", known: ["name", "description", "parameters"] },
+    ]);
+  });
+});
+
 describe("unknown keys", () => {
   test.each([
     ["tool", "tools"],
