@@ -140,6 +140,81 @@ describe("invalid needs", () => {
   });
 });
 
+describe("why needs are invalid", () => {
+  const reasonOf = (needs: unknown) => judge(needs).faults[0]?.reason;
+  const hintOf = (needs: unknown) => judge(needs).faults[0]?.hint;
+
+  test.each([
+    [{ env: ["A B"] }, '"A B" is not the name of an environment variable'],
+    [{ env: [5] }, "an entry of `needs.env` must be a string, but it is a number"],
+    [{ env: 5 }, "`needs.env` must be an array of strings, but it is a number"],
+    [{ envs: [] }, 'it has an unknown key "envs"'],
+    [[], "it must be an object, but it is an array"],
+    [{ network: ["a b"] }, '"a b" is not a host'],
+    [{ network: ["*"] }, '"*" would mean every host'],
+    [{ network: ["**"] }, '"**" would mean every host'],
+    [{ network: ["*a"] }, '"*a" is not a host'],
+    [{ network: ["a*"] }, '"a*" is not a host'],
+    [{ network: ["münchen.de"] }, '"münchen.de" is not a host in ASCII'],
+    [{ network: ["a/ü"] }, '"a/ü" is not a host'],
+    [{ read: ["/etc"] }, '"/etc" does not start with one of the known folders'],
+    [{ read: ["${home}/a"] }, '"${home}/a" does not start with one of the known folders'],
+    [{ read: ["x${HOME}"] }, '"x${HOME}" does not start with one of the known folders'],
+    [{ read: ["${HOME}/a\\b"] }, '"${HOME}/a\\b" contains "\\"'],
+    [{ read: ["${HOME}/../a"] }, '"${HOME}/../a" contains ".."'],
+    [{ read: ["${HOME}a"] }, '"${HOME}a" has no "/" after "${HOME}"'],
+    [{ write: ["${TMP}/a\nb"] }, '"${TMP}/a b" contains a control character'],
+    [{ tools: ["*"] }, '"*" would mean every tool'],
+    [{ tools: ["**"] }, '"**" would mean every tool'],
+    [{ tools: ["* a"] }, '"* a" is not a tool'],
+    [{ tools: ["a *"] }, '"a *" is not a tool'],
+  ])("the reason of %j is: %s", (needs, reason) => {
+    expect(reasonOf(needs)).toBe(reason);
+  });
+
+  const hosts = 'Use names such as "api.atlassian.com", "*.atlassian.net:443", "localhost" or "127.0.0.1".';
+  const folders = "${PROJECT}, ${PACK}, ${DATA}, ${HOME} or ${TMP}";
+
+  test.each([
+    [{ env: ["A=1"] }, "List only names, without values."],
+    [{ env: ["A B"] }, "List only names, without values."],
+    [{ env: ["1A"] }, expect.stringContaining('"JIRA_TOKEN"')],
+    [{ network: ["a b"] }, hosts],
+    [{ network: ["*"] }, hosts],
+    [{ network: ["http://a b"] }, hosts],
+    [{ network: ["git+ssh://a.b/c"] }, 'List only the host: "a.b".'],
+    [{ network: ["HTTP://a.b"] }, 'List only the host: "a.b".'],
+    [{ network: ["x http://a.b"] }, hosts],
+    [{ network: ["http:a.b/c"] }, hosts],
+    [{ network: ["ü.*.de"] }, hosts],
+    [{ network: ["münchen.de:80443"] }, hosts],
+    [{ network: [`${"a".repeat(301)}.ü`] }, hosts],
+    [{ network: [`http://${"a.".repeat(150)}b`] }, hosts],
+    [{ read: ["/etc"] }, `Start it with ${folders}.`],
+    [{ read: ["~/a"] }, 'Did you mean "${HOME}/a"?'],
+    [{ read: ["a/~/b"] }, `Start it with ${folders}.`],
+    [{ read: ["a./b"] }, `Start it with ${folders}.`],
+    [{ read: ["~/../a"] }, `Start it with ${folders}.`],
+    [{ read: ["./a"] }, 'Did you mean "${PACK}/a"?'],
+    [{ read: ["${HOM}"] }, 'Did you mean "${HOME}/"?'],
+    [{ read: ["${HOM}/a"] }, 'Did you mean "${HOME}/a"?'],
+    [{ read: ["${OTHERWISE}/a"] }, `Start it with ${folders}.`],
+    [{ read: [`~/${"a".repeat(398)}`] }, expect.stringMatching(/^Did you mean "\$\{HOME\}\/a{192}…"\?$/)],
+    [{ read: [`~/${"a".repeat(399)}`] }, `Start it with ${folders}.`],
+    [{ read: ["${HOME}/a\\b"] }, 'Use "/".'],
+    [{ read: ["${HOME}/a/.."] }, `Use a path below ${folders}.`],
+    [{ read: ["${HOME}a"] }, 'Add "/".'],
+    [{ write: ["${TMP}/a\nb"] }, undefined],
+    [{ tools: ["a b"] }, expect.stringContaining('"acme/jira/*"')],
+    [{ tools: [5] }, undefined],
+    [[], "Use an object with the keys `env`, `network`, `read`, `write` and `tools`, which are optional."],
+    [{ envs: [] }, 'Did you mean "env"?'],
+    [{ database: [] }, 'Use one of env, network, read, write or tools, or start a custom key with "x-".'],
+  ])("the hint for %j is: %s", (needs, hint) => {
+    expect(hintOf(needs)).toEqual(hint);
+  });
+});
+
 describe("IP addresses in `needs.network`", () => {
   const accepts = (host: string) => parseExtension({ needs: { network: [host] } }).problems.length === 0;
   const bracketed = (host: string) => accepts(`[${host}]:1`);
