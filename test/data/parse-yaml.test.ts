@@ -70,6 +70,7 @@ describe("parsing YAML", () => {
     ["a: |+\n  x\n\n", "x\n\n"],
     ["a: >\r\n  x\r\n  y  ", "x y  "],
     ["a: |2\n   x\n    ", " x\n  "],
+    ["a: |\n      x\n    ", "x\n"],
     ["a: |\n  x\n  ", "x\n"],
     ["a: |-\n  x", "x"],
     ["a: |\n  x\n# c", "x\n"],
@@ -300,7 +301,7 @@ packs:
   deny: {a: 1, "b": [1, 2]}
 1: number
 `;
-  const { locate } = parseYaml(bytes(text));
+  const locate = (path: (string | number)[]) => parseYaml(bytes(text)).locate(path);
 
   test.each([
     [["packs"], 2, 1],
