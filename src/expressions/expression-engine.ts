@@ -61,7 +61,7 @@ export function describePosition(expression: string, offset: number | undefined)
   if (offset === undefined) return "";
   const before = expression.slice(0, offset).split("\n");
   const column = (before.at(-1)?.length ?? 0) + 1;
-  return before.length > 1 || expression.includes("\n")
+  return expression.includes("\n")
     ? ` (line ${before.length}, character ${column})`
     : ` (character ${column})`;
 }

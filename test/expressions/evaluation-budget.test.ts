@@ -45,5 +45,8 @@ describe("the budget of an evaluation", () => {
     expect(looks).toBe(1);
     budget.spend(1);
     expect(looks).toBe(2);
+    expect(() => new EvaluationBudget(() => true).spend(250_001)).toThrow(
+      "it exceeds the timeout of the call",
+    );
   });
 });
