@@ -78,9 +78,9 @@ class FaultList {
   }
 }
 
-/** Describes a validator's error in a declaration that is an object. */
+/** Describes a validator's error in a declaration that is an object: a missing key, a wrong type, or none of several forms. */
 function describeObjectFault(
-  { instancePath, schemaPath, keyword, params, message }: ValidatorError,
+  { instancePath, schemaPath, keyword, params }: ValidatorError,
   value: Record<string, unknown>,
   kind: Kind,
 ): string {
@@ -99,9 +99,7 @@ function describeObjectFault(
     const types = [params.type].flat().map((type) => typeWords[String(type)] ?? String(type));
     return `\`${path.join(".")}\` must be ${listOf(types)}, but it is ${found}`;
   }
-  if (keyword === "anyOf" || hasForms)
-    return `\`${path.join(".")}\` has none of the valid forms: it is ${found}`;
-  return `\`${path.join(".")}\` ${message ?? "is not valid"}`;
+  return `\`${path.join(".")}\` has none of the valid forms: it is ${found}`;
 }
 
 /** Reads one declaration in any of its three forms. Returns a reason if it has none of them. */
