@@ -118,7 +118,7 @@ export default defineConfig([
     format: "cjs",
     dts: false,
     // Without comments and white space, as Node reads every byte before it runs the first; names stay.
-    minify: { compress: false, mangle: false, codegen: true },
+    minify: { compress: false, mangle: { keepNames: true }, codegen: true },
     outputOptions: {
       codeSplitting: { groups: commandFiles },
     },
