@@ -5,7 +5,7 @@ import { describePack } from "../discovery/describe-pack.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { describeFault, isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
 import { findProject } from "../discovery/project.ts";
-import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import type { DiscoveredPack, FoundPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findAdvertised } from "../inspection/find-advertised.ts";
@@ -30,7 +30,8 @@ import {
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
 import { findIncludedToolsets } from "./facts/included-toolsets.ts";
-import { collectFacts, type ProjectContext } from "./facts/pack-facts.ts";
+import { collectFacts, type PackFacts, type ProjectContext } from "./facts/pack-facts.ts";
+import { SyntaxParser } from "./modules/syntax-parser.ts";
 import { runChecks } from "./run-checks.ts";
 
 /** The problems of a pack, and its items. */
@@ -187,13 +188,40 @@ function createReport(
   return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], resources: [], problems };
 }
 
+/** Loads the definitions of a pack, and collects what its checks need. */
+async function readPack(
+  ports: InspectionPorts,
+  found: FoundPack,
+  { findContext, ...options }: ValidationOptions & Pick<Target, "findContext">,
+): Promise<PackFacts> {
+  const { port } = ports;
+  const { dataOnly = false, builtIns = [] } = options;
+  const { location } = found.pack;
+  const parser = new SyntaxParser();
+  // Nearly every tool has a module, so the parser starts while definitions are read.
+  if (found.pack.tools.length > 0) parser.start();
+  try {
+    const inspected = await loadDefinitions(port, found, {
+      dataOnly,
+      context: "validation",
+      unneeded: true,
+      createEvaluator: () => ports.createEvaluator(options),
+    });
+    const project = { directory: location, manifest: found.manifest, fault: undefined };
+    const sources = { port, parser, findContext, findWorkspace: () => findWorkspace(port, project) };
+    return await collectFacts(sources, inspected, builtIns);
+  } finally {
+    parser.close();
+  }
+}
+
 /** Like `validateExtension`, but also returns the texts that positions refer to. */
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
   ports: InspectionPorts = createInspectionPorts(),
 ): Promise<DetailedReport> {
-  const { strict = false, dataOnly = false, builtIns = [] } = options;
+  const { strict = false } = options;
   const { location, read, origin, byName, findContext } = await findTarget(ports, target, options);
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
@@ -217,20 +245,8 @@ export async function validateTarget(
     return { report: createReport(name, version, [problem], strict), location, texts };
   }
   const found = await describePack(location, read, origin, [], "validation");
-  const inspected = await loadDefinitions(ports.port, found, {
-    dataOnly,
-    context: "validation",
-    unneeded: true,
-    createEvaluator: () => ports.createEvaluator(options),
-  });
-  const { port } = ports;
-  const project = { directory: location, manifest: found.manifest, fault: undefined };
-  const sources = {
-    port,
-    findContext,
-    findWorkspace: () => findWorkspace(port, project),
-  };
-  const facts = await collectFacts(sources, inspected, builtIns);
+  const facts = await readPack(ports, found, { ...options, findContext });
+  const { inspected } = facts;
   const ofChecks = (await runChecks(facts, checks)).map(({ problem }) => problem);
   const isReported = new Set(ofChecks.map(({ code, file }) => `${code} ${file}`));
   const ofInspection = inspected.problems.filter(

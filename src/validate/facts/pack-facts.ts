@@ -18,6 +18,7 @@ import { isBroken, type ModuleFault } from "../modules/module-fault.ts";
 import { findModuleFaults } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { findNearestFile } from "../modules/nearest-file.ts";
+import type { SyntaxParser } from "../modules/syntax-parser.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { type ExportFile, findExportFiles } from "./export-files.ts";
@@ -112,6 +113,7 @@ export interface FactSources {
   port: InspectionPort;
   findContext: () => Promise<ProjectContext>;
   findWorkspace: () => Promise<Workspace | undefined>;
+  parser: SyntaxParser;
 }
 
 /** The references in definitions to items outside the pack. */
@@ -274,7 +276,7 @@ export async function collectFacts(
   // The evaluation of a definition that is code has already reported its problems.
   const isReported = new Set(inspected.problems.map(({ file }) => file));
   const unreported = published.filter((file) => !isReported.has(file));
-  const moduleFaults = await findModuleFaults(files, unreported);
+  const moduleFaults = await findModuleFaults(files, unreported, sources.parser);
   const broken = new Set([...moduleFaults].flatMap(([file, fault]) => (isBroken(fault) ? file : [])));
   const modules = await collectModules(files, inspected, { followImports: true, broken });
   return {

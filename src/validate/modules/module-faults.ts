@@ -1,70 +1,16 @@
-import { Worker } from "node:worker_threads";
 import { findSyntaxErrorIn } from "../../confinement/confined-process.ts";
 import { type CommonJsUse, findCommonJsUse } from "./commonjs-variables.ts";
-import type { ModuleFault, ModuleKind } from "./module-fault.ts";
+import type { ModuleFault } from "./module-fault.ts";
 import type { ModuleFiles } from "./module-files.ts";
 import { parseEsm, placeOf } from "./parse-module.ts";
+import type { ParsedSource, SyntaxParser } from "./syntax-parser.ts";
 
-interface Source {
+interface Source extends ParsedSource {
   file: string;
-  text: string;
-  /** The formats in which Node may read it, in the order to try. */
-  kinds: readonly ModuleKind[];
 }
 
 /** Limit per validation, because each position takes a process. */
 const maximumPositions = 10;
-const parsingMs = 10_000;
-
-/**
- * Parses each source in each of its formats. The answer is the first one that works; if all fail, the message of the first
- * one. The code is compiled and never run: no module is evaluated, no function is called.
- */
-const parseAll = `
-const { parentPort, workerData } = require("node:worker_threads");
-const vm = require("node:vm");
-const wrapper = ["exports", "require", "module", "__filename", "__dirname"];
-function explain(text, kind) {
-  try {
-    if (kind === "esm") new vm.SourceTextModule(text);
-    else vm.compileFunction(text.replace(/^#!/, "//"), wrapper);
-  } catch (error) {
-    // Other errors, such as a stack overflow on deeply nested code, do not mean that the syntax is wrong.
-    if (error instanceof SyntaxError) return { kind, reason: error.message };
-  }
-}
-parentPort.postMessage(workerData.map(({ text, kinds }) => {
-  const faults = kinds.map((kind) => explain(text, kind));
-  const working = faults.indexOf(undefined);
-  return working < 0 ? faults[0] : { kind: kinds[working] };
-}));
-`;
-
-/** The format in which the source can be parsed, or why it cannot be. */
-type Answer = { kind: ModuleKind; reason?: string };
-
-/** The answers of Node's own parser; empty if it takes too long or too much memory. */
-function explainSyntax(sources: readonly Source[]): Promise<readonly Answer[]> {
-  return new Promise((resolve) => {
-    const worker = new Worker(parseAll, {
-      eval: true,
-      execArgv: ["--experimental-vm-modules", "--no-warnings"],
-      env: {},
-      workerData: sources.map(({ text, kinds }) => ({ text, kinds })),
-      resourceLimits: { maxOldGenerationSizeMb: 512 },
-    });
-    const timer = setTimeout(() => finish([]), parsingMs);
-    const finish = (answers: readonly Answer[]) => {
-      clearTimeout(timer);
-      void worker.terminate();
-      resolve(answers);
-    };
-    worker.once("message", finish);
-    worker.once("error", () => finish([]));
-    worker.once("exit", () => finish([]));
-  });
-}
-
 /** The messages by which Node itself detects the format of a module. */
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta' outside a module)/;
@@ -83,6 +29,7 @@ async function describeUse(
 export async function findModuleFaults(
   modules: ModuleFiles,
   files: readonly string[],
+  parser: SyntaxParser,
 ): Promise<Map<string, ModuleFault>> {
   const faults = new Map<string, ModuleFault>();
   const sources: Source[] = [];
@@ -102,7 +49,7 @@ export async function findModuleFaults(
       sources.push({ file, text, kinds: format === undefined ? likely : [format] });
     }
   }
-  const answers = sources.length === 0 ? [] : await explainSyntax(sources);
+  const answers = sources.length === 0 ? [] : await parser.parse(sources);
   let positions = 0;
   for (const [index, { file, text }] of sources.entries()) {
     const answer = answers[index];
