@@ -22,22 +22,21 @@ export function loadWhenUsed(): ChunkPlugin {
   return {
     name: "load-when-used",
     renderChunk(code) {
-      const interops = new Map<string, string>();
-      const withoutInterops = code.replace(interopLine, (_, imported: string, value: string) => {
-        interops.set(imported, value);
-        return "";
-      });
+      const interops = new Map(
+        [...code.matchAll(interopLine)].map(([, imported = "", value = ""]) => [imported, value]),
+      );
       const names: string[] = [];
-      const deferred = withoutInterops.replace(importLine, (_, imported: string, value: string) => {
+      const imports = code.replace(importLine, (_, imported: string, value: string) => {
         const whole = interops.get(imported)?.replace(`(${imported},`, () => `(${value},`) ?? value;
-        names.push(imported.replaceAll("$", String.raw`\$`));
+        names.push(imported);
         return `var ${imported}$; function ${imported}() { return ${imported}$ ??= ${whole}; }`;
       });
       if (names.length === 0) return code;
-      const use = new RegExp(
-        String.raw`(?<![\w$]|(?<!\.\.)\.|function )(?:${names.join("|")})(?![\w$])(\.)?`,
-        "g",
+      const deferred = imports.replace(interopLine, (line, imported: string) =>
+        names.includes(imported) ? "" : line,
       );
+      const anyName = names.map((one) => one.replaceAll("$", String.raw`\$`)).join("|");
+      const use = new RegExp(String.raw`(?<![\w$]|(?<!\.\.)\.|function )(?:${anyName})(?![\w$])(\.)?`, "g");
       return deferred.replace(use, (found, dot: string | undefined) => {
         if (dot === undefined) throw new Error(`${found} is used as a whole and cannot be loaded later.`);
         // In parentheses, because `new` would take the call of the function for its own.

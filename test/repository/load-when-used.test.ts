@@ -70,3 +70,11 @@ exports.host = () => node_os.default.hostname();`);
   expect(exported.host?.()).toBe("here");
   expect(loaded).toEqual(["./runtime.cjs", "node:os"]);
 });
+
+test("the default export of a module that Node loads itself stays", () => {
+  const { exported } = run(`const require_runtime = require("./runtime.cjs");
+let node_fs = require("node:fs");
+node_fs = require_runtime.toESM(node_fs, 1);
+exports.flag = () => node_fs.default.constants.O_NOFOLLOW;`);
+  expect(exported.flag?.()).toBe(1);
+});
