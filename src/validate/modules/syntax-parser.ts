@@ -38,10 +38,7 @@ parentPort.once("message", (sources) => {
 });
 `;
 
-/**
- * Node's own parser in a thread, which takes a third of a short validation to start: whoever knows that there are modules
- * starts it before they are found.
- */
+/** Node's own parser in a thread. That takes a third of a short validation to start, so it can be started early. */
 export class SyntaxParser {
   #worker: Worker | undefined;
 
