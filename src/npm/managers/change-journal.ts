@@ -188,7 +188,7 @@ export function restoreFromJournal({ files }: Journal): string[] {
 /** Writes a journal. Throws a file system error. */
 function writeJournal(path: string, journal: Journal): void {
   makeFolders(join(path, ".."), 0o700);
-  overwriteFile(path, Buffer.from(format(journal)), { mode: 0o600 });
+  overwriteFile(path, Buffer.from(format(journal)), { mode: 0o600, isLasting: true });
 }
 
 /** Notes the process of the package manager that installs what a journal restored. Throws a file system error. */
