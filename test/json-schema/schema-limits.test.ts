@@ -219,10 +219,10 @@ describe("large schemas", () => {
       { a: { a: {} } },
       undefined,
     ],
-    ["1,000 schemas for one value", chain(999, (next) => ({ allOf: [next] })), { a: "xxxxx" }, { a: 1 }],
+    ["500 schemas for one value", chain(499, (next) => ({ allOf: [next] })), { a: "xxxxx" }, { a: 1 }],
     [
-      "1,000 alternatives inside each other",
-      chain(999, (next) => ({ anyOf: [next] })),
+      "500 alternatives inside each other",
+      chain(499, (next) => ({ anyOf: [next] })),
       { a: "xxxxx" },
       { a: 1 },
     ],
@@ -231,15 +231,15 @@ describe("large schemas", () => {
     if (breaking !== undefined) expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
   });
 
-  test("up to 1,000 schemas may apply each other to one value, and a longer chain is an error of the schema", () => {
-    for (const levels of [1000, 20_000]) {
+  test("up to 500 schemas may apply each other to one value, and a longer chain is an error of the schema", () => {
+    for (const levels of [500, 20_000]) {
       expect(
         check(
           chain(levels, (next) => ({ allOf: [next] })),
           { a: "x" },
         ),
       ).toBe(
-        `/$defs/d0/allOf/0/$ref starts a chain of ${levels + 1} schemas for the same value; the limit is 1000`,
+        `/$defs/d0/allOf/0/$ref starts a chain of ${levels + 1} schemas for the same value; the limit is 500`,
       );
     }
   });

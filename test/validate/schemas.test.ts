@@ -54,7 +54,7 @@ describe("usable schemas", () => {
     ["several types", { properties: { a: { type: ["string", "null"] } } }],
     ["180 levels", nested(90)],
     ["20,000 parameters", { properties: Object.fromEntries(chainNames(20_000).map((name) => [name, {}])) }],
-    ["a chain of 1,000 schemas for one value", chained(1000)],
+    ["a chain of 500 schemas for one value", chained(500)],
     ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
     [
       "recursion through properties",
@@ -275,7 +275,7 @@ describe("references in schemas", () => {
       { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
       /^\$defs\.a\.anyOf\.1\.\$ref: .*`\$defs\.a\.anyOf\.1\.\$ref`.*itself/,
     ],
-    ["in a chain that is too long", chained(1001), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*1001.*1000/],
+    ["in a chain that is too long", chained(501), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*501.*500/],
     [
       "to an invalid schema in an unknown keyword",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
