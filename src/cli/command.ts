@@ -9,8 +9,6 @@ export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] 
   placeholder?: string;
   /** The value of the option without one; written with `=`, a value is taken. */
   bare?: string;
-  /** All values, if the option has a fixed set of them. */
-  values?: readonly string[];
 };
 
 /** The parsed command line. */
@@ -58,8 +56,6 @@ export interface CommandDescription {
   summary: string;
   /** The arguments after the command's name, such as `[kind]`. */
   usage: string;
-  /** Words that the first argument can be, besides the names that the usage stands for. */
-  values?: readonly string[];
   /** How many arguments it takes besides options. */
   positionals: readonly [minimum: number, maximum: number];
   options: Readonly<Record<string, OptionDescription>>;

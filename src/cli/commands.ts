@@ -1,4 +1,3 @@
-import { keyOfKind, kinds } from "../kinds.ts";
 import { authorCommands } from "./author/commands-table.ts";
 import type { CommandDescription, OptionDescription } from "./command.ts";
 import { builtInsOption, confinementOptions } from "./inspection-options.ts";
@@ -19,7 +18,6 @@ const kind: OptionDescription = {
   type: "string",
   placeholder: "KIND",
   description: "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
-  values: kinds,
 };
 
 const servedOption: Readonly<Record<string, OptionDescription>> = {
@@ -29,12 +27,11 @@ const servedOption: Readonly<Record<string, OptionDescription>> = {
   },
 };
 
-/** Every command. The parser, the help and completion read this table. */
+/** Every command. The parser and the help read this table. */
 export const commands: Readonly<Record<string, CommandDescription>> = {
   list: {
     summary: "List installed packs, or their items of one kind",
     usage: "[servers|tools|toolsets|prompts|resources]",
-    values: Object.values(keyOfKind),
     positionals: [0, 1],
     options: {
       global: { type: "boolean", short: "g", description: "Also list globally installed packs" },
@@ -78,7 +75,6 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "FORMAT",
         description: "Output format: pretty (default), json, github or sarif",
-        values: ["pretty", "json", "github", "sarif"],
       },
       "built-ins": builtInsOption,
       ...confinementOptions,
@@ -157,22 +153,6 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     },
     load: () => import("./commands/read.ts"),
   },
-  shell: {
-    summary: "Call tools of one session, one for each line of stdin",
-    usage: "",
-    positionals: [0, 0],
-    options: {
-      record: {
-        type: "string",
-        placeholder: "FILE",
-        description: "Append the calls that succeed to this trail",
-      },
-      ...servedOption,
-      ...installOption,
-      ...sessionOptions,
-    },
-    load: () => import("./commands/shell.ts"),
-  },
   run: {
     summary: "Replay a trail, stopping at the first failure",
     usage: "<trail>",
@@ -229,7 +209,6 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "ERA",
         description: "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
-        values: ["modern", "legacy", "both"],
       },
       "cache-ttl": {
         type: "string",
@@ -268,12 +247,4 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
   ...authorCommands,
   ...installCommands,
   ...remoteCommands,
-  completion: {
-    summary: "Print a script that completes command lines in your shell",
-    usage: "<bash|zsh|fish>",
-    values: ["bash", "zsh", "fish"],
-    positionals: [1, 1],
-    options: {},
-    load: () => import("./commands/completion.ts"),
-  },
 };

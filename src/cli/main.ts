@@ -20,18 +20,7 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
 }
 
 /** Commands that run code of packs, which may keep the process alive after the command has ended. */
-const runCode = new Set([
-  "tools",
-  "call",
-  "shell",
-  "run",
-  "start",
-  "types",
-  "dev",
-  "doctor",
-  "diff",
-  "approve",
-]);
+const runCode = new Set(["tools", "call", "run", "start", "types", "dev", "doctor", "diff", "approve"]);
 
 /** Runs one command line. Returns its exit code; never throws. */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
@@ -49,13 +38,6 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
     if (name === "--version" || name === "-v" || name === "version") {
       if (asJson) output.json({ version: hostVersion });
       else output.answer(hostVersion);
-      return 0;
-    }
-    if (name === "__complete") {
-      const { complete } = await import("./complete.ts");
-      const words = args[0] === "--" ? args.slice(1) : args;
-      const candidates = await complete(putCommandFirst(words.slice(0, -1)), words.at(-1) ?? "");
-      output.document(candidates.join("\n"));
       return 0;
     }
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {

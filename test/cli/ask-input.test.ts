@@ -100,11 +100,10 @@ describe("the command", () => {
 
   test("without a terminal, a question ends the command with exit code 1 and the variant", async () => {
     const cwd = project();
-    const [called, prompt, page, shell] = await Promise.all([
+    const [called, prompt, page] = await Promise.all([
       runCli(["call", "greet", "--json"], { cwd }),
       runCli(["prompts", "topic", "--json"], { cwd }),
       runCli(["read", "desk://page"], { cwd }),
-      runCli(["shell", "--json"], { cwd, input: "greet\n" }),
     ]);
     expect(called.exitCode).toBe(1);
     expect(JSON.parse(called.stdout)).toMatchObject({
@@ -115,8 +114,6 @@ describe("the command", () => {
     expect(JSON.parse(prompt.stdout)).toMatchObject({ error: { code: "InputRequired" } });
     expect(page).toMatchObject({ exitCode: 1, stdout: "" });
     expect(page.stderr).toContain('"desk://page" needs input of the user. "who": "Who are you?"');
-    expect(shell.exitCode).toBe(1);
-    expect(JSON.parse(shell.stdout)).toMatchObject({ steps: [{ variant: "InputRequired" }] });
   });
 
   test("a key for the states of questions that is too short ends `start` with exit code 2", async () => {

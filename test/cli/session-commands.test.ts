@@ -54,68 +54,6 @@ test("`run` reports a trail that does not exist", async () => {
   expect(answer.error.message).not.toContain("ENOENT");
 });
 
-describe("trailblaze shell", () => {
-  const counter = toolPack(
-    { next: { name: "counter_next" }, say: { name: "counter_say", inputSchema: { type: "object" } } },
-    `let count = 0;
-     export const next = () => String(++count);
-     export const say = (args) => args;`,
-  );
-  const makeCounter = () => makeProject({ "@acme/counter": counter });
-  const shell = (input: string, cwd: string, ...args: readonly string[]) =>
-    runCli(["shell", ...args], { cwd, input });
-
-  test("`shell` calls every tool in the same session and records the calls as one trail", async () => {
-    const cwd = makeCounter();
-    const lines = [
-      "# A comment",
-      "",
-      "counter_next",
-      "acme/counter/next",
-      `counter_say text="a b" other='c' plain=d'e f'`,
-      'counter_say {"text": "x y"}',
-    ];
-    const { stdout, exitCode } = await shell(lines.join("\n"), cwd, "--record", "trail.yaml");
-    expect(stdout.split("\n").slice(0, 2)).toEqual(["1", "2"]);
-    expect(stdout).toContain('"plain":"de f"');
-    expect(exitCode).toBe(0);
-    const replayed = await json(["run", "trail.yaml"], cwd);
-    expect(replayed.answer.steps.map(({ message }: { message: string }) => message)).toEqual([
-      "1",
-      "2",
-      '{"text":"a b","other":"c","plain":"de f"}',
-      '{"text":"x y"}',
-    ]);
-  });
-
-  test("`shell` continues after a line that fails, and exits with 1", async () => {
-    const cwd = makeShop();
-    const lines = ["shop_fail", "shop_nope", "shop_add =1", "shop_add item=pear"].join("\n");
-    const people = await shell(lines, cwd);
-    expect(people.stdout).toContain("ExceptionThrown: no stock");
-    expect(people.stdout).toContain('"item":"pear"');
-    expect(people.stderr).toContain("ToolNotFound");
-    expect(people.stderr).toContain("InvalidArguments");
-    expect(people.exitCode).toBe(1);
-    const { answer, exitCode } = await json(["shell"], cwd, lines);
-    expect(answer.steps.map(({ tool, variant }: Record<string, string>) => [tool, variant])).toEqual([
-      ["shop_fail", "ExceptionThrown"],
-      ["shop_add", "Success"],
-    ]);
-    expect(answer.problems.map(({ code }: { code: string }) => code)).toEqual([
-      "ToolNotFound",
-      "InvalidArguments",
-    ]);
-    expect(exitCode).toBe(1);
-  });
-
-  test("`shell` without lines opens and closes the session", async () => {
-    const { answer, exitCode } = await json(["shell"], makeCounter());
-    expect(answer).toEqual({ steps: [], problems: [] });
-    expect(exitCode).toBe(0);
-  });
-});
-
 describe("trailblaze tools", () => {
   test("`tools` lists the tools of a session, and why others are skipped", async () => {
     const cwd = makeShop();

@@ -18,7 +18,6 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
         type: "string",
         placeholder: "TEMPLATE",
         description: "Template: data (default), typescript, server, composed or bundle",
-        values: ["data", "typescript", "server", "composed", "bundle"],
       },
       yes: { type: "boolean", short: "y", description: "Use the defaults instead of asking" },
     },
@@ -62,7 +61,6 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
   export: {
     summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
     usage: "<bin|agent-plugin|claude-plugin|gemini-extension|server.json> [server]",
-    values: ["bin", "agent-plugin", "claude-plugin", "gemini-extension", "server.json"],
     positionals: [1, 2],
     options: {
       out: { type: "string", placeholder: "DIR", description: "Write to this folder instead of the package" },

@@ -6,7 +6,6 @@ export const sessionOptions: Readonly<Record<string, OptionDescription>> = {
     type: "string",
     placeholder: "NAME",
     description: "Platform of the device: IOS, ANDROID or WEB",
-    values: ["IOS", "ANDROID", "WEB"],
   },
   driver: { type: "string", placeholder: "NAME", description: "Driver of the device" },
   memory: {
