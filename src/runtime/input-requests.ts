@@ -23,14 +23,10 @@ export type InputAnswers = Readonly<Record<string, InputAnswer>>;
 export interface InputRound {
   input: InputAnswers;
   state?: unknown;
-  /** That of `InputRequired`. */
-  held?: string;
 }
 
 /** How a call ends that needs input. `state`: JSON that comes back with the answers. */
 export interface InputRequired {
   requests: InputRequests;
   state?: unknown;
-  /** Names the call if it has not ended: it waits for the answers. */
-  held?: string;
 }

@@ -5,16 +5,13 @@ import { SharedWatches } from "../mcp/shared-watches.ts";
 import { EntryWatcher } from "../processes/entry-watcher.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
-import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import type { AskInput } from "../session/host-input.ts";
 import type { CallScope } from "../session/invocation.ts";
 import { sendRequest } from "../session/server-requests.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { HeldCalls } from "./held-calls.ts";
 import {
   mostWatches,
   refuseWatch,
@@ -70,7 +67,6 @@ const identify = (resource: PackResource | undefined) =>
 export interface GatewayResourcesOptions {
   /** `undefined` until the session is open. */
   parts(): SessionParts | undefined;
-  held: HeldCalls;
   /** The scope of the session itself, for what belongs to no client. */
   ownScope(): CallScope;
   report(message: string): void;
@@ -109,7 +105,7 @@ export class GatewayResources {
   }
 
   /** What a client is served. `scopeOf` is called for each of its requests. */
-  serve(scopeOf: (channel: CallChannel, ask: AskInput) => CallScope): ServedResources {
+  serve(scopeOf: (channel: CallChannel) => CallScope): ServedResources {
     const read = () => this.#read();
     const [listed, templates] = [() => this.#listed, () => this.#templates];
     return {
@@ -126,13 +122,10 @@ export class GatewayResources {
         const state = parts?.state();
         const route = state && parts?.reads.find(state, uri);
         if (parts === undefined || state === undefined || route === undefined) return undefined;
-        return ({ input, state: given, held }, request) => {
-          const round = input === undefined ? undefined : { input, state: given, ...(held && { held }) };
-          return this.#options.held.answer<ReadAnswer>(request, round, (channel, ask) => {
-            const { progress } = channel;
-            const signal = toSignal(channel.signal);
-            return parts.reads.ask(state, route, uri, { signal, progress }, scopeOf(channel, ask), round);
-          });
+        return ({ input, state: given }, channel) => {
+          const round = input === undefined ? undefined : { input, state: given };
+          const limits = { signal: toSignal(channel.signal), progress: channel.progress };
+          return parts.reads.ask(state, route, uri, limits, scopeOf(channel), round);
         };
       },
       subscribe: (uri, changed) => this.#watches.add(uri, changed),

@@ -48,7 +48,6 @@ export async function serveInMemory(
   transport.onclose = () => {
     servedListeners.delete(announce);
     release();
-    gateway.close();
     onclose?.();
   };
 }

@@ -1,9 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
+import { type Questions, UnaskedError } from "../mcp/questions.ts";
 import type {
-  CallAnswer,
   CallChannel,
   ListChange,
-  PromptAnswer,
   ServedPrompt,
   ServedServer,
   ServedTool,
@@ -11,11 +10,11 @@ import type {
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
-import { systemClock } from "../runtime/clock.ts";
-import type { InputRequests, InputRequired } from "../runtime/input-requests.ts";
+import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
+import { listRequests } from "../runtime/input-rounds.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
-import type { AskInput } from "../session/host-input.ts";
+import type { AskedRound } from "../session/host-input.ts";
 import type { CallScope } from "../session/invocation.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/search/tool-search.ts";
 import { Session, type SessionParts } from "../session/session.ts";
@@ -25,7 +24,6 @@ import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
-import { HeldCalls } from "./held-calls.ts";
 import { describeForClients } from "./member-code.ts";
 import { servePrompt } from "./serve-prompt.ts";
 
@@ -58,24 +56,36 @@ function findAsked({ variant, details }: ToolResult): InputRequired | undefined 
   return { requests: inputRequests as InputRequests, ...state };
 }
 
+/** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */
+async function askClient(
+  questions: Questions,
+  { tool, requests, isWaiting }: AskedRound,
+): Promise<InputAnswers> {
+  if (isWaiting && !questions.canWait) {
+    const reason =
+      "Its server asks in the middle of a call, and this client answers only with a new request.";
+    throw new UnaskedError(`The tool needs input. ${reason} ${listRequests(requests)}`);
+  }
+  const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
+    round === undefined ? { inputRequired: { requests } } : round,
+  );
+  return input;
+}
+
 /** An open session as an MCP server: its tools and prompts, called in the scope of a client. */
 export class SessionGateway {
   readonly #opening: Promise<Session>;
   readonly #report: (message: string) => void;
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #resources: GatewayResources;
-  /** The calls that wait for their modern clients. */
-  readonly #held: HeldCalls;
   readonly #reported = new Set<string>();
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
   constructor(opening: Promise<Session>, report: (message: string) => void) {
     this.#report = report;
-    this.#held = new HeldCalls(() => this.#open.state().config.timeouts.inputMs, systemClock);
     this.#resources = new GatewayResources({
       parts: () => this.#parts,
-      held: this.#held,
       ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
       report,
     });
@@ -106,19 +116,14 @@ export class SessionGateway {
     return { sessionId, memory };
   }
 
-  /** Ends the calls that wait for their client. */
-  close(): void {
-    this.#held.close();
-  }
-
   /** The scope of one request. */
-  #createScope(client: ClientScope, { log }: CallChannel, ask: AskInput): CallScope {
+  #createScope(client: ClientScope, { log, questions }: CallChannel): CallScope {
     return {
       ...client,
       record: () => {},
       log: ({ level, data }) => log(level, client.memory.redact(data)),
       reportFault: this.#report,
-      ask,
+      ask: (round) => askClient(questions, round),
       passesRounds: true,
     };
   }
@@ -180,7 +185,7 @@ export class SessionGateway {
         read();
         return prompts;
       },
-      resources: this.#resources.serve((channel, ask) => this.#createScope(scopeOf(), channel, ask)),
+      resources: this.#resources.serve((channel) => this.#createScope(scopeOf(), channel)),
       complete: (request, signal) => this.#resources.complete(request, signal),
       report: this.#report,
       changing: {
@@ -243,33 +248,27 @@ export class SessionGateway {
       name,
       qualifiedName,
       listing,
-      call: ({ arguments: args, meta, session, ...round }, request) =>
-        this.#held.answer<Exclude<CallAnswer, { inputRequired: unknown }>>(
-          request,
-          round,
-          async (channel, ask) => {
-            const { signal, progress } = channel;
-            const client = scopeOf();
-            const { clientInfo, capabilities } = session;
-            const scope: CallScope = {
-              ...this.#createScope(client, channel, ask),
-              request: {
-                meta,
-                session: {
-                  id: session.id === null ? null : client.sessionId,
-                  clientInfo: isRecord(clientInfo) ? clientInfo : {},
-                  capabilities: isRecord(capabilities) ? capabilities : {},
-                },
-              },
-            };
-            const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
-            const { calls } = this.#open;
-            const options = { signal, onProgress, input: round.input, state: round.state };
-            const result = await calls.callFromHost(state, candidate, args, options, scope);
-            const inputRequired = findAsked(result);
-            return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
+      call: async ({ arguments: args, meta, session, input, state: given }, channel) => {
+        const { signal, progress } = channel;
+        const client = scopeOf();
+        const { clientInfo, capabilities } = session;
+        const scope: CallScope = {
+          ...this.#createScope(client, channel),
+          request: {
+            meta,
+            session: {
+              id: session.id === null ? null : client.sessionId,
+              clientInfo: isRecord(clientInfo) ? clientInfo : {},
+              capabilities: isRecord(capabilities) ? capabilities : {},
+            },
           },
-        ),
+        };
+        const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
+        const options = { signal, onProgress, input, state: given };
+        const result = await this.#open.calls.callFromHost(state, candidate, args, options, scope);
+        const inputRequired = findAsked(result);
+        return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
+      },
     };
   }
 
@@ -279,13 +278,11 @@ export class SessionGateway {
       prompt.name,
       prompt.qualifiedName,
       prompt,
-      (args, request, round) =>
-        this.#held.answer<PromptAnswer>(request, round, (channel, ask) => {
-          const { progress } = channel;
-          const signal = toSignal(channel.signal);
-          const scope = this.#createScope(scopeOf(), channel, ask);
-          return this.#open.prompts.ask(state, candidate, args, { signal, progress }, scope, round);
-        }),
+      (args, channel, round) => {
+        const limits = { signal: toSignal(channel.signal), progress: channel.progress };
+        const scope = this.#createScope(scopeOf(), channel);
+        return this.#open.prompts.ask(state, candidate, args, limits, scope, round);
+      },
       prompt._meta,
     );
   }

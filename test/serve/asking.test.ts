@@ -66,9 +66,12 @@ export const topic = (args, { input }) =>
   input === undefined
     ? needInput({ topic: { message: "Topic of " + args.of + "?", schema: name } })
     : "About " + (input.topic.content?.name ?? input.topic.action);
+const ask = async (callTool) => JSON.parse((await callTool("old_ask")).content[0].text).content.name;
+export const row = async (args, { callTool }) =>
+  [await ask(callTool), (await callTool("greet")).content[0].text, await ask(callTool)];
 `;
 const tools = ["late", "greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
-const pack = toolPack(Object.fromEntries(tools.map((tool) => [tool, {}])), handlers, {
+const pack = toolPack(Object.fromEntries([...tools, "row"].map((tool) => [tool, {}])), handlers, {
   "package.json": {
     type: "module",
     trailblaze: { prompts: ["topic", "wrong"], resources: ["page", "wrong"], servers: ["desk"] },
@@ -554,19 +557,11 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
     expect(asked.map(({ message }) => message)).toEqual(["What is your name?", "Sign in."]);
   });
 
-  test("a legacy server that waits for an answer gets the client's", async () => {
-    const client = await connect(era, sessionUrl(), {});
-    expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "")).toEqual(named("Ada"));
-    const unwilling = await connect(era, sessionUrl(), { answer: () => ({ action: "decline" }) });
-    expect(JSON.parse(textOf(await call(unwilling, "old_ask")) ?? "")).toEqual({ action: "decline" });
-  });
-
   test("a client that cannot be asked learns what would have been asked", async () => {
     const client = await connect(era, sessionUrl(), { capabilities: {} });
     const greeting = call(client, "greet");
     if (era === "modern") {
       await expect(greeting).rejects.toMatchObject({ code: -32021 });
-      await expect(call(client, "old_ask")).rejects.toMatchObject({ code: -32021 });
       return;
     }
     expect(await greeting).toMatchObject({ isError: true });
@@ -575,37 +570,42 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
   });
 });
 
-test("a held call goes on once, for the same call, at the server that holds it", async () => {
-  const config = {
-    logDir: "logs",
-    trailblazeSubprocessToolsets: [
-      {
-        name: "old",
-        command: process.execPath,
-        args: [inRepository("test/session/support/asking-server.mjs")],
-      },
-    ],
-  };
-  const serveProject = async () => {
-    const cwd = makeProject({});
-    const running = await startServer(null, { cwd, config, transport: { port: 0 } });
-    onTestFinished(() => running.close());
-    return running.url ?? "";
-  };
-  vi.stubEnv("TRAILBLAZE_STATE_KEY", "a key for the replicas of this server");
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const [url, replica] = await Promise.all([serveProject(), serveProject()]);
-  const asked = (await send(url, request("ask"))).result;
-  expect(asked).toMatchObject({ resultType: "input_required", requestState: expect.any(String) });
-  const answers = Object.fromEntries(Object.keys(asked.inputRequests).map((key) => [key, named("Ada")]));
-  const again = { requestState: asked.requestState, inputResponses: answers };
-  const elsewhere = { code: -32602, message: expect.stringContaining("does not wait here") };
-  expect(await send(replica, request("ask", again))).toMatchObject({ error: elsewhere });
-  const changed = request("ask", { ...again, arguments: { times: 2 } });
-  expect(await send(url, changed)).toMatchObject({
-    error: { code: -32602, message: expect.stringContaining("not valid for this request") },
+describe("a legacy server that asks in the middle of a request", () => {
+  test("a legacy client is asked, for tools, prompts and resources", async () => {
+    let count = 0;
+    const client = await connect("legacy", sessionUrl(), { answer: () => named(`user ${++count}`) });
+    const ask = (times?: number) => client.callTool({ name: "old_ask", arguments: { times } });
+    expect(JSON.parse(textOf(await ask(3)) ?? "")).toEqual(named("user 3"));
+    expect(await client.getPrompt({ name: "old_topic" })).toMatchObject({
+      messages: [{ content: { text: "About user 4" } }],
+    });
+    expect(await client.readResource({ uri: "ask://name" })).toMatchObject({
+      contents: [{ text: "Name user 5" }],
+    });
+    const both = (await Promise.all([ask(), ask()])).map((result) => JSON.parse(textOf(result) ?? ""));
+    expect(both).toEqual(expect.arrayContaining([named("user 6"), named("user 7")]));
+    // A question of a pack's tool between two of the server.
+    expect(JSON.parse(textOf(await call(client, "row")) ?? "")).toEqual([
+      "user 8",
+      'Hello user 9 {"asked":1}',
+      "user 10",
+    ]);
+    const unwilling = await connect("legacy", sessionUrl(), { answer: () => ({ action: "decline" }) });
+    expect(JSON.parse(textOf(await call(unwilling, "old_ask")) ?? "")).toEqual({ action: "decline" });
   });
-  const answered = (await send(url, request("ask", again))).result;
-  expect(JSON.parse(answered.content[0]?.text ?? "")).toEqual(named("Ada"));
-  expect(await send(url, request("ask", again))).toMatchObject({ error: elsewhere });
+
+  test("a modern client is not asked, and the server learns why", async () => {
+    const asked: Asked[] = [];
+    const answer = (params: Asked) => {
+      asked.push(params);
+      return named("Ada");
+    };
+    const client = await connect("modern", sessionUrl(), { answer });
+    const refused = /asks in the middle of a call, and this client answers only .* "What is your name\?"/;
+    expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "").message).toMatch(refused);
+    const failing = { message: expect.stringMatching(refused) };
+    await expect(client.getPrompt({ name: "old_topic" })).rejects.toMatchObject(failing);
+    await expect(client.readResource({ uri: "ask://name" })).rejects.toMatchObject(failing);
+    expect(asked).toEqual([]);
+  });
 });
