@@ -1,10 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { CheckBudget } from "./check-budget.ts";
 import { makeRules } from "./make-rules.ts";
-import type { SchemaReading } from "./schema-faults.ts";
 import { type RuleGroup, type SchemaContext, SchemaNode, type Target } from "./schema-node.ts";
 import { createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
-import { isAlias } from "./schema-references.ts";
+import { type FollowedReferences, isAlias } from "./schema-references.ts";
 import type { Draft, Schema } from "./schema-survey.ts";
 
 const rejectAll: RuleGroup = {
@@ -21,13 +20,10 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
   return keyword === "$dynamicRef" && anchor !== "" && target.$dynamicAnchor === anchor ? anchor : undefined;
 }
 
-/**
- * Compiles a valid schema: its patterns immediately, and the rest on demand. Returns the nodes of the schema itself and of
- * the schemas inside it. Throws for a pattern that takes too long to compile.
- */
+/** Compiles a valid schema on demand. Returns the nodes of the schema itself and of the schemas inside it. */
 export function compileSchema(
   draft: Draft,
-  { survey, references }: Omit<SchemaReading, "faults">,
+  references: FollowedReferences | undefined,
   budget: CheckBudget,
 ): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
@@ -74,7 +70,5 @@ export function compileSchema(
       };
     },
   };
-  const surveys = [...(survey === undefined ? [] : [survey]), ...(references?.elsewhere ?? [])];
-  for (const { pattern } of surveys.flatMap((one) => one.patterns)) context.patternOf(pattern);
   return context.nodeOf;
 }

@@ -17,7 +17,7 @@ export function findInvalidDefaults(schema: Schema): SchemaFault[] {
   const budget = new CheckBudget();
   const found: SchemaFault[] = [];
   try {
-    const nodeOf = compileSchema(survey.draft, { survey, references }, budget);
+    const nodeOf = compileSchema(survey.draft, references, budget);
     for (const { schema: one, path } of survey.defaults) {
       // Checking may add the defaults of inner schemas, as a call does.
       const value = structuredClone(one.default);

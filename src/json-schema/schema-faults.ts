@@ -94,9 +94,8 @@ function* findOwnFaults({ misfits, patterns, draft }: SchemaSurvey): Generator<S
 }
 
 /** The result of reading a whole schema. */
-export interface SchemaReading {
+interface SchemaReading {
   faults: SchemaFault[];
-  survey: SchemaSurvey | undefined;
   /** The resolved references; `undefined` if there are none. */
   references: FollowedReferences | undefined;
 }
@@ -107,14 +106,14 @@ export function readSchema(schema: Schema): SchemaReading {
   if (survey === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";
     const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
-    return { faults: [fault], survey, references: undefined };
+    return { faults: [fault], references: undefined };
   }
   const faults = [...findOwnFaults(survey)];
-  if (!survey.refers) return { faults, survey, references: undefined };
+  if (!survey.refers) return { faults, references: undefined };
   const references = followReferences(schema, survey.draft);
   for (const one of references.elsewhere) faults.push(...findOwnFaults(one));
   faults.push(...references.faults);
-  return { faults, survey, references };
+  return { faults, references };
 }
 
 /**

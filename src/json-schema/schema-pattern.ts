@@ -28,15 +28,25 @@ function compileLinear(pattern: string): LinearPattern | undefined {
   }
 }
 
+/** The worst-case steps of a backtracking search, by the length of the string. */
+function createWorstCase(pattern: string): (length: number) => number {
+  try {
+    if (!isExponential(pattern)) return createBacktrackingCost(pattern);
+  } catch (error) {
+    // Too deeply nested to be analyzed.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return (length) => 8 ** length;
+}
+
 /**
- * Compiles a pattern of a schema with the flag `u`, for matching in limited time. JavaScript's engine matches strings
+ * Compiles a valid pattern of a schema with the flag `u`, for matching in limited time. JavaScript's engine matches strings
  * whose worst case is fast. Longer strings go to an engine without backtracking; if it does not support the pattern, `test`
- * throws `CheckLimit`. Throws for a pattern that can backtrack exponentially.
+ * throws `CheckLimit`.
  */
 export function createSchemaPattern(pattern: string, budget: CheckBudget): SchemaPattern {
-  if (isExponential(pattern)) throw new Error("it contains a pattern that can backtrack exponentially");
   const native = new RegExp(pattern, "u");
-  const costOf = createBacktrackingCost(pattern);
+  const costOf = createWorstCase(pattern);
   // Costs of short strings by length.
   const costs: (number | undefined)[] = [];
   const worstOf = (length: number): number => {

@@ -98,10 +98,10 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
   if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
   try {
     const schema = { ...written, $schema: draftUris[draft] };
-    const { faults, ...reading } = readSchema(schema);
+    const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, reading, budget)(schema);
+    return compileSchema(draft, references, budget)(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }

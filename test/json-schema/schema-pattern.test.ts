@@ -52,7 +52,7 @@ describe("agreement with RegExp and its flag u", () => {
         try {
           expect(found()).toBe(expected);
         } catch (error) {
-          expect((error as Error).message).toMatch(/too long to be matched|exponentially/);
+          expect((error as Error).message).toMatch(/too long to be matched/);
         }
       }
     }
@@ -74,13 +74,7 @@ describe("agreement with RegExp and its flag u", () => {
     const unit = fc.constantFrom("a", "b", " ", "\n", "😀", "\ud83d", "\ude00");
     fc.assert(
       fc.property(pattern, fc.string({ unit, maxLength: 8 }), (one, text) => {
-        let created: { test(text: string): boolean };
-        try {
-          created = createSchemaPattern(`\\s*\\s*\\s*(?:${one})`, new CheckBudget());
-        } catch {
-          return;
-        }
-        // V8's own time on this is bounded by the length.
+        const created = createSchemaPattern(`\\s*\\s*\\s*(?:${one})`, new CheckBudget());
         for (const whole of [text, `${padding.slice(0, 60)}${text}`]) {
           expect(created.test(whole)).toBe(new RegExp(one, "u").test(whole));
         }
@@ -90,8 +84,9 @@ describe("agreement with RegExp and its flag u", () => {
   });
 });
 
-test("patterns that can backtrack exponentially are rejected", () => {
-  expect(() => createSchemaPattern("^(a+)+$", new CheckBudget())).toThrow("backtrack exponentially");
+test("a pattern that is nested too deeply to be analyzed matches short strings", () => {
+  const pattern = `${"(?:".repeat(5000)}a${")".repeat(5000)}`;
+  expect(createSchemaPattern(pattern, new CheckBudget()).test("ba")).toBe(true);
 });
 
 test("steps are counted across all strings of a check until the counter is reset", () => {

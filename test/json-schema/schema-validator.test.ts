@@ -158,14 +158,37 @@ describe("schemas of tools", () => {
     [{ type: "objekt" }, "/type must be one of"],
     [{ $schema: "https://example.com/mine" }, "/$schema must be the URI of JSON Schema 2020-12 or draft-07"],
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
-    [{ properties: { a: { pattern: "^(a+)+$" } } }, "can backtrack exponentially"],
-    [{ patternProperties: { "^(a|a)*$": {} } }, "can backtrack exponentially"],
-    [{ $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "(a*)*b" } } } } }, "can backtrack"],
     [{ allOf: [{ $ref: "#" }] }, "/allOf/0/$ref refers back to itself"],
   ])("the message about an unusable schema says why: %j", async (schema, fault) => {
     const checked = await check(schema, { a: `${"a".repeat(50)}!` });
     expect(checked).toMatchObject({ ok: false, message: "the schema is not valid" });
     expect(checked.ok ? "" : checked.schemaFault).toContain(fault);
+  });
+
+  test.each([
+    { properties: { a: { pattern: "^(a+)+$" } } },
+    { patternProperties: { "^a$": { pattern: "^(a|a)*$" } } },
+    { additionalProperties: { items: { pattern: "^(a|a)*$" }, pattern: "^(a*)*$" } },
+    { $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "^(a*)*$" } } } } },
+  ])(
+    "strings of any length are matched with a pattern that can backtrack exponentially: %j",
+    async (schema) => {
+      expect(await messageOf(schema, { a: "a".repeat(5000) })).toBe("ok");
+      expect(await messageOf(schema, { a: `${"a".repeat(5000)}!` })).toContain("must match the pattern");
+    },
+  );
+
+  test("names are matched with a pattern that can backtrack exponentially", async () => {
+    const schema = { patternProperties: { "^(a|a)*$": { type: "string" } } };
+    expect(await messageOf(schema, { ["a".repeat(50)]: 1 })).toContain("must be string");
+    expect(await messageOf(schema, { [`${"a".repeat(50)}!`]: 1 })).toBe("ok");
+  });
+
+  test("a pattern that can backtrack exponentially and cannot be matched without is matched with short strings", async () => {
+    const schema = { properties: { a: { pattern: "^(?=a)(a+)+$" } } };
+    expect(await messageOf(schema, { a: "aaaa" })).toBe("ok");
+    expect(await messageOf(schema, { a: "aab" })).toContain("must match the pattern");
+    expect(await messageOf(schema, { a: `${"a".repeat(50)}!` })).toContain("is too long to be matched");
   });
 
   test("a harmless repeated group in a pattern is allowed", async () => {

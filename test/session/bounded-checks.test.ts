@@ -18,6 +18,7 @@ const wide = {
     Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]),
   ),
 };
+const repeated = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$", default: "aa" } } };
 
 const list = { type: "object", properties: { l: { type: "array" } } };
 const slow = "${{ request.arguments.l.all(i, request.arguments.l.all(j, (1 / 0 > 1) || true)) }}";
@@ -35,6 +36,7 @@ const project = () =>
         echo: { inputSchema: exponential },
         output: { outputSchema: exponential },
         wide: { inputSchema: wide, handler: "./handlers.js#echo" },
+        repeated: { inputSchema: repeated, handler: "./handlers.js#echo" },
       },
       "export const echo = (args) => args; export const output = () => ({ a: 'x' });",
       {
@@ -68,6 +70,14 @@ describe.each(["in-process", "process"] as const)("with isolation %s", (isolatio
       /^The check of the tool's structuredContent was/,
     );
     expect((await session.callTool("wide", { p19999: "x" })).variant).toBe("Success");
+  });
+
+  test("strings are matched with a pattern that can backtrack exponentially", async () => {
+    const session = await openForTest(project(), { config: { isolation } });
+    expect((await session.callTool("repeated", {})).variant).toBe("Success");
+    expect((await session.callTool("repeated", { a: "a".repeat(50) })).variant).toBe("Success");
+    const { message } = await session.callTool("repeated", { a: `${"a".repeat(50)}!` });
+    expect(message).toContain("/a must match the pattern");
   });
 
   test("checks and expressions end at the timeout of their call", async () => {

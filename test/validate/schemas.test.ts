@@ -451,6 +451,29 @@ describe("defaults in schemas", () => {
     expect(await judge(keywords)).toEqual([]);
   });
 
+  const pattern = "^(a+)+$";
+  test.each<[keywords: object, fitting: unknown, breaking: unknown]>([
+    [{ pattern }, "aa", "ab"],
+    [{ items: { pattern } }, ["aa"], ["ab"]],
+    [{ $ref: "#/x-own/a" }, "aa", "ab"],
+    [{ propertyNames: { pattern } }, { aa: 1 }, { ab: 1 }],
+    [{ patternProperties: { [pattern]: { type: "string" } } }, { aa: "" }, { aa: 1 }],
+    [{ pattern: "^(?=a)(a+)+$" }, "aa", "ab"],
+  ])(
+    "a default is checked with a pattern that can backtrack exponentially: %j",
+    async (schema, fitting, breaking) => {
+      const withDefault = (value: unknown) =>
+        judge({ properties: { a: { ...schema, default: value } }, "x-own": { a: { pattern } } });
+      expect(await withDefault(fitting)).toEqual([]);
+      expect(await withDefault(breaking)).toEqual([expect.stringMatching(/^properties.a.default: /)]);
+    },
+  );
+
+  test("a default that is too long for a pattern is not checked", async () => {
+    const a = { pattern: "^(?=a)(a+)+$", default: `${"a".repeat(50)}!` };
+    expect(await judge({ properties: { a } })).toEqual([]);
+  });
+
   test("a default of an invalid schema is not checked", async () => {
     expect(await judge({ properties: { a: { type: "text", default: 1 } } })).toHaveLength(1);
   });
