@@ -4,6 +4,15 @@ import type { ProcessLaunch } from "./process-port.ts";
 
 const isLocalBin = (folder: string) => /(?:^|[/\\])node_modules[/\\]\.bin[/\\]*$/.test(folder);
 
+/** A `PATH` without the folders `node_modules/.bin`, whose programs come from any dependency. */
+export function withoutLocalBin(path: string, platform: NodeJS.Platform): string {
+  const separator = platform === "win32" ? ";" : ":";
+  return path
+    .split(separator)
+    .filter((folder) => !isLocalBin(folder))
+    .join(separator);
+}
+
 function describeFile(file: string): "program" | "file" | undefined {
   try {
     if (!statSync(file).isFile()) return undefined;

@@ -1,4 +1,5 @@
 import type { Device } from "../config/session-config.ts";
+import { withoutLocalBin } from "../processes/find-program.ts";
 
 /** What the session adds to a server's environment. */
 export interface EnvironmentFacts {
@@ -51,6 +52,9 @@ const sessionVariables = [
   "CLIENT_FETCH_TIMEOUT_MS",
 ];
 
+/** Secrets of the gateway. A server that had them could act as a client, or forge the state of a question. */
+const gatewaySecrets = ["TRAILBLAZE_HTTP_TOKEN", "TRAILBLAZE_STATE_KEY"];
+
 /** The variable that lists the projects of the sessions that started a process, as JSON. It prevents endless starts. */
 const projectsVariable = `${sessionPrefix}SESSION_PROJECTS`;
 
@@ -82,13 +86,19 @@ function describeSession(facts: EnvironmentFacts): Map<string, string> {
   return new Map(known.map(([key, value]) => [`${sessionPrefix}${key}`, String(value)]));
 }
 
-function pick({ hostEnvironment, platform }: EnvironmentFacts, names: readonly string[]): [string, string][] {
+/** The host's variables with these names. Programs that a server starts by name are not looked up in `node_modules/.bin`. */
+function inherit(
+  { hostEnvironment, platform }: EnvironmentFacts,
+  names: readonly string[],
+): [string, string][] {
   // On Windows, names of variables ignore case and may occur in several.
   const fold = (name: string) => (platform === "win32" ? name.toUpperCase() : name);
   const wanted = new Set(names.map(fold));
-  return Object.entries(hostEnvironment).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined && wanted.has(fold(entry[0])),
-  );
+  for (const secret of gatewaySecrets) wanted.delete(secret);
+  return Object.entries(hostEnvironment).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined || !wanted.has(fold(name))) return [];
+    return [[name, fold(name) === "PATH" ? withoutLocalBin(value, platform) : value]];
+  });
 }
 
 function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, string]>) {
@@ -108,7 +118,7 @@ export function createUserServerEnvironment(
   env: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const { hostEnvironment } = facts;
-  return withSession(facts, [...pick(facts, Object.keys(hostEnvironment)), ...Object.entries(env)]);
+  return withSession(facts, [...inherit(facts, Object.keys(hostEnvironment)), ...Object.entries(env)]);
 }
 
 /** The names of the host's variables that every pack's server inherits. */
@@ -124,5 +134,5 @@ export function createPackEnvironment(
   }: { env?: Readonly<Record<string, string>>; envPassthrough?: readonly string[] },
 ): Record<string, string> {
   const base = inheritedNames(facts.platform);
-  return withSession(facts, [...pick(facts, [...base, ...envPassthrough]), ...Object.entries(env)]);
+  return withSession(facts, [...inherit(facts, [...base, ...envPassthrough]), ...Object.entries(env)]);
 }

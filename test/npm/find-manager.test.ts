@@ -82,7 +82,7 @@ test.each(["npm", "pnpm", "yarn"] as const)("%s is started with lifecycle script
   });
 });
 
-test("environment variables that npm set for another project are not passed to the package manager", () => {
+test("environment variables that npm set for another project, and secrets, are not passed to the package manager", () => {
   const env = createManagerEnvironment({
     PATH: "/bin",
     npm_config_registry: "kept",
@@ -90,11 +90,12 @@ test("environment variables that npm set for another project are not passed to t
     npm_config_global: "true",
     npm_lifecycle_event: "x",
     npm_package_name: "x",
+    TRAILBLAZE_HTTP_TOKEN: "x",
+    TRAILBLAZE_STATE_KEY: "x",
   });
   expect(Object.keys(env)).toEqual(expect.arrayContaining(["PATH", "npm_config_registry"]));
-  expect(Object.keys(env).filter((name) => /lifecycle|local_prefix|global|npm_package/.test(name))).toEqual(
-    [],
-  );
+  const dropped = /lifecycle|local_prefix|global|npm_package|TRAILBLAZE/;
+  expect(Object.keys(env).filter((name) => dropped.test(name))).toEqual([]);
 });
 
 test("a package manager is found on the PATH, and npm also next to Node", () => {

@@ -108,7 +108,7 @@ describe("a command in node_modules/.bin", () => {
     });
   });
 
-  test("node_modules/.bin stays in the PATH of a server, which is unchanged", async () => {
+  test("node_modules/.bin stays in the PATH that `env` of a server sets", async () => {
     const root = makeProject({}, plainServer());
     const env = { PROBE_PREFIX: "plain", PATH: `/nowhere/node_modules/.bin${delimiter}${process.env.PATH}` };
     const session = await openForTest(root, {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { withoutLocalBin } from "../../src/processes/find-program.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { jsonOf, makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
@@ -135,13 +136,14 @@ describe("the environment of a server", () => {
       });
       const session = await openForTest(cwd, { config, device });
       const own = jsonOf(await session.callTool("probe_env"));
+      const PATH = withoutLocalBin(process.env.PATH ?? "", process.platform);
       expect(own).toMatchObject({
         HOST_SECRET: "do not leak",
         PROBE_PREFIX: "probe",
-        PATH: process.env.PATH,
+        PATH,
       });
       const packed = jsonOf(await session.callTool("packed_env"));
-      expect(packed).toMatchObject({ OWN: "1", WANTED: "passed", PATH: process.env.PATH });
+      expect(packed).toMatchObject({ OWN: "1", WANTED: "passed", PATH });
       const allowed =
         /^(?:PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|TMPDIR|OWN|WANTED|PROBE_PREFIX|TRAILBLAZE_\w+|__CF_USER_TEXT_ENCODING)$/;
       expect(Object.keys(packed).filter((name) => !allowed.test(name))).toEqual([]);

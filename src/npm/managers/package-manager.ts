@@ -95,9 +95,9 @@ export function readManagerVersion({ args: [script = ""] }: ManagerProgram): str
   }
 }
 
-/** Variables of an npm script that may have started this process. They must not affect another project. */
+/** Variables of an npm script that may have started this process, and secrets of a gateway. */
 const ofAnotherRun =
-  /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
+  /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^TRAILBLAZE_(?:HTTP_TOKEN|STATE_KEY)$|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
 
 /** The environment of a package manager: the user's, with lifecycle scripts disabled regardless of the project. */
 export function createManagerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

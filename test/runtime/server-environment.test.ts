@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import {
+  createPackEnvironment,
+  createUserServerEnvironment,
+  type EnvironmentFacts,
+} from "../../src/runtime/server-environment.ts";
+
+const factsOf = (
+  hostEnvironment: EnvironmentFacts["hostEnvironment"],
+  platform: NodeJS.Platform = "linux",
+): EnvironmentFacts => ({
+  hostEnvironment,
+  platform,
+  device: undefined,
+  sessionId: undefined,
+  toolsetFile: "/p/server.js",
+  callback: undefined,
+});
+
+test("no server inherits the gateway's token or the key of its states", () => {
+  const facts = factsOf({ TRAILBLAZE_HTTP_TOKEN: "t", TRAILBLAZE_STATE_KEY: "k", OTHER: "o" });
+  const names = ["TRAILBLAZE_HTTP_TOKEN", "TRAILBLAZE_STATE_KEY", "OTHER"];
+  const expected = { OTHER: "o", TRAILBLAZE_TOOLSET_FILE: "/p/server.js" };
+  expect(createUserServerEnvironment(facts, {})).toEqual(expected);
+  expect(createPackEnvironment(facts, { envPassthrough: names })).toEqual(expected);
+});
+
+test.each([
+  ["linux", "PATH", "/p/node_modules/.bin:/usr/bin:/p/node_modules/.bin/:node_modules/.bin", "/usr/bin"],
+  ["win32", "Path", "C:\\p\\node_modules\\.bin;C:\\Windows", "C:\\Windows"],
+] as const)("a server on %s inherits %s without folders node_modules/.bin", (platform, name, path, rest) => {
+  const facts = factsOf({ [name]: path }, platform);
+  expect(createUserServerEnvironment(facts, {})[name]).toBe(rest);
+  expect(createPackEnvironment(facts, {})[name]).toBe(rest);
+});
+
+test("a PATH that `env` sets stays as it is", () => {
+  const env = { PATH: "/p/node_modules/.bin:/usr/bin" };
+  expect(createUserServerEnvironment(factsOf({ PATH: "/bin" }), env).PATH).toBe(env.PATH);
+  expect(createPackEnvironment(factsOf({ PATH: "/bin" }), { env }).PATH).toBe(env.PATH);
+});
