@@ -65,7 +65,6 @@ const commandFiles = [
     test: matchModules([
       "cli/problem-text",
       "config/server-entries",
-      "discovery/package-policy",
       "expressions/(?:bundle-templates|compile-template|evaluation-budget|find-templates)",
       "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
       "inspection/(?:inspection-ports|place-problems|server-package)",

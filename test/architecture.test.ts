@@ -556,9 +556,8 @@ describe("what a listing loads", () => {
     expect(forbiddenWays("cli/commands/list.ts", ["static"], /^(inspection|validate)\//)).toEqual([]);
   });
 
-  test("list first reads only policies, and never loads what starts or imports servers", () => {
-    const rest =
-      /^config\/(?!(?:administrator-policy|policy-rules|packs-policy|packs-config|config-file)\.ts$)/;
+  test("list first reads only the policy for packs, and never loads what starts or imports servers", () => {
+    const rest = /^config\/(?!(?:packs-policy|packs-config|config-file)\.ts$)/;
     expect(forbiddenWays("cli/commands/list.ts", ["static"], rest)).toEqual([]);
     const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;
     for (const path of ["cli/commands/list.ts", "session/enabled-packs.ts"]) {

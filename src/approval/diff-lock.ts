@@ -64,8 +64,7 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
   const opened = await openInstallation(options);
   const { lockFile, project } = opened;
   const lock = await readLock(project);
-  if (lock === undefined)
-    throw failure("LockMissing", { file: lockFile, requiredBy: "diff" }, { file: lockFile });
+  if (lock === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
   const targets = new Targets(written, written.length === 0);
   const installation = await opened.read(
     (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(lock, place, launch),

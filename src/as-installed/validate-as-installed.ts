@@ -16,7 +16,6 @@ import { readConfig } from "../config/read-config.ts";
 import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
-import { PackagePolicy } from "../discovery/package-policy.ts";
 import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
@@ -294,24 +293,18 @@ async function inspectInstalled(
  * Packs the pack `name` in `location`, installs it into an empty temporary project without development dependencies and
  * scripts, and returns a `FailsAsInstalled` for each definition, module and server that does not work there. Trust level:
  * execution. Modules run confined, servers do not. Removes everything that it created. Throws `TrailblazeError`
- * `InstallFailed`, also if the signal aborts, `ConfinementUnavailable`, `InvalidConfig`, and `DeniedByPolicy` if the
- * administrator's policy does not allow installing or using the pack.
+ * `InstallFailed`, also if the signal aborts, `ConfinementUnavailable`, `InvalidConfig`.
  */
 export async function validateAsInstalled(
   location: string,
   name: string,
-  given: AsInstalledOptions,
+  options: AsInstalledOptions,
 ): Promise<Problem[]> {
-  const policy = await PackagePolicy.read(createInspectionPorts().port);
-  policy.requireName(name);
-  const requireConfinement = given.requireConfinement || policy.findUnconfined() !== undefined;
-  const options = { ...given, requireConfinement };
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
     const { folder, packed } = findPackable(location, name, temporary);
     const project = await installPacked(folder, temporary, options);
     const inspected = await inspectInstalled(project, packed, options);
-    if (inspected !== undefined) policy.requireVersion(inspected.pack);
     if (inspected === undefined) {
       const args = {
         what: "The installed package is not a pack",

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { PackagePolicy } from "../discovery/package-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { hasErrors, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -155,14 +154,13 @@ function updateResult(result: WatchResult, event: WatchEvent): void {
  * with new servers; while the pack is invalid, the last session stays open.
  *
  * Trust level: execution. Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if
- * the pack is not found (`ProjectNotFound`), its folder cannot be watched, or the administrator's policy cannot be used.
+ * the pack is not found (`ProjectNotFound`) or its folder cannot be watched.
  */
 export async function watchPack(directory: string, options: WatchPackOptions = {}): Promise<WatchResult> {
   const { cwd = process.cwd(), strict = false, once = false, quietMs, onEvent, ...rest } = options;
   const { signal = new AbortController().signal } = options;
   const port = createNodeDiscoveryPort();
   const { directory: root } = findProject(port, resolve(cwd, directory));
-  (await PackagePolicy.read(port)).requireUsable();
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   const note = (event: WatchEvent): void => {
     updateResult(result, event);

@@ -204,7 +204,7 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   const { port, createEvaluator } = createInspectionPorts();
   const found: FoundPacks = await findPacks(port, options);
   const { project, manager } = found;
-  const config = await readConfig(port, { directory: project, isForDiscovery: true });
+  const config = await readConfig(port, { directory: project });
   const { lock, problems: lockProblems } = await readLockOf(project);
   const enabled = await decideEnabledPacksOfProject(found.packs, project);
   const installed = new Installed(project);

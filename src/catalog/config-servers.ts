@@ -50,6 +50,6 @@ export function collectConfigServers(config: SessionConfig, states: LockStates):
   return [
     ...config.servers.map(({ name }) => plain(name, "composed")),
     ...own,
-    ...[...config.unusedServers, ...config.deniedServers].map(({ name }) => plain(name, "excluded")),
+    ...config.unusedServers.map(({ name }) => plain(name, "excluded")),
   ];
 }

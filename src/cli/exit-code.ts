@@ -12,8 +12,6 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "AmbiguousName",
   "LockMissing",
   "LockMalformed",
-  "PolicyUnsafe",
-  "PolicyMalformed",
 ] satisfies ProblemCode[]);
 
 interface Failure {

@@ -94,7 +94,7 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
 export function buildConfig(
   checked: Readonly<Record<string, unknown>>,
   { file, text, directory, project }: Pick<SessionConfig, "file" | "text" | "directory" | "project">,
-): Omit<SessionConfig, "problems" | "deniedServers" | "policy"> {
+): Omit<SessionConfig, "problems"> {
   const config = checked as WrittenConfig;
   const servers = listServerEntries(checked).map(buildUserServer);
   const { callback, timeouts } = config;

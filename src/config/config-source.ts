@@ -11,8 +11,6 @@ export interface ConfigOptions {
   config?: unknown;
   /** The base of a relative path; default: `directory`. */
   cwd?: string | undefined;
-  /** Only to describe the config: a policy that cannot be used is not an error. Default: false. */
-  isForDiscovery?: boolean;
 }
 
 /** A config before it is checked. */

@@ -1,7 +1,6 @@
 import type { Path, Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
 import type { PacksPolicy } from "./packs-policy.ts";
-import type { AdministratorPolicy } from "./policy-rules.ts";
 
 /** The device that a session runs for. Unknown values are `null`. */
 export interface Device {
@@ -62,12 +61,6 @@ export interface UserServer {
 export interface UnusedServer {
   name: string;
   path: Path;
-}
-
-/** A user's server that sessions do not use, because the administrator's policy excludes it. */
-export interface DeniedServer {
-  name: string;
-  problem: Problem;
 }
 
 /** A user's composed server, with a short name and unresolved references. */
@@ -154,9 +147,6 @@ export interface SessionConfig {
   /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */
   subprocessServers: readonly UserServer[];
   unusedServers: readonly UnusedServer[];
-  deniedServers: readonly DeniedServer[];
-  /** The administrator's policy, which the values above already obey. */
-  policy: AdministratorPolicy | undefined;
   /** Problems that leave the config usable, with their places in the file. */
   problems: readonly Problem[];
 }

@@ -1,7 +1,5 @@
 import { join, resolve, sep } from "node:path";
-import { type PolicyRead, readPolicy } from "../config/administrator-policy.ts";
 import { isAllowed, isNeededForTools, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
-import { describeDenied, isPackageAllowed } from "../config/policy-rules.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
@@ -46,8 +44,6 @@ export interface FoundPacks {
   broken: ReadonlyMap<string, Problem>;
   /** Location of the package that code in the project would import by this npm name. */
   resolvePackage(name: string): string | undefined;
-  /** The administrator's policy. Packs that it excludes have the problem `DeniedByPolicy`. */
-  administered: PolicyRead;
   /** The package manager for commands in hints; determined on first access. */
   readonly manager: PackageManager;
 }
@@ -136,23 +132,8 @@ function isSource(origin: Origin): boolean {
   return origin === "self" || origin === "workspace";
 }
 
-/** Adds the problem to packs that the administrator's policy excludes. */
-function markDenied(packs: readonly FoundPack[], { policy }: PolicyRead): readonly FoundPack[] {
-  if (policy === undefined) return packs;
-  return packs.map((found) => {
-    const { pack } = found;
-    const { name, version, problems } = pack;
-    if (isPackageAllowed(policy, name, version)) return found;
-    const problem = describeDenied(policy, { what: "pack", name, version }, "bystander");
-    return { ...found, pack: { ...pack, problems: [...problems, problem] }, isUsable: false };
-  });
-}
-
-/**
- * Decides for every pack whether sessions use it, according to package.json files and the policy. With an error in the
- * administrator's policy, no session opens.
- */
-function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy, { fault }: PolicyRead): FoundPack[] {
+/** Decides for every pack whether sessions use it, according to package.json files and the policy. */
+function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy): FoundPack[] {
   return packs.map((found) => {
     const { pack, isUsable } = found;
     const { qualifiedName, origin, shadowed } = pack;
@@ -163,7 +144,6 @@ function decideEnabled(packs: readonly FoundPack[], policy: PacksPolicy, { fault
       isNeededForTools(policy, { pack: qualifiedName, server, items: names }, options);
     const enabled =
       isUsable &&
-      fault === undefined &&
       !shadowed &&
       origin !== "global" &&
       (isAllowed(policy, qualifiedName, items, options) ||
@@ -287,9 +267,6 @@ export async function findPacks(
   if (denoFile !== undefined)
     problems.push(createProblem("UnsupportedLayout", { layout: "deno", file: denoFile }));
 
-  const administered = await readPolicy(port);
-  // Only a warning, because discovery goes on.
-  if (administered.fault !== undefined) problems.push({ ...administered.fault.problem, severity: "warning" });
   const ordered = await orderPacks(markArchived(packs));
   let manager: PackageManager | undefined;
   const findManager = () => {
@@ -299,11 +276,10 @@ export async function findPacks(
   shadowCopies(ordered, resolvePackage, findManager);
   return {
     project: project.directory,
-    packs: decideEnabled(markDenied(ordered, administered), policy, administered),
+    packs: decideEnabled(ordered, policy),
     problems: orderProblems(problems),
     broken,
     resolvePackage,
-    administered,
     get manager() {
       return findManager();
     },

@@ -1,5 +1,3 @@
-import type { PolicyFileRead } from "./policy-file.ts";
-
 // Everything that discovery can do on the machine. Trust is a capability: code with only this port cannot open a pack's
 // other files, run code, or use the network, because there is no method for it.
 
@@ -103,8 +101,6 @@ export interface DiscoveryPort {
     patterns: readonly string[],
     budget: WorkspaceBudget,
   ): Promise<WorkspaceSearch>;
-  /** Reads the administrator's policy. */
-  readPolicyFile(): PolicyFileRead;
   /** npm's folder of globally installed packages. */
   globalPackages(): Promise<string>;
 }

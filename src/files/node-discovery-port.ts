@@ -22,7 +22,6 @@ import {
 } from "./discovery-port.ts";
 import { findWorkspaces } from "./find-workspaces.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
-import { readPolicyFile } from "./policy-file.ts";
 import { ArchiveFault, readArchiveEntry } from "./read-archive.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
@@ -185,7 +184,6 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
       }
     },
     findWorkspaces,
-    readPolicyFile: () => readPolicyFile(),
     async globalPackages() {
       const { findGlobalPackages } = await import("./npm-configuration.ts");
       return findGlobalPackages({ env: process.env });

@@ -139,8 +139,6 @@ export async function listServerTools(
   const project = await readConfig(port, { directory });
   const own = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
   const config = isInConfig ? project : await readConfig(port, { directory, config: own });
-  const denied = config.deniedServers.find(({ name }) => name === label);
-  if (denied !== undefined) throw new TrailblazeError(denied.problem);
   const server = config.subprocessServers.find(({ name }) => name === label);
   if (server === undefined) return [];
   try {

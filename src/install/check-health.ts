@@ -1,6 +1,4 @@
 import { resolve } from "node:path";
-import { type PolicyRead, readPolicy } from "../config/administrator-policy.ts";
-import type { AdministratorPolicy } from "../config/policy-rules.ts";
 import { findConfigProblems, readConfig } from "../config/read-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
@@ -15,7 +13,6 @@ import type { SessionOptions } from "../session/session-options.ts";
 export interface HealthCheck {
   name:
     | "node"
-    | "policy"
     | "project"
     | "command"
     | "config"
@@ -33,8 +30,6 @@ export interface HealthCheck {
 export interface Health {
   /** Absolute path of the project's folder; `null` if there is none. */
   project: string | null;
-  /** The administrator's policy: its absolute path and its keys. Without one, `file` is `null`. */
-  policy: { file: string | null; keys: string[] };
   checks: HealthCheck[];
   problems: Problem[];
 }
@@ -64,42 +59,6 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
     name: "packs",
     ok: broken.length === 0,
     summary: names === "" ? summary : `${summary}; broken: ${names}`,
-  };
-}
-
-const listPatterns = (value: unknown) => (Array.isArray(value) ? value.map(String).join(", ") : "");
-
-/** What a policy does, in words. */
-function describePolicy({ settings, ...policy }: AdministratorPolicy): string {
-  const { allow, deny } = (settings.packs ?? {}) as Record<string, unknown>;
-  const effects = [
-    allow === undefined
-      ? []
-      : [`allows ${listPatterns(allow) === "" ? "no packages" : `only packages ${listPatterns(allow)}`}`],
-    policy.packs.deny.length === 0 ? [] : [`excludes packages ${listPatterns(deny)}`],
-    policy.allowsConfigServers ? [] : ["excludes servers of the config"],
-    policy.registries === undefined ? [] : [`allows only registries ${listPatterns(settings.registries)}`],
-    policy.allowsInstall ? [] : ["forbids installing packages"],
-    policy.lock === undefined ? [] : [`requires the lock mode ${policy.lock}`],
-    policy.isolation === undefined ? [] : ["runs packs in child processes"],
-    policy.requireConfinement ? ["requires confinement"] : [],
-    policy.contact === undefined ? [] : [`contact: ${policy.contact}`],
-  ].flat();
-  return effects.length === 0 ? "restricts nothing" : effects.join("; ");
-}
-
-/** Checks the administrator's policy; without one, there is no check. */
-function checkPolicy({ policy, fault }: PolicyRead): {
-  described: Health["policy"];
-  check: HealthCheck | undefined;
-} {
-  const file = policy?.file ?? fault?.problem.file ?? null;
-  const keys = Object.keys(policy?.settings ?? {});
-  if (file === null) return { described: { file, keys }, check: undefined };
-  const summary = policy === undefined ? "cannot be used, so nothing runs" : describePolicy(policy);
-  return {
-    described: { file, keys },
-    check: { name: "policy", ok: fault === undefined, summary: `${file}: ${summary}` },
   };
 }
 
@@ -138,16 +97,11 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   const port = createNodeInspectionPort();
   const cwd = resolve(options.cwd ?? process.cwd());
   const node = await checkNode();
-  const administered = await readPolicy(port);
-  const { fault } = administered;
-  const { described: policy, check: policyCheck } = checkPolicy(administered);
-  const health: Health = { project: null, policy, checks: [node.check], problems: node.problems };
+  const health: Health = { project: null, checks: [node.check], problems: node.problems };
   const add = (check: HealthCheck, problems: readonly Problem[] = []) => {
     health.checks.push(check);
     health.problems.push(...problems);
   };
-
-  if (policyCheck !== undefined) add(policyCheck, fault === undefined ? [] : [fault.problem]);
 
   let directory: string;
   try {
@@ -164,17 +118,16 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   const command = await checkCommand(port, directory);
   add(command.check, command.problems);
 
-  // With a policy that cannot be used, no server can be found.
-  const clients = fault === undefined ? await checkInstalls() : undefined;
+  const clients = await checkInstalls();
   const configProblems = await findConfigProblems(port, { directory, config: options.config, cwd });
   const described = configProblems.length === 0 ? "valid" : count(configProblems.length, "error");
   add({ name: "config", ok: configProblems.length === 0, summary: described }, configProblems);
 
-  if (clients !== undefined) add(clients.check, clients.problems);
+  add(clients.check, clients.problems);
 
   const everything = { allow: undefined, deny: [], transitive: [] };
   const config =
-    configProblems.length > 0 || fault !== undefined
+    configProblems.length > 0
       ? undefined
       : await readConfig(port, { directory, config: options.config, cwd });
   const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
@@ -184,11 +137,9 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       : await decideEnabledPacks(found.packs, config);
   add(checkPacks(packs));
   if (config === undefined) {
-    const reason =
-      fault === undefined ? "the config is invalid" : "the administrator's policy cannot be used";
-    add({ name: "session", ok: false, summary: `not checked, because ${reason}` }, [
-      // The fault of the policy is reported already, as an error.
-      ...found.problems.filter(({ code }) => code !== fault?.code),
+    const summary = "not checked, because the config is invalid";
+    add({ name: "session", ok: false, summary }, [
+      ...found.problems,
       ...packs.flatMap(({ problems }) => problems),
     ]);
     return health;

@@ -11,17 +11,14 @@ export async function checkLock(
   config: SessionConfig,
   options: SessionOptions,
 ): Promise<{ check: HealthCheck; problem?: Problem }> {
-  const required = config.policy?.lock;
-  const rules = combineModes(config.lock.mode, options.lock, required);
+  const rules = combineModes(config.lock.mode, options.lock);
   const describe = (ok: boolean, summary: string): HealthCheck => ({ name: "lock", ok, summary });
   if (rules === undefined) return { check: describe(true, "not used") };
   const file = lockFileOf(config.project);
   try {
     if ((await readLock(config.project)) === undefined) {
-      if (!rules.isFrozen && required === undefined)
-        return { check: describe(true, "none, so everything that is installed is used") };
-      const requiredBy = required === undefined ? "frozen" : "policy";
-      const problem = createProblem("LockMissing", { file, requiredBy }, { file });
+      if (!rules.isFrozen) return { check: describe(true, "none, so everything that is installed is used") };
+      const problem = createProblem("LockMissing", { file }, { file });
       return { check: describe(false, problem.message), problem };
     }
     const { cwd, config: given } = options;

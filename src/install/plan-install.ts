@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { requirePolicy } from "../config/administrator-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findManagerName } from "../discovery/project-manager.ts";
@@ -203,7 +202,6 @@ export async function planUninstall(
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   checkOptions(options);
-  await requirePolicy(createNodeDiscoveryPort());
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
   const files = openFiles();

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
 import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
@@ -94,8 +94,7 @@ async function replaceText(
 
 /**
  * Plans a change of the config next to a project's package.json, which is made where there is none. Keeps comments, order
- * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change, and
- * `DeniedByPolicy` for a server to write that the administrator's policy excludes.
+ * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change.
  */
 export async function planConfigEdit(directory: string, change: ConfigChange): Promise<ConfigEdit> {
   const port = createNodeInspectionPort();
@@ -120,9 +119,7 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const isUseless = change.remove !== undefined && /^[\s{}]*$/.test(edited.text);
   const after = isUseless && before !== undefined ? undefined : edited.text;
   const { value } = await parseConfig(file, Buffer.from(edited.text));
-  const { deniedServers } = await readConfig(port, { directory, config: value ?? {} });
-  const denied = deniedServers.find(({ name }) => change.write?.some(({ label }) => label === name));
-  if (denied !== undefined) throw new TrailblazeError(denied.problem);
+  await readConfig(port, { directory, config: value ?? {} });
   const isSame = (before ?? "") === (after ?? "");
   let isApplied = false;
   return {

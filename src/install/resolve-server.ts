@@ -1,4 +1,3 @@
-import { requirePolicy } from "../config/administrator-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { inspectInstalledItem } from "../inspection/inspect.ts";
@@ -31,7 +30,6 @@ const textsOf = (value: unknown) =>
 /** The session of the project as a server. */
 async function resolveSession(cwd: string): Promise<ResolvedServer> {
   const { port } = createInspectionPorts();
-  await requirePolicy(port);
   const project = findProject(port, cwd).directory;
   return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
 }

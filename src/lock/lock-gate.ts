@@ -257,11 +257,9 @@ export class LockGate implements Gate {
   }
 
   finish({ packs }: FoundPacks): Problem[] {
-    const { subprocessServers, unusedServers, deniedServers } = this.#config;
+    const { subprocessServers, unusedServers } = this.#config;
     const installed = new Set(packs.map(({ pack }) => pack.name));
-    const servers = new Set(
-      [...subprocessServers, ...unusedServers, ...deniedServers].map(({ name }) => name),
-    );
+    const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
     const problems = [
       ...Object.keys(this.#lock.packs)

@@ -15,21 +15,14 @@ const rulesOf = (mode: LockMode): LockRules => ({
 
 /**
  * The rules of a session; `undefined` if the lock is not used. The option replaces the config's mode, except that `frozen`
- * keeps `code`. The policy only makes them stricter.
+ * keeps `code`.
  */
 export function combineModes(
   config: LockMode | undefined,
   option: LockMode | "off" | undefined,
-  policy: LockMode | undefined,
 ): LockRules | undefined {
   const chosen = option ?? config ?? "surface";
   const own = chosen === "off" ? undefined : rulesOf(chosen);
   const isCodeKept = option === "frozen" && config === "code";
-  const rules = own !== undefined && isCodeKept ? { ...own, compares: "code" as const } : own;
-  if (policy === undefined) return rules;
-  const required = rulesOf(policy);
-  return {
-    compares: [rules?.compares, required.compares].includes("code") ? "code" : "surface",
-    isFrozen: rules?.isFrozen === true || required.isFrozen,
-  };
+  return own !== undefined && isCodeKept ? { ...own, compares: "code" } : own;
 }

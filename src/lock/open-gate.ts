@@ -5,22 +5,20 @@ import { combineModes } from "./lock-rules.ts";
 
 /**
  * Reads the project's lock for a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
- * `LockMissing` if there is none and it is frozen or the administrator requires it, `LockMalformed`.
+ * `LockMissing` if there is none and it is frozen, `LockMalformed`.
  */
 export async function openLockGate(
   config: SessionConfig,
   option: LockMode | "off" | undefined,
 ): Promise<LockGate | undefined> {
-  const required = config.policy?.lock;
-  const rules = combineModes(config.lock.mode, option, required);
+  const rules = combineModes(config.lock.mode, option);
   if (rules === undefined) return undefined;
   const { readLock, lockFileOf } = await import("./lock-file.ts");
   const lock = await readLock(config.project);
   if (lock === undefined) {
-    if (!rules.isFrozen && required === undefined) return undefined;
+    if (!rules.isFrozen) return undefined;
     const file = lockFileOf(config.project);
-    const requiredBy = required === undefined ? "frozen" : "policy";
-    throw failure("LockMissing", { file, requiredBy }, { file });
+    throw failure("LockMissing", { file }, { file });
   }
   const gate = await import("./lock-gate.ts");
   return new gate.LockGate(lock, rules, config);

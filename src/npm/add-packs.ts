@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
-import { PackagePolicy } from "../discovery/package-policy.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -11,7 +10,6 @@ import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages, type NoteEdit } from "./managers/change-packages.ts";
 import { findClaims, findNewClaims } from "./managers/find-claims.ts";
-import { askRegistry } from "./managers/manager-registry.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import {
@@ -128,30 +126,10 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
  * package.json and lockfiles byte for byte.
  *
  * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack)
- * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`,
- * `DeniedByPolicy`, `PolicyUnsafe`, `PolicyMalformed`.
+ * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<AddedPacks> {
   return addParsedPacks(parseSpecs(specs), options);
-}
-
-/**
- * Throws `DeniedByPolicy` if the package manager would install from a registry that the policy excludes. Previews check the
- * registries of npm's configuration, from which they read.
- */
-async function requireRegistries(
-  policy: PackagePolicy,
-  project: OpenedProject,
-  { names, what, signal }: { names: readonly string[]; what: string; signal: AbortSignal | undefined },
-): Promise<void> {
-  for (const name of names) {
-    const registry = await askRegistry(project, name, signal);
-    if (registry === undefined) {
-      const reason = `${project.manager.name} does not say which registry it uses, and the administrator's policy limits registries`;
-      throw failure("InstallFailed", { what, reason });
-    }
-    policy.requireRegistry({ name, registry });
-  }
 }
 
 /** Like `addPacks`, with parsed specs. */
@@ -167,15 +145,12 @@ export async function addParsedPacks(
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
   const before = await findPacks(port, { cwd });
-  const policy = new PackagePolicy(before.administered);
   const names = parsed.map(({ name }) => name);
-  for (const name of names) policy.requireName(name);
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
-  if (policy.limitsRegistries) await requireRegistries(policy, project, { names, what, signal });
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
   const claimsBefore = await findClaims(port, project.directory);
-  const previews = await previewPacks(project, parsed, { port, policy, registryTimeoutMs, signal, servers });
+  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);

@@ -2,7 +2,6 @@ import { isRecord, parseJson } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
 import { findPackageClaims } from "../discovery/package-commands.ts";
-import type { PackagePolicy } from "../discovery/package-policy.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { parseExtension } from "../extension-schema/index.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
@@ -57,8 +56,6 @@ export interface PackPreview {
 
 export interface PreviewOptions {
   port: InspectionPort;
-  /** Packages that it excludes are not fetched. */
-  policy: PackagePolicy;
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -69,7 +66,7 @@ export interface PreviewOptions {
   servers?: "declared" | "any" | undefined;
 }
 
-interface PreviewContext extends Pick<PreviewOptions, "policy" | "servers"> {
+interface PreviewContext extends Pick<PreviewOptions, "servers"> {
   client: RegistryClient;
   port: InspectionPort;
   /** The latest publication time that the package manager allows, in milliseconds since 1970. */
@@ -286,10 +283,7 @@ function describePlainServer({ servers }: PreviewContext, name: string, manifest
 
 async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
   const { name } = spec;
-  const { client, policy } = context;
-  policy.requireRegistry({ name, registry: client.show(client.registryOf(name)) });
   const { manifest: announced, packument } = await findManifest(context, spec);
-  policy.requireVersion({ name, version: String(announced.version) });
   const isPack = Object.hasOwn(announced, "trailblaze");
   const describe = (manifest: Record<string, unknown>) =>
     Object.hasOwn(manifest, "trailblaze") || isPack
@@ -337,12 +331,12 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
 /**
  * Previews packs: fetches their manifests and packages, and reads definitions that are data, without running any code.
  * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound` or with `servers` `NotAPack`, `InstallFailed` (no
- * such version, or the package differs from the manifest), `ReservedCommand`, `UnsupportedSpec`, `DeniedByPolicy`.
+ * such version, or the package differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
   { directory, workspaceRoot = directory, manager, program }: ChangeableProject,
   specs: readonly RegistrySpec[],
-  { port, policy, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
+  { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
   // pnpm and Yarn have their own settings; a different version is detected after the installation.
@@ -351,7 +345,6 @@ export async function previewPacks(
   const context: PreviewContext = {
     client: createRegistryClient(configuration),
     port,
-    policy,
     findNewestAllowed: (name) => findNewestAllowed(ofManager, name, limits),
     prefersEngines: manager.name === "npm",
     timeoutMs,

@@ -1,7 +1,6 @@
 import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
-import { PackagePolicy } from "../discovery/package-policy.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
@@ -71,7 +70,7 @@ async function findDependency(
  * Removes packs from a project with its package manager. Restores everything after a failure, like `addPacks`.
  *
  * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a transitive
- * dependency), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `PolicyUnsafe`, `PolicyMalformed`.
+ * dependency), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
  */
 export async function removePacks(
   names: readonly string[],
@@ -83,7 +82,6 @@ export async function removePacks(
     throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
   const port = createNodeDiscoveryPort();
   const found = await findPacks(port, { cwd });
-  new PackagePolicy(found.administered).requireUsable();
   rejectUnsupportedLayout(found);
   const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const removed = await Promise.all(

@@ -1,6 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
-import { PackagePolicy } from "../discovery/package-policy.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
@@ -137,7 +136,6 @@ class Search {
   readonly #client: RegistryClient;
   readonly #reader: RegistryReader;
   readonly #installed: ReadonlySet<string>;
-  readonly #policy: PackagePolicy;
   readonly #onProgress: RemoteSearchOptions["onProgress"];
   #read = 0;
   #of = 0;
@@ -145,13 +143,12 @@ class Search {
   constructor(
     client: RegistryClient,
     reader: RegistryReader,
-    { installed, policy }: Awaited<ReturnType<typeof readProject>>,
+    { installed }: Awaited<ReturnType<typeof readProject>>,
     onProgress: RemoteSearchOptions["onProgress"],
   ) {
     this.#client = client;
     this.#reader = reader;
     this.#installed = installed;
-    this.#policy = policy;
     this.#onProgress = onProgress;
   }
 
@@ -176,11 +173,6 @@ class Search {
     if (!isRecord(manifest)) return { hasKeyword, pack: undefined };
     const isFindable = hasPackKeyword(manifest.keywords) === true;
     const pack = isFindable ? describeRemotePack(name, manifest, this.#installed.has(name)) : undefined;
-    if (pack !== undefined) {
-      const { version } = pack;
-      const denied = this.#policy.findDenied({ name, version, registry: this.#client.show(registry) });
-      if (denied !== undefined) pack.problems.push(denied);
-    }
     return { hasKeyword: isFindable, pack };
   }
 
@@ -222,20 +214,17 @@ function describeFailures(client: RegistryClient, failures: ReadonlyMap<string, 
   );
 }
 
-/** The folder of a project's .npmrc (its workspace's root, if any), the names of its packs, and the machine's policy. */
-async function readProject(
-  cwd: string,
-): Promise<{ directory?: string; installed: Set<string>; policy: PackagePolicy }> {
+/** The folder of a project's .npmrc (its workspace's root, if any), and the names of its packs. */
+async function readProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
   const port = createNodeDiscoveryPort();
-  const policy = await PackagePolicy.read(port);
   try {
     const project = findProject(port, cwd);
     const { packs } = await findPacks(port, { cwd, policy: everything });
     const directory = (await findWorkspace(port, project))?.root ?? project.directory;
-    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)), policy };
+    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)) };
   } catch (error) {
     // A search works outside a project, too.
-    if (error instanceof TrailblazeError) return { installed: new Set(), policy };
+    if (error instanceof TrailblazeError) return { installed: new Set() };
     throw error;
   }
 }
@@ -246,7 +235,7 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
   if (typeof text !== "string")
     throw failure("InvalidArguments", { reason: "The search text must be a string" });
   const project = await readProject(cwd);
-  const { directory, policy } = project;
+  const { directory } = project;
   const client = createRegistryClient(
     readNpmConfiguration({ projectDirectory: directory, env: process.env }),
   );
@@ -276,6 +265,6 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
     packs,
     total: packs.length,
     source,
-    problems: [...policy.problems, ...describeFailures(client, failures)],
+    problems: describeFailures(client, failures),
   };
 }

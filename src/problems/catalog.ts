@@ -6,7 +6,6 @@ import { layoutProblems } from "./layout-problems.ts";
 import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { packageProblems } from "./package-problems.ts";
-import { policyProblems } from "./policy-problems.ts";
 import { publishProblems } from "./publish-problems.ts";
 import { remoteProblems } from "./remote-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
@@ -21,7 +20,6 @@ const entries = {
   ...remoteProblems,
   ...installProblems,
   ...lockProblems,
-  ...policyProblems,
   ...publishProblems,
 };
 

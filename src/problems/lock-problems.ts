@@ -92,11 +92,10 @@ export const lockProblems = {
     hint: () =>
       "Run `trailblaze diff` to see the difference, then `trailblaze approve`, and commit the file.",
   }),
-  LockMissing: entry<{ file: string; requiredBy: "frozen" | "policy" | "diff" }>({
+  LockMissing: entry<{ file: string }>({
     title: "There is no trailblaze.lock",
     severity: "error",
-    message: ({ file, requiredBy }) =>
-      `There is no ${path(file)}${requiredBy === "policy" ? ", which the administrator's policy requires" : ""}.`,
+    message: ({ file }) => `There is no ${path(file)}.`,
     hint: () => "Run `trailblaze approve --all` to create it, and commit it.",
   }),
   LockMalformed: entry<{

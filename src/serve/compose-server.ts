@@ -116,7 +116,7 @@ class ServerFinder {
     if (pack !== undefined) refuseDenied(pack);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
-      const isInConfig = [...config.servers, ...config.subprocessServers, ...config.deniedServers].some(
+      const isInConfig = [...config.servers, ...config.subprocessServers].some(
         (one) => one.name === reference,
       );
       const servers = pack.pack.servers.map(({ qualifiedName }) => qualifiedName);
@@ -137,8 +137,6 @@ class ServerFinder {
       const plan = await planStartedServer(this.#sources.ports.port, subprocess, config);
       return { type: "subprocess", plan };
     }
-    const denied = config.deniedServers.find(({ name }) => name === reference);
-    if (denied !== undefined) throw new TrailblazeError(denied.problem);
     return this.#findItem(reference);
   }
 
@@ -171,9 +169,7 @@ class ServerFinder {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
       await this.#refuseMissingPack(reference);
-      const names = [...config.servers, ...config.subprocessServers, ...config.deniedServers].map(
-        ({ name }) => name,
-      );
+      const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
       const [first] = reference.split("/");
       const nearest =
         error.code === "ServerNotFound"
@@ -340,8 +336,8 @@ class ServerFinder {
   #missing(problem: Problem, spec: string | undefined): TrailblazeError {
     if (spec === undefined) return new TrailblazeError(problem);
     const { name } = splitSpec(spec);
-    const { servers, subprocessServers, deniedServers } = this.#sources.config;
-    if ([...servers, ...subprocessServers, ...deniedServers].some((one) => one.name === name)) {
+    const { servers, subprocessServers } = this.#sources.config;
+    if ([...servers, ...subprocessServers].some((one) => one.name === name)) {
       const meant = failure("PackNotInstalled", { name, inConfig: "server" });
       return new TrailblazeError({ ...problem, ...meant.problem });
     }

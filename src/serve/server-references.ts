@@ -45,18 +45,13 @@ const notFoundCodes = {
 
 export const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
-/**
- * Throws `DeniedByPolicy` for a pack that the administrator's policy excludes, and `UnsupportedLayout` for one whose code
- * cannot run.
- */
+/** Throws `UnsupportedLayout` for a pack whose code cannot run. */
 export function refuseDenied({ pack }: FoundPack): void {
-  const denied = pack.problems.find(
-    ({ code, kind }) => code === "DeniedByPolicy" || (code === "UnsupportedLayout" && kind === undefined),
-  );
+  const denied = pack.problems.find(({ code, kind }) => code === "UnsupportedLayout" && kind === undefined);
   if (denied !== undefined) throw new TrailblazeError({ ...denied, severity: "error" });
 }
 
-/** Throws for an item that the administrator's policy excludes, or the user's. */
+/** Throws for an item that the config excludes. */
 export function refuseExcluded(
   policy: PacksPolicy,
   found: FoundPack,

@@ -3,7 +3,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { type ProblemCode, TrailblazeError } from "../problems/index.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import { mayBeReferredTo } from "./mentioned-packs.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
 
@@ -29,13 +29,6 @@ export async function decideEnabledPacks(
   return discovered.map((pack) => (used.has(pack.location) ? { ...pack, enabled: true } : pack));
 }
 
-/** Errors with which no session opens, and which `list` reports itself. */
-const preventsSessions: ReadonlySet<ProblemCode> = new Set([
-  "InvalidConfig",
-  "PolicyUnsafe",
-  "PolicyMalformed",
-] satisfies ProblemCode[]);
-
 /** The same for the project's own config. If it cannot be used, no session opens and `enabled` stays as it is. */
 export async function decideEnabledPacksOfProject(
   packs: readonly FoundPack[],
@@ -44,7 +37,7 @@ export async function decideEnabledPacksOfProject(
   try {
     return await decideEnabledPacks(packs, await readConfig(createNodeInspectionPort(), { directory }));
   } catch (error) {
-    if (error instanceof TrailblazeError && preventsSessions.has(error.code))
+    if (error instanceof TrailblazeError && error.code === "InvalidConfig")
       return packs.map(({ pack }) => pack);
     throw error;
   }

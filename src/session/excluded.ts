@@ -1,5 +1,4 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
@@ -18,7 +17,6 @@ export function reasonOf(problem: Problem | undefined): SkipReason {
   switch (problem?.code) {
     case "NotApproved":
       return problem.args.state === "denied" ? "Denied" : "NotApproved";
-    case "DeniedByPolicy":
     case "IntegrityMismatch":
     case "LockOutdated":
     case "UnsupportedLayout":
@@ -85,12 +83,6 @@ export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: s
   ...(file === undefined ? {} : { file }),
 });
 
-/** The config's servers that the administrator's policy excludes. */
-export const collectDeniedServers = (config: Pick<SessionConfig, "file" | "deniedServers">): Skipped[] =>
-  config.deniedServers.map(({ name, problem }) =>
-    describeUnusable(name, describeOwnServer(config, name), problem),
-  );
-
 /** A server that does not start, and why. */
 export function collectFailedServer(
   { label, source, configPath }: ServerPlan,
@@ -103,18 +95,12 @@ export function collectFailedServer(
   return { candidates: [], skipped: [skipped], problems: [{ ...problem, ...place }] };
 }
 
-/** Why a session cannot use an item that it selected. */
-export const findFault = ({ inspected, unusable }: CheckedPack, item: InspectedItem): Problem | undefined =>
-  unusable.get(item) ??
-  // That of a combined file has no item.
-  inspected.problems.find(({ code, file }) => code === "DeniedByPolicy" && file === item.file);
-
 /** Servers with an error that a session would otherwise start. */
 export function collectUnusableServers(checked: CheckedPack): Contribution {
   const { inspected } = checked;
   const skipped = inspected.items.flatMap((item) => {
     const { kind, name } = item.declaration;
-    const problem = kind === "server" ? findFault(checked, item) : undefined;
+    const problem = kind === "server" ? checked.unusable.get(item) : undefined;
     return problem === undefined ? [] : [describeUnusable(name, describeSource(inspected, item), problem)];
   });
   return { candidates: [], skipped, problems: [] };

@@ -99,8 +99,7 @@ export async function installReferredPacks(
     toolsets,
     servers,
     subprocessServers,
-    deniedServers,
-  }: Pick<SessionConfig, "packs" | "toolsets" | "servers" | "subprocessServers" | "deniedServers">,
+  }: Pick<SessionConfig, "packs" | "toolsets" | "servers" | "subprocessServers">,
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
@@ -122,7 +121,7 @@ export async function installReferredPacks(
       found.resolvePackage(name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||
       // `server/tool` names a server of the config, even if a package has the same name.
-      [...subprocessServers, ...deniedServers].some((server) => server.name === name);
+      subprocessServers.some((server) => server.name === name);
     const items = selected.flatMap((pack) => pack.items);
     const missing = findQualifiedNames(items, references).find(
       ({ packageName }) =>

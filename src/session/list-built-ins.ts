@@ -1,7 +1,6 @@
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { Problem } from "../problems/index.ts";
 
 /** A tool or a subprocess server that the project's config defines. */
 export interface BuiltInItem {
@@ -12,30 +11,22 @@ export interface BuiltInItem {
 }
 
 /**
- * Lists the tools and servers that the project's config defines, with a problem for each server that the administrator's
- * policy excludes. Trust level: discovery; starts nothing. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
+ * Lists the tools and servers that the project's config defines. Trust level: discovery; starts nothing. Throws
+ * `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`.
  */
-export async function listBuiltIns({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
-  items: BuiltInItem[];
-  problems: Problem[];
-}> {
+export async function listBuiltIns({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<BuiltInItem[]> {
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
-  const { builtIns, servers, subprocessServers, deniedServers } = await readConfig(port, {
-    directory,
-    isForDiscovery: true,
-  });
+  const { builtIns, servers, subprocessServers } = await readConfig(port, { directory });
   const describe = (kind: BuiltInItem["kind"], name: string, description: unknown = null): BuiltInItem => ({
     kind,
     name,
     qualifiedName: name,
     description: typeof description === "string" ? description : null,
   });
-  const items = [
+  return [
     ...builtIns.map(({ name, description }) => describe("tool", String(name), description)),
     ...servers.map(({ name }) => describe("server", name)),
-    ...[...subprocessServers, ...deniedServers].map(({ name }) => describe("server", name)),
+    ...subprocessServers.map(({ name }) => describe("server", name)),
   ];
-  const problems = deniedServers.map(({ problem }): Problem => ({ ...problem, severity: "info" }));
-  return { items, problems };
 }

@@ -119,12 +119,13 @@ export async function selectPacks(
 function findRefusal(
   problems: readonly Problem[],
 ): Pick<Excluded, "reason" | "message" | "problem"> | undefined {
-  // First, because the user cannot change it.
-  for (const reason of ["DeniedByPolicy", "UnsupportedLayout"] as const) {
-    const problem = problems.find(({ code }) => code === reason);
-    if (problem !== undefined)
-      return { reason, message: problem.message, problem: { ...problem, severity: "error" } };
-  }
+  const unsupported = problems.find(({ code }) => code === "UnsupportedLayout");
+  if (unsupported !== undefined)
+    return {
+      reason: "UnsupportedLayout",
+      message: unsupported.message,
+      problem: { ...unsupported, severity: "error" },
+    };
   if (!problems.some(({ code }) => code === "HostVersionUnsupported")) return undefined;
   return {
     reason: "HostVersionUnsupported",

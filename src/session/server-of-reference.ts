@@ -2,7 +2,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findPackageFolder, readBins } from "../inspection/server-package.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
+import { failure, type TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
@@ -73,7 +73,7 @@ export function explainServerReference(
   reference: string,
   { config, candidates, skipped, refusalOf }: ServerReferenceContext,
 ): TrailblazeError | undefined {
-  const { subprocessServers, unusedServers, deniedServers } = config;
+  const { subprocessServers, unusedServers } = config;
   const { label = "", tool = "" } = splitServerReference(reference) ?? {};
   if (label === "") return undefined;
   const server = subprocessServers.find(({ name }) => name === label);
@@ -94,8 +94,6 @@ export function explainServerReference(
     const nearest = findNearestNames(tool, own).map((name) => `${label}/${name}`);
     return failure("ToolNotFound", { ...notFound, name: reference, nearest, server: label });
   }
-  const denied = deniedServers.find(({ name }) => name === label);
-  if (denied !== undefined) return new TrailblazeError(denied.problem);
   if (unusedServers.some(({ name }) => name === label))
     return failure("ServerNotFound", { ...notFound, name: label, isDisabled: true });
   const labels = [...subprocessServers, ...unusedServers].map(({ name }) => name);

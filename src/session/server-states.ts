@@ -6,7 +6,7 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { collectDeniedServers, describeOwnServer, describeUnusable, findFault } from "./excluded.ts";
+import { describeOwnServer, describeUnusable } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";
 
@@ -46,7 +46,6 @@ export class ServerStates {
     for (const { name } of config.subprocessServers) {
       this.#entries.set(`config ${name}`, { label: name, source: describeOwnServer(config, name) });
     }
-    this.exclude(collectDeniedServers(config));
   }
 
   /** Adds a pack's servers, which are idle until they are started, or unusable. */
@@ -56,7 +55,7 @@ export class ServerStates {
       const isUnknown = item.shape === undefined && item.declaration.kind === "server";
       if (item.shape !== "subprocessServer" && !isUnknown) continue;
       const { qualifiedName: label } = item;
-      const problem = findFault(checked, item);
+      const problem = checked.unusable.get(item);
       const source = describeSource(inspected, item);
       const excluded = problem === undefined ? {} : { excluded: describeUnusable(label, source, problem) };
       this.#entries.set(`pack ${label}`, { label, source, ...excluded });

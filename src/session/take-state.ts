@@ -10,7 +10,6 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
-  collectDeniedServers,
   collectUnusableServers,
   collectVanished,
   describeExcluded,
@@ -145,7 +144,6 @@ export class StateSources {
     if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
     this.#problems.push(...(gate?.finish(found) ?? []));
     const skipped = [
-      ...collectDeniedServers(config),
       ...selection.excluded.filter(isCallable).map(describeExcluded),
       ...collectVanished(packs.flatMap(({ problems }) => problems)),
     ];

@@ -19,7 +19,7 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { describeUnusable, findFault } from "./excluded.ts";
+import { describeUnusable } from "./excluded.ts";
 import type { PromptContribution } from "./session-prompts.ts";
 import type { ResourceContribution } from "./session-reads.ts";
 import type { PlannedServer } from "./session-servers.ts";
@@ -113,7 +113,7 @@ export function collectPackTools(checked: CheckedPack, config: SessionConfig): C
     const { definition, qualifiedName } = item;
     const source = describeSource(inspected, item);
     const name = textOrNull(definition?.name) ?? item.declaration.name;
-    const problem = definition === null ? findFault(checked, item) : unusable.get(item);
+    const problem = unusable.get(item);
     const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
     if (definition === null || problem !== undefined || handler === undefined) {
       contribution.skipped.push(describeUnusable(name, source, problem));

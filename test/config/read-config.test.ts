@@ -40,8 +40,6 @@ const defaults = {
   logDir: undefined,
   subprocessServers: [],
   unusedServers: [],
-  deniedServers: [],
-  policy: undefined,
   problems: [],
 };
 
@@ -157,8 +155,6 @@ const complete = (root: string) => ({
     { name: "off", path: ["trailblazeSubprocessToolsets", 2] },
     { name: "later", path: ["mcpServers", "later"] },
   ],
-  deniedServers: [],
-  policy: undefined,
   problems: [],
 });
 

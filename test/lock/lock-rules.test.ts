@@ -6,21 +6,13 @@ const code = { compares: "code", isFrozen: false };
 const frozen = { compares: "surface", isFrozen: true };
 
 test.each([
-  [undefined, undefined, undefined, surface],
-  ["code", undefined, undefined, code],
-  ["frozen", undefined, undefined, frozen],
-  ["frozen", "surface", undefined, surface],
-  ["code", "frozen", undefined, { compares: "code", isFrozen: true }],
-  ["surface", "frozen", undefined, frozen],
-  ["frozen", "off", undefined, undefined],
-  ["surface", "off", "code", code],
-  [undefined, "surface", "frozen", frozen],
-  ["code", undefined, "frozen", { compares: "code", isFrozen: true }],
-  ["frozen", undefined, "code", { compares: "code", isFrozen: true }],
-  ["frozen", "off", "surface", surface],
-] as const)(
-  "the config's mode %s, the option %s and the policy's mode %s are combined",
-  (config, option, policy, rules) => {
-    expect(combineModes(config, option, policy)).toEqual(rules);
-  },
-);
+  [undefined, undefined, surface],
+  ["code", undefined, code],
+  ["frozen", undefined, frozen],
+  ["frozen", "surface", surface],
+  ["code", "frozen", { compares: "code", isFrozen: true }],
+  ["surface", "frozen", frozen],
+  ["frozen", "off", undefined],
+] as const)("the config's mode %s and the option %s are combined", (config, option, rules) => {
+  expect(combineModes(config, option)).toEqual(rules);
+});

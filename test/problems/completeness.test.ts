@@ -11,7 +11,6 @@ import {
   operationalCodes,
   ownCodes,
   ownValidationCodes,
-  policyCodes,
   publishCodes,
   validationCodes,
   writingCodes,
@@ -120,7 +119,6 @@ describe("codes and severities of the contract", () => {
     ...publishCodes,
     ...needsCodes,
     ...lockCodes,
-    ...policyCodes,
     ...writingCodes,
   ];
   const inContract = new Set([

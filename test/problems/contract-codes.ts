@@ -123,9 +123,6 @@ export const writingCodes: readonly string[] = [
   "ExportNeedsMcpName",
 ];
 
-/** Codes of the administrator's policy, which contract/LOCK.md adds. */
-export const policyCodes: readonly string[] = ["DeniedByPolicy", "PolicyMalformed", "PolicyUnsafe"];
-
 /** Codes for what the contract asks (exit codes, JSON) but gives no code of its own. */
 export const ownCodes: readonly string[] = [
   "AuthorizationRequired",

@@ -94,10 +94,10 @@ async function listPacks(cwd: string, withGlobal: boolean): Promise<Discovery> {
 }
 
 /** The tools and servers of the project's config. */
-async function findBuiltIns(cwd: string): Promise<{ items: ListedItem[]; problems: Problem[] }> {
+async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   const { listBuiltIns } = await import("../../session/list-built-ins.ts");
-  const { items, problems } = await listBuiltIns({ cwd });
-  return { items: items.map((item) => ({ ...item, pack: null, version: null })), problems };
+  const items = await listBuiltIns({ cwd });
+  return items.map((item) => ({ ...item, pack: null, version: null }));
 }
 
 export async function run(input: CommandInput): Promise<CommandAnswer> {
@@ -113,10 +113,8 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     const { searchFor } = await import("./search.ts");
     return searchFor("", input);
   }
-  const ofConfig = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
-  const builtIns = ofConfig?.items;
-  const found = await listPacks(cwd, options.global === true);
-  const discovery = { ...found, problems: [...found.problems, ...(ofConfig?.problems ?? [])] };
+  const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
+  const discovery = await listPacks(cwd, options.global === true);
   const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];
   if (kind === undefined) {
     const json = builtIns === undefined ? discovery : { ...discovery, builtIns };

@@ -1,5 +1,5 @@
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
-import type { RemotePack, RemoteSearch } from "../../remote.ts";
+import type { RemoteSearch } from "../../remote.ts";
 import type { TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
 
@@ -14,23 +14,13 @@ export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], reado
 
 export function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
   if (packs.length === 0) return "No packs found.";
-  const isDenied = ({ problems }: RemotePack) => problems.some(({ code }) => code === "DeniedByPolicy");
-  const hasDenied = packs.some(isDenied);
   const rows = packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
     pack.installed ? "yes" : "no",
-    ...(hasDenied ? [isDenied(pack) ? "no" : "yes"] : []),
     countItems(pack),
     pack.description ?? "",
   ]);
-  const headings = [
-    "PACK",
-    "VERSION",
-    "INSTALLED",
-    ...(hasDenied ? ["ALLOWED"] : []),
-    "PROVIDES",
-    "DESCRIPTION",
-  ];
+  const headings = ["PACK", "VERSION", "INSTALLED", "PROVIDES", "DESCRIPTION"];
   return formatTable(headings, rows, style);
 }

@@ -84,16 +84,3 @@ export function toolPack(
     ...files,
   };
 }
-
-/** A pack with a tool whose definition is data, and one whose definition is code. */
-export const mixedPack: Tree = toolPack({}, "export const run = () => 'ran';\n", {
-  "package.json": { trailblaze: { tools: ["data", "code"] } },
-  "trailblaze/tools/data.json": {
-    name: "data",
-    description: "A tool.",
-    inputSchema: { type: "object" },
-    handler: "./handlers.js#run",
-  },
-  "trailblaze/tools/code.mjs": `export default {
-    name: "code", description: "A tool.", inputSchema: { type: "object" }, handler: "./handlers.js#run" };\n`,
-});
