@@ -1,4 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +13,6 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { openSession as OpenSession, Session } from "../src/session.ts";
 import { runUsersNpm } from "../test/support/package-managers.ts";
-import { benchFollowing } from "./following.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runAsyncRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
@@ -19,9 +20,8 @@ import { RawClient } from "./support/raw-client.ts";
 import { runTimed } from "./support/run-process.ts";
 import { time, timeCalls } from "./support/time.ts";
 
-const aims = { parallel: 0.8, ready: 1.15, inProcess: 0.33, command: 0.65, label: 1.1 };
+const aims = { parallel: 0.8, ready: 1.15, inProcess: 0.7, command: 0.65, label: 1.1 };
 const peer = "mcporter@0.7";
-const churn = 1000;
 
 const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
 const built = new URL("../dist/session.mjs", import.meta.url);
@@ -161,32 +161,40 @@ interface Era {
   name: "legacy" | "modern";
   /** The SDK's bare server of this era. */
   server: string;
-  /** The SDK's client of this era, connected to a new server. */
-  connect(args: readonly string[]): Promise<{
-    callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
-    close(): Promise<void>;
-  }>;
+  /** The SDK's client of this era, connected to a new process of Node. */
+  connect(args: readonly string[], cwd?: string): Promise<SdkClient>;
 }
 
-const launch = (args: readonly string[]) => ({ command: process.execPath, args: [...args] });
+/** What both SDKs' clients can do. */
+interface SdkClient {
+  listTools(): Promise<unknown>;
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const launch = (args: readonly string[], cwd?: string) => ({
+  command: process.execPath,
+  args: [...args],
+  cwd,
+});
 const info = { name: "sdk", version: "1.0.0" };
 
 const eras: readonly Era[] = [
   {
     name: "legacy",
     server,
-    async connect(args) {
+    async connect(args, cwd) {
       const client = new Client(info);
-      await client.connect(new StdioClientTransport(launch(args)));
+      await client.connect(new StdioClientTransport(launch(args, cwd)));
       return client;
     },
   },
   {
     name: "modern",
     server: fileURLToPath(new URL("support/modern-sdk-server.mjs", import.meta.url)),
-    async connect(args) {
+    async connect(args, cwd) {
       const client = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
-      await client.connect(new ModernStdio(launch(args)));
+      await client.connect(new ModernStdio(launch(args, cwd)));
       return client;
     },
   },
@@ -257,29 +265,6 @@ async function benchInProcess(openSession: typeof OpenSession, cwd: string, roun
   await Promise.all([session.close(), client.close()]);
 }
 
-const countDescriptors = () => readdirSync("/proc/self/fd").length;
-/** Opens and closes sessions one after the other, and measures what remains. */
-async function benchChurn(openSession: typeof OpenSession, cwd: string): Promise<void> {
-  const open = async () => (await openSession({ cwd, config: configOf(0, join(cwd, "logs")) })).close();
-  await open();
-  const before = { descriptors: countDescriptors(), memory: process.memoryUsage().rss };
-  const begun = performance.now();
-  for (let index = 0; index < churn; index++) await open();
-  const each = (performance.now() - begun) / churn;
-  const after = { descriptors: countDescriptors(), memory: process.memoryUsage().rss };
-  printTable(
-    ["sessions opened and closed", "ms each", "file descriptors before → after", "MB before → after"],
-    [
-      [
-        String(churn),
-        each.toFixed(2),
-        `${before.descriptors} → ${after.descriptors}`,
-        `${Math.round(before.memory / 1e6)} → ${Math.round(after.memory / 1e6)}`,
-      ],
-    ],
-  );
-}
-
 /** Sessions against the minimal equivalent, in this process; servers are the SDK's. */
 export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> {
   const { openSession } = (await import(built.href)) as { openSession: typeof OpenSession };
@@ -295,12 +280,142 @@ export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> 
     await benchCalls(openSession, folder, rounds);
     console.log();
     await benchInProcess(openSession, folder, rounds);
-    console.log();
-    await benchFollowing(openSession, folder, rounds);
-    if (process.platform === "linux") {
-      console.log();
-      await benchChurn(openSession, folder);
-    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const serveAims = { oneAtATime: 1.1, atOnce: 1.2 };
+const inputSchema = { type: "object", properties: { text: { type: "string" } } };
+
+/** A pack with a tool, and a bundle with an entry that passes its argument to the same handler. */
+function writeServedPack(folder: string): void {
+  const files: Readonly<Record<string, unknown>> = {
+    "package.json": {
+      name: "measured",
+      version: "1.0.0",
+      type: "module",
+      trailblaze: { tools: ["echo"], toolsets: ["Bundle"], servers: ["plain", "both"] },
+    },
+    "tool.js": "export const echo = ({ text }) => text;\n",
+    "trailblaze/tools/echo.json": { name: "echo", inputSchema, handler: "./tool.js#echo" },
+    "trailblaze/toolsets/Bundle.json": {
+      kind: "Mcp.Tools",
+      metadata: { name: "Bundle" },
+      entries: [
+        {
+          name: "entry",
+          argumentsSchema: inputSchema,
+          handler: "./tool.js#echo",
+          inputs: { text: "${{ request.arguments.text }}" },
+          result: { content: [{ type: "text", text: "${{ result }}" }] },
+        },
+      ],
+    },
+    "trailblaze/servers/plain.json": { tools: ["echo"] },
+    "trailblaze/servers/both.json": { tools: ["echo"], toolsets: ["Bundle"] },
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(folder, path, ".."), { recursive: true });
+    writeFileSync(join(folder, path), typeof content === "string" ? content : JSON.stringify(content));
+  }
+}
+
+async function measureEra({ name, server: bare, connect }: Era, folder: string, rounds: number) {
+  const close = (client: SdkClient) => client.close();
+  /** Starts a server and lists its tools once. */
+  const start = async (args: readonly string[]): Promise<SdkClient> => {
+    const client = await connect(args, folder);
+    await client.listTools();
+    return client;
+  };
+  const starts = await runAsyncRounds(
+    {
+      served: () => time(() => start([command, "start", "measured/plain"]), close),
+      bare: () => time(() => start([bare, "echo"]), close),
+    },
+    rounds,
+  );
+  const started = compareRounds(starts, "served", "bare", "time");
+
+  const served = await connect([command, "start", "measured/both"], folder);
+  const sdk = await connect([bare, "echo"], folder);
+  const rows = [[`${name}: start to the first tools/list`, formatRatio(started), "-", "-"]];
+  for (const [label, calls, width, aim] of [
+    ["tools/call, 100 B, one at a time", 300, 1, serveAims.oneAtATime],
+    ["tools/call, 100 B, 32 at once", 960, 32, serveAims.atOnce],
+  ] as const) {
+    const args = { text: "x".repeat(100) };
+    const call = (client: SdkClient, tool: string) => () => client.callTool({ name: tool, arguments: args });
+    const measured = await runAsyncRounds(
+      {
+        served: () => timeCalls(call(served, "echo"), calls, width),
+        entry: () => timeCalls(call(served, "entry"), calls, width),
+        bare: () => timeCalls(call(sdk, "echo"), calls, width),
+      },
+      rounds,
+    );
+    const ratio = compareRounds(measured, "served", "bare", "time");
+    const entry = compareRounds(measured, "entry", "served", "time");
+    rows.push([`${name}: ${label}`, formatRatio(ratio), formatAim(ratio, aim), formatRatio(entry)]);
+  }
+  await Promise.all([served.close(), sdk.close()]);
+  return rows;
+}
+
+/** The session over stdio to the first `tools/list`, against `openSession` over the same pack and servers. */
+async function measureServedSession(folder: string, rounds: number): Promise<void> {
+  const connect = eras[0]?.connect;
+  if (connect === undefined) throw new Error("There is no era.");
+  const entries = ["one", "two", "three"].map((name) => ({
+    name,
+    command: process.execPath,
+    args: [server, name],
+  }));
+  const config = { logDir: "logs", trailblazeSubprocessToolsets: entries };
+  writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+  const open = fileURLToPath(new URL("support/open-session.mjs", import.meta.url));
+  const measured = await runAsyncRounds(
+    {
+      served: () =>
+        time(
+          async () => {
+            const client = await connect([command, "start", "--no-watch"], folder);
+            await client.listTools();
+            return client;
+          },
+          (client) => client.close(),
+        ),
+      opened: () =>
+        time(
+          async () => {
+            const child = spawn(process.execPath, [open], {
+              cwd: folder,
+              stdio: ["ignore", "pipe", "inherit"],
+            });
+            await once(child.stdout, "data");
+            return child;
+          },
+          (child) => once(child, "exit"),
+        ),
+    },
+    rounds,
+  );
+  const ratio = compareRounds(measured, "served", "opened", "time");
+  const rows = [["start to the first tools/list, 3 servers", formatRatio(ratio), formatAim(ratio, 1.1)]];
+  printTable(["", "served session ÷ openSession", "aim"], rows);
+  console.log();
+}
+
+/** A served pack against the bare server of each SDK with the same tool, both called by that SDK's client. */
+export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
+  try {
+    writeServedPack(folder);
+    const rows = [];
+    for (const era of eras) rows.push(...(await measureEra(era, folder, rounds)));
+    await measureServedSession(folder, rounds);
+    printTable(["", "served ÷ the bare SDK server", "aim", "entry of a bundle ÷ its handler"], rows);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -8,10 +8,10 @@ import { withTemporaryTrees } from "./support/temporary-trees.ts";
 const versionAim = 1.3;
 /** By the number of installed packages. */
 const listAims: ReadonlyMap<number, number> = new Map([
-  [20, 1.45],
-  [300, 1.75],
-  [1000, 2.2],
-  [2745, 3.2],
+  [20, 1.35],
+  [300, 1.35],
+  [1000, 1.35],
+  [2745, 1.35],
 ]);
 const npmAim = 0.083;
 const npmRounds = 5;

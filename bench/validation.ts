@@ -7,8 +7,8 @@ import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
 import { runTimed } from "./support/run-process.ts";
 
-const publintAim = 0.7;
-const checkAim = 2;
+const publintAim = 0.9;
+const checkAim = 6;
 
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 const floor = fileURLToPath(new URL("support/read-definitions.cjs", import.meta.url));

@@ -10,9 +10,7 @@ import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";
 import { declarationObjects, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
-import { projectHome } from "../src/home.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
-import { linkFiles } from "./project-home.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -342,7 +340,7 @@ export function generateFiles(): Record<string, string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, content] of Object.entries({ ...generateFiles(), ...linkFiles(projectHome) })) {
+  for (const [path, content] of Object.entries(generateFiles())) {
     writeFileSync(new URL(`../${path}`, import.meta.url), content);
     console.log(path);
   }

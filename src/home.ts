@@ -1,6 +1,6 @@
 /**
  * Address of the project's repository on its host, without a slash at the end, such as "https://github.com/acme/trailblaze".
- * `undefined` until it has one: `npm run generate` then leaves out what leads there.
+ * `undefined` until it has one.
  */
 export const projectHome: string | undefined = undefined;
 

@@ -4,11 +4,9 @@ export interface BenchmarkOptions {
   rounds: number;
   /** Compare user and system time instead of wall time. */
   cpu: boolean;
-  /** Measure nothing; draw the charts of the figures of the last runs. */
-  draw: boolean;
 }
 
-/** Reads `[NAME…] [--rounds N] [--cpu] [--draw]`. */
+/** Reads `[NAME…] [--rounds N] [--cpu]`. */
 export function readCommandLine(args: readonly string[]): { names: string[]; options: BenchmarkOptions } {
   const { positionals, values } = parseArgs({
     args: [...args],
@@ -16,10 +14,9 @@ export function readCommandLine(args: readonly string[]): { names: string[]; opt
     options: {
       rounds: { type: "string", default: "11" },
       cpu: { type: "boolean", default: false },
-      draw: { type: "boolean", default: false },
     },
   });
   const rounds = Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error(`"${values.rounds}" is no number of rounds`);
-  return { names: positionals, options: { rounds, cpu: values.cpu, draw: values.draw } };
+  return { names: positionals, options: { rounds, cpu: values.cpu } };
 }

@@ -1,23 +1,7 @@
 import type { Spread } from "./paired-rounds.ts";
 
-/** A printed table, cell by cell. */
-export interface Table {
-  headings: readonly string[];
-  rows: readonly (readonly string[])[];
-}
-
-let printed: Table[] = [];
-
-/** The tables printed since the last call. */
-export function takeTables(): Table[] {
-  const tables = printed;
-  printed = [];
-  return tables;
-}
-
 /** Prints rows below headings as a Markdown table, ready for `docs/benchmarks.md`. */
 export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-  printed.push({ headings, rows });
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
