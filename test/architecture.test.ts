@@ -261,8 +261,6 @@ const pureFolders = [
 const impureModules =
   /^node:(fs|fs\/promises|child_process|net|tls|dgram|dns|http|https|http2|worker_threads|cluster|timers|timers\/promises|perf_hooks|process|os|vm)$/;
 
-const longestFile = 400;
-
 interface Import {
   /** Path below src with "/", or the name of a package. */
   target: string;
@@ -277,7 +275,6 @@ interface SourceFile {
   /** Whether it has an `import()` of something that only running it tells. */
   importsComputed: boolean;
   node: ts.SourceFile;
-  lines: number;
 }
 
 const root = inRepository("src");
@@ -322,7 +319,6 @@ function readSource(path: string): SourceFile {
     imports,
     importsComputed,
     node,
-    lines: text.split("\n").length - 1,
   };
 }
 
@@ -565,8 +561,4 @@ describe("what a listing loads", () => {
       expect(forbiddenWays(path, ["static"], servers)).toEqual([]);
     }
   });
-});
-
-test(`no file is longer than ${longestFile} lines`, () => {
-  expect(pathsThat(({ lines }) => lines > longestFile)).toEqual([]);
 });

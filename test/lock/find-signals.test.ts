@@ -194,7 +194,9 @@ describe("signals of annotations", () => {
     [{ readOnlyHint: false }, { readOnlyHint: true }, false],
     [undefined, { destructiveHint: false }, false],
   ])("%j to %j: loosened is %s", (from, to, isLoosened) => {
-    const items = [from, to].map((annotations) => (annotations === undefined ? {} : { annotations }));
+    const items = [from, to].map(
+      (annotations): LockedItem => (annotations === undefined ? {} : { annotations }),
+    );
     expect(signalsOf(items[0], items[1]).includes("annotationLoosened")).toBe(isLoosened);
   });
 });
@@ -224,7 +226,7 @@ describe("signals of inputs", () => {
     ["a dropped limit", object({ ...from, b: { type: "integer" } }, closed)],
     ["a schema that is gone", undefined],
   ])("%s widens the input", (_, to) => {
-    const item = to === undefined ? {} : { inputSchema: to };
+    const item: LockedItem = to === undefined ? {} : { inputSchema: to };
     expect(signalsOf({ inputSchema: object(from, closed) }, item)).toEqual(["inputWidened"]);
   });
 

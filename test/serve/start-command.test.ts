@@ -488,7 +488,7 @@ describe("a server over HTTP", () => {
   }
   async function connectTo(url: string, token?: string): Promise<Client> {
     const client = new Client({ name: "tester", version: "1.0.0" });
-    const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    const headers = new Headers(token === undefined ? {} : { Authorization: `Bearer ${token}` });
     await client.connect(
       new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never,
     );

@@ -198,7 +198,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     const tailAtFailure = state.at === "failing" ? state.stderrTail : exit?.stderrTail;
     const stderrTail = tailAtFailure ?? this.#errorOutput.tail();
     const tail = stderrTail === "" ? {} : { stderrTail };
-    const reason = "exit" in cause ? `it ${describeExit(cause.exit)}` : cause.reason;
+    const reason = exit === undefined ? cause.reason : `it ${describeExit(exit)}`;
     throw failure("ServerStartFailed", { label, ...cause, ...tail }, {}, { cause: new Error(reason) });
   }
 
