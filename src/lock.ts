@@ -10,7 +10,6 @@ export type {
   Json,
   LockedItem,
   LockedKind,
-  Signal,
 } from "./lock/types.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 export type { RemoteAddress, StartedCommand } from "./session/session-options.ts";

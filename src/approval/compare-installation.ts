@@ -4,7 +4,6 @@ import { filterListed, type ListedKind } from "../lock/server-entries.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { addSignals } from "./add-signals.ts";
 import type { Installation } from "./read-installation.ts";
 
 /** How an installation differs from a lock. */
@@ -97,9 +96,8 @@ export function compareInstallation(lock: LockFile, installation: Installation):
       (servers.has(label) || !(unused.has(label) || scope.isUnlocked(label))) &&
       !(servers.has(label) && deniedOf(ownEntry(lock.servers, label)).has(`server:${label}`)),
   );
-  const entries = {
+  return {
     packs: names.map((name) => comparePack(name, ownEntry(lock.packs, name), installation)),
     servers: labels.map((label) => compareServer(label, ownEntry(lock.servers, label), installation)),
   };
-  return addSignals(entries, lock, installation);
 }

@@ -131,7 +131,6 @@ export async function planApproval(
           name: place.server,
           change: "changed",
           fields,
-          signals: [],
         };
         return [rest.create(place.pack === undefined ? "server" : "pack", entry, item)];
       });

@@ -32,7 +32,7 @@ export class DenialPlanning extends Planning {
   /** The items of an entry that may be denied; what a server lists only if its own name is meant. */
   #itemsOf(owner: Owner, name: string): ItemChange[] {
     const describe = (kind: ItemChange["kind"], item: string, server?: string): ItemChange => ({
-      ...{ kind, name: item, change: "changed", fields: [], signals: [] },
+      ...{ kind, name: item, change: "changed", fields: [] },
       ...(server === undefined ? {} : { server }),
     });
     const listed = (server: string, one: LockedServer | undefined) =>
@@ -82,7 +82,6 @@ export class DenialPlanning extends Planning {
           ...(own === undefined ? {} : { server }),
           change: "removed",
           fields: [],
-          signals: [],
         } satisfies ItemChange;
         const entry: EntryChange = {
           name,

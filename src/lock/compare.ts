@@ -82,7 +82,6 @@ function compareAll(
           ...(kind === "tool" ? { advertisedName: typeof advertised === "string" ? advertised : name } : {}),
           change,
           fields: change === "changed" ? fields : wholeItem(before, after),
-          signals: [],
         } satisfies ItemChange,
       ];
     });

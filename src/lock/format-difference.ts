@@ -1,20 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { formatDefinition, proseKeys } from "./format-definition.ts";
 import { formatLine, formatLineChanges, formatValue, linesOf } from "./format-lines.ts";
-import type { EntryChange, FieldChange, ItemChange, Json, LockedItem, Signal } from "./types.ts";
-
-const inWords: Readonly<Record<Signal, string>> = {
-  newUrl: "new URL or host",
-  namesOtherTool: "names another tool",
-  hiddenText: "hidden text",
-  instruction: "instructions to the model",
-  annotationLoosened: "weaker safety annotations",
-  inputWidened: "accepts more input",
-  launchChanged: "starts differently",
-  environmentWidened: "more environment variables or headers",
-  needsWidened: "needs more access",
-  renamed: "renamed",
-};
+import type { EntryChange, FieldChange, ItemChange, Json, LockedItem } from "./types.ts";
 
 const marks = { added: "+", removed: "-", changed: "~", same: " " };
 const changes = { added: "new", removed: "removed", changed: "changed", same: "unchanged" };
@@ -49,18 +36,12 @@ function findWhole({ fields }: ItemChange, key: "from" | "to"): LockedItem | und
   return isRecord(whole) ? (whole as LockedItem) : undefined;
 }
 
-function formatDetails(item: ItemChange): string[] {
+/** What differs in an item, below its title. */
+function formatBody(item: ItemChange): string[] {
   if (item.change === "removed") return [];
   const whole = findWhole(item, "to");
   if (item.change === "added" && whole !== undefined) return formatDefinition(whole);
   return item.fields.flatMap((field) => formatField(field, item.kind));
-}
-
-/** What differs in an item, below its title. */
-function formatBody(item: ItemChange): string[] {
-  const { signals } = item;
-  const check = signals.length === 0 ? [] : [`Check: ${signals.map((signal) => inWords[signal]).join(", ")}`];
-  return [...check, ...formatDetails(item)];
 }
 
 function formatItem(item: ItemChange): string[] {
@@ -99,8 +80,8 @@ function formatEntry(entry: EntryChange, what: "pack" | "server"): string[] {
 }
 
 /**
- * Formats a difference between the lock and the installation for people: what changed in each pack and server, with the
- * signals in words. Long values are cut, and say so. Empty if nothing differs. Pure.
+ * Formats a difference between the lock and the installation for people: what changed in each pack and server. Long
+ * values are cut, and say so. Empty if nothing differs. Pure.
  */
 export function formatDifference(entries: {
   packs: readonly EntryChange[];

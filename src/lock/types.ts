@@ -50,19 +50,6 @@ export interface FieldChange {
   to?: Json;
 }
 
-/** A fact about a change, for reviewers; no verdict. */
-export type Signal =
-  | "newUrl"
-  | "namesOtherTool"
-  | "hiddenText"
-  | "instruction"
-  | "annotationLoosened"
-  | "inputWidened"
-  | "launchChanged"
-  | "environmentWidened"
-  | "needsWidened"
-  | "renamed";
-
 /** An item that differs between the lock and the installation. */
 export interface ItemChange {
   kind: LockedKind;
@@ -74,7 +61,6 @@ export interface ItemChange {
   advertisedName?: string;
   change: "added" | "removed" | "changed" | "same";
   fields: FieldChange[];
-  signals: Signal[];
 }
 
 /** A pack, or a server of the config, in a comparison. */

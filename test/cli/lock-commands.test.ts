@@ -84,7 +84,6 @@ test("diff exits with 0, 1 and 2", async () => {
             advertisedName: "createIssue",
             change: "changed",
             fields: [{ path: ["description"], from: ["The tool createIssue."], to: ["Creates."] }],
-            signals: [],
           },
         ],
       },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { comparePacks, compareUserServers } from "../../src/lock/compare.ts";
 import { formatDifference } from "../../src/lock/format-difference.ts";
-import type { EntryChange, LockedItem, LockedPack, LockedServer, Signal } from "../../src/lock/types.ts";
+import type { EntryChange, LockedItem, LockedPack, LockedServer } from "../../src/lock/types.ts";
 
 const pack = (parts: Partial<LockedPack>): LockedPack => ({ version: "1.2.0", surface: "", ...parts });
 const tool = (item: LockedItem) => pack({ tools: { createIssue: item } });
@@ -16,7 +16,7 @@ const linesOf = (from: LockedPack | undefined, to: LockedPack | undefined) =>
 const server = (item: LockedItem) => ({ ...item, lists: null }) as LockedServer;
 
 describe("the summary of a difference", () => {
-  test("a changed pack is shown with its versions, its items and their names, and the signals in words", () => {
+  test("a changed pack is shown with its versions, its items and their names", () => {
     const from = pack({
       tools: { createIssue: { name: "jira_createIssue" }, gone: { name: "gone" } },
       servers: { db: { command: "node", lists: { query: { description: ["Old."] } } } },
@@ -27,10 +27,7 @@ describe("the summary of a difference", () => {
       tools: { createIssue: { name: "jira_create" }, deleteIssue: { name: "deleteIssue" } },
       servers: { db: { command: "sh", lists: { query: { description: ["New."] } } } },
     });
-    const change = comparePacks("@acme/jira", from, to);
-    const signals: Signal[] = ["hiddenText", "newUrl", "renamed"];
-    const items = change.items.map((item) => (item.name === "createIssue" ? { ...item, signals } : item));
-    const shown = format({ ...change, items }).split("\n");
+    const shown = format(comparePacks("@acme/jira", from, to)).split("\n");
     expect(shown[0]).toBe("pack @acme/jira 1.2.0 → 1.3.0: changed");
     expect(shown.filter((line) => /^ {2}\S/.test(line))).toEqual([
       "  + needs: new",
@@ -40,7 +37,6 @@ describe("the summary of a difference", () => {
       "  ~ server db: changed",
       "  ~ tool query of server db: changed",
     ]);
-    expect(shown).toContain("      Check: hidden text, new URL or host, renamed");
     expect(shown).toContain('      advertised name: "jira_createIssue" → "jira_create"');
   });
 
