@@ -397,56 +397,6 @@ describe("a legacy server that asks", () => {
     expect((await session.readResource("ask://name")).contents[0]).toMatchObject({ text: "Name Ada" });
     expect(questions).toMatchObject([{ tool: "topic" }, { tool: "ask://name" }]);
   });
-
-  describe("a page that it requires", () => {
-    const pages = ["1", "2"].map((id) => ({
-      message: `Sign in ${id}.`,
-      url: `https://login.example/${id}`,
-    }));
-
-    test("the user is asked to visit it, and then the call is made again", async () => {
-      const { questions, onInput } = answering({ action: "accept" });
-      expect(jsonOf(await sessionOf(onInput).callTool("login"))).toEqual({ visits: 2 });
-      expect(questions).toMatchObject(pages);
-    });
-
-    test("a call whose user declines fails without being made again", async () => {
-      const { questions, onInput } = answering({ action: "decline" });
-      const session = await openForTest(makeProject({}), { config: legacy, onInput });
-      expect(await session.callTool("login")).toMatchObject({
-        variant: "ExceptionThrown",
-        message: 'Server "asking" requires a page to be visited first, which the user did not accept.',
-      });
-      expect(questions).toHaveLength(2);
-      expect(jsonOf(await session.callTool("login"))).toEqual({ visits: 2 });
-    });
-
-    test("without onInput, the call resolves with the pages", async () => {
-      const session = await openForTest(makeProject({}), { config: legacy });
-      expect(await session.callTool("login")).toMatchObject({
-        variant: "InputRequired",
-        details: { inputRequests: { page1: pages[0], page2: pages[1] } },
-      });
-      const input = { page1: { action: "accept" as const }, page2: { action: "accept" as const } };
-      expect(jsonOf(await session.callTool("login", {}, { input }))).toEqual({ visits: 2 });
-    });
-
-    test.each<[string, unknown]>([
-      ["no data", null],
-      ["no list", {}],
-      ["an empty list", { elicitations: [] }],
-      ["a number", { elicitations: [5] }],
-      ["a URL that is not of the web", { elicitations: [{ message: "?", url: "javascript:alert(1)" }] }],
-      ["too many", { elicitations: Array.from({ length: 33 }, () => pages[0]) }],
-    ])("an error that names none is an error: %s", async (_, data) => {
-      const { questions, onInput } = answering({ action: "accept" });
-      expect(await sessionOf(onInput).callTool("login", { data })).toMatchObject({
-        variant: "ExceptionThrown",
-        message: expect.stringContaining("-32042"),
-      });
-      expect(questions).toEqual([]);
-    });
-  });
 });
 
 describe("a modern server that asks", () => {
@@ -542,7 +492,7 @@ describe("a remote server that asks", () => {
   });
 });
 
-test("the tools of server-everything ask for a form with every kind of field, and for pages in both ways", async () => {
+test("the tools of server-everything ask for a form with every kind of field, and for a page", async () => {
   const questions: InputQuestion[] = [];
   const session = await openForTest(makeProject({}), {
     config: {
@@ -561,16 +511,15 @@ test("the tools of server-everything ask for a form with every kind of field, an
     {},
   ]);
   expect(Object.keys((questions[0]?.schema?.properties ?? {}) as object)).toHaveLength(13);
-  for (const errorPath of [false, true]) {
-    const url = `https://login.example/${errorPath}`;
-    const result = await session.callTool("trigger-url-elicitation", { url, errorPath });
-    expect(result.message).toContain("User completed the URL elicitation flow");
-  }
-  expect(questions.slice(1).map(({ url }) => url)).toEqual([
-    "https://login.example/false",
-    "https://modelcontextprotocol.io",
-    "https://login.example/true",
-  ]);
+  const url = "https://login.example/";
+  const visited = await session.callTool("trigger-url-elicitation", { url });
+  expect(visited.message).toContain("User completed the URL elicitation flow");
+  expect(questions.slice(1)).toMatchObject([{ url }]);
+  expect(await session.callTool("trigger-url-elicitation", { url, errorPath: true })).toMatchObject({
+    variant: "ExceptionThrown",
+    message: expect.stringContaining("-32042"),
+  });
+  expect(questions).toHaveLength(2);
 });
 
 describe("a prompt that asks", () => {

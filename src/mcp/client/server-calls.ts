@@ -1,7 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { InputRequired } from "../../runtime/input-requests.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
@@ -23,8 +22,6 @@ const messageCharacters = 1000;
 const mostQuestions = 8;
 /** The error of a modern server whose client lacks a capability. */
 const missingCapability = -32021;
-/** The error of a legacy server whose user has to visit pages first. */
-const pagesRequired = -32042;
 
 export interface ServerCalls
   extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource" | "complete"> {
@@ -99,11 +96,6 @@ export function createServerCalls(
   const fault = (reason: string, cause?: AnswerError) =>
     new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
 
-  async function findRequiredPages(error: unknown): Promise<InputRequired | undefined> {
-    if (isModern || !(error instanceof AnswerError) || error.code !== pagesRequired) return undefined;
-    return (await import("./server-questions.ts")).readRequiredPages(error.data);
-  }
-
   /** Sends a request; `read` returns its result, or why it is invalid. */
   async function call<Result extends object>(
     method: string,
@@ -114,15 +106,6 @@ export function createServerCalls(
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;
-    // Only its pages give a legacy call a second round.
-    if (
-      round !== undefined &&
-      !isModern &&
-      Object.values(round.input).some(({ action }) => action !== "accept")
-    ) {
-      const message = `Server "${label}" requires a page to be visited first, which the user did not accept.`;
-      throw new ServerCallError("protocol", message);
-    }
     const token = ++lastToken;
     const wantsLogs = isModern && (server.wantsLogs || onLog !== undefined);
     const given = params._meta as JsonObject | undefined;
@@ -132,8 +115,7 @@ export function createServerCalls(
       listeners.set(token, onProgress);
       meta.progressToken = token;
     }
-    const answers =
-      round && isModern ? (await import("./server-questions.ts")).toRoundParams(round) : undefined;
+    const answers = round && (await import("./server-questions.ts")).toRoundParams(round);
     const sent = { ...params, ...answers, _meta: meta };
     const request = client.request(method, sent, { resultTypes: ["input_required"] });
     if (onLog !== undefined) logListeners.set(request.id, onLog);
@@ -160,8 +142,6 @@ export function createServerCalls(
         throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
       }
       signal?.throwIfAborted();
-      const pages = await findRequiredPages(error);
-      if (pages !== undefined) return { ...(read(emptyResult) as Result), inputRequired: pages };
       if (error instanceof AnswerError)
         throw fault(describeMissing(error) ?? describeAnswer(error, redactor), error);
       throw findEnd() ?? fault(error instanceof Error ? error.message : String(error));

@@ -54,23 +54,6 @@ export async function readInputRequired(
   };
 }
 
-/**
- * The pages that a legacy server names in its error -32042, which its user has to visit before the request is made again;
- * `undefined` for data that names none. Nothing of it is trusted.
- */
-export async function readRequiredPages(data: unknown): Promise<InputRequired | undefined> {
-  const pages = isRecord(data) ? own(data, "elicitations") : undefined;
-  if (!Array.isArray(pages)) return undefined;
-  const requests = Object.fromEntries(
-    pages.map((page: unknown, index) => {
-      const { message, url } = isRecord(page) ? page : ({} as JsonObject);
-      return [`page${index + 1}`, { message, url }];
-    }),
-  );
-  if ((await findInputFault({ requests })) !== undefined) return undefined;
-  return { requests: requests as InputRequests };
-}
-
 /** The result of an `elicitation/create`. */
 export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({
   action,

@@ -1,8 +1,6 @@
-// A server of the SDK's version 1 that asks the user during its calls. It also asks before any call, and requires pages to
-// be visited.
+// A server of the SDK's version 1 that asks the user during its calls. It also asks before any call.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import { UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import * as z from "zod";
 
 const server = new McpServer({ name: "asking", version: "1.0.0" });
@@ -15,12 +13,6 @@ const form = {
     required: ["name"],
   },
 };
-const page = (id) => ({
-  mode: "url",
-  message: `Sign in ${id}.`,
-  url: `https://login.example/${id}`,
-  elicitationId: id,
-});
 /** The result, or the error that the client answered with. */
 const tell = (answer) => answer.then(text, ({ code, message }) => text({ code, message }));
 
@@ -48,13 +40,6 @@ server.server.oninitialized = () => {
   early = tell(server.server.request({ method: "elicitation/create", params: form }, z.any()));
 };
 server.registerTool("early", {}, () => early);
-let visits = 0;
-server.registerTool("login", { inputSchema: { data: z.any().optional() } }, ({ data }) => {
-  visits += 1;
-  if (data !== undefined) throw Object.assign(new UrlElicitationRequiredError([]), { data });
-  if (visits === 1) throw new UrlElicitationRequiredError([page("1"), page("2")]);
-  return text({ visits });
-});
 server.registerPrompt("topic", {}, async () => {
   const { content } = await server.server.elicitInput(form);
   return { messages: [{ role: "user", content: { type: "text", text: `About ${content?.name}` } }] };
