@@ -264,7 +264,8 @@ export class SessionGateway {
           },
         };
         const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
-        const options = { signal, onProgress, input, state: given };
+        const round = input === undefined ? undefined : { input, state: given };
+        const options = { signal, onProgress, round };
         const result = await this.#open.calls.callFromHost(state, candidate, args, options, scope);
         const inputRequired = findAsked(result);
         return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };

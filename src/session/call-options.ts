@@ -1,4 +1,3 @@
-import type { InputRound } from "../runtime/input-requests.ts";
 import type { CallLog, ToolProgress } from "./call-listeners.ts";
 
 /** Limits of one call, and its progress reports. */
@@ -19,8 +18,4 @@ export interface CallOptions {
   onLog?: ((entry: CallLog) => void) | undefined;
   /** For a call of `search_tools`: finds only these tools, by their advertised names. */
   among?: readonly string[] | undefined;
-  /** The answers to what the call asked when it resolved as `InputRequired`, by the keys of the requests. */
-  input?: InputRound["input"] | undefined;
-  /** `details.state` of that result. */
-  state?: unknown;
 }

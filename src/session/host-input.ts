@@ -47,22 +47,21 @@ export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
 export const mostRounds = 8;
 
 /**
- * Runs what may ask until it has an answer: each time from its beginning, with the answers of the round before. Resolves with
- * its questions if there is no `ask`. Rejects if it asks too often, and as `run` and `ask` do.
+ * Runs what asks until it has an answer: each time from its beginning, with the answers of the round before. Resolves with its
+ * questions if there is no `ask`. Rejects if it asks too often, and as `run` and `ask` do.
  */
 export async function answerRounds<Answer extends object>(
-  run: (round: InputRound | undefined) => Promise<Answer | { inputRequired: InputRequired }>,
+  first: Answer | { inputRequired: InputRequired },
+  run: (round: InputRound) => Promise<Answer | { inputRequired: InputRequired }>,
   ask: ((requests: InputRequests) => Promise<InputAnswers>) | undefined,
-  first?: InputRound,
 ): Promise<Answer | { inputRequired: InputRequired }> {
-  let round = first;
-  for (let rounds = 0; ; rounds += 1) {
-    const answer = await run(round);
-    if (!("inputRequired" in answer) || ask === undefined) return answer;
+  let answer = first;
+  for (let rounds = 0; "inputRequired" in answer && ask !== undefined; rounds += 1) {
     if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
     const { requests, ...state } = answer.inputRequired;
-    round = { input: await ask(requests), ...state };
+    answer = await run({ input: await ask(requests), ...state });
   }
+  return answer;
 }
 
 /** The same for a prompt or a resource. Rejects with `InputRequired` if it asks and there is no `ask`. */
@@ -72,7 +71,8 @@ export async function answerWithHost<Answer extends object>(
   ask: AskInput | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const answer = await answerRounds(run, ask && ((requests) => ask({ tool: name, requests, signal })));
+  const askAll = ask && ((requests: InputRequests) => ask({ tool: name, requests, signal }));
+  const answer = await answerRounds(await run(undefined), run, askAll);
   if (!("inputRequired" in answer)) return answer;
   throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
 }

@@ -1,5 +1,6 @@
 import type { CallStop, Cancellation } from "../runtime/abort-listeners.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
+import type { InputRound } from "../runtime/input-requests.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { CallOptions } from "./call-options.ts";
@@ -45,6 +46,10 @@ export interface Invocation {
   onLog: CallOptions["onLog"];
 }
 
-export type InnerCallOptions = Omit<CallOptions, "signal"> & { signal?: Cancellation | undefined };
+export type InnerCallOptions = Omit<CallOptions, "signal"> & {
+  signal?: Cancellation | undefined;
+  /** What a client answers that the call asked in an earlier request. */
+  round?: InputRound | undefined;
+};
 
 export type Nesting = Pick<Invocation, "scope" | "state" | "depth" | "recorded">;

@@ -18,10 +18,8 @@ import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
-import { AskedRequests } from "./asked-requests.ts";
 import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
 import { CallListeners } from "./call-listeners.ts";
-import type { CallOptions } from "./call-options.ts";
 import { CallReach } from "./call-reach.ts";
 import { answerRounds, askInScope } from "./host-input.ts";
 import type { CallScope, InnerCallOptions, Invocation, Nesting } from "./invocation.ts";
@@ -55,7 +53,6 @@ export class ToolCalls {
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   readonly #running = new OpenEntries<string, Invocation>();
-  readonly #asked = new AskedRequests();
   readonly #listeners: CallListeners;
   /** The links in results. */
   readonly links = new ResourceLinks<LinkMaker>();
@@ -194,12 +191,9 @@ export class ToolCalls {
     server?.beginRequest();
     const endCall = state.beginCall();
     try {
-      const isAgain = options.input !== undefined || options.state !== undefined;
-      const outcome = isAgain ? undefined : await this.#run(invocation, undefined);
+      const outcome = await this.#run(invocation, options.round);
       const result =
-        outcome === undefined || "inputRequired" in outcome
-          ? await this.#runRounds(invocation, copied.json, options, outcome)
-          : outcome;
+        "inputRequired" in outcome ? await this.#runRounds(invocation, copied.json, outcome) : outcome;
       if (result.variant === "Success" && recorded && meta.isRecordable) {
         // Recorded without the schema's defaults, which the replay adds again.
         scope.record(tool.name, copied.json);
@@ -224,35 +218,19 @@ export class ToolCalls {
       : this.#callCode(invocation, route, round);
   }
 
-  /**
-   * Runs a tool until it has a result, or asks for input and cannot be answered here. `asked`: what its first run asked;
-   * `undefined` if it has not run.
-   */
+  /** Runs a tool that has asked again until it has a result, or asks for input and cannot be answered here. */
   async #runRounds(
     invocation: Invocation,
     json: string,
-    given: Pick<CallOptions, "input" | "state">,
-    asked: { inputRequired: InputRequired } | undefined,
+    asked: { inputRequired: InputRequired },
   ): Promise<ToolResult> {
     const { candidate, scope, depth, stop } = invocation;
-    const { name } = candidate.tool;
-    const call = { name, json };
-    const first = asked === undefined ? await this.#asked.readRound(call, given) : undefined;
-    let known: RunOutcome | undefined = asked;
-    let isFirst = true;
-    const run = async (round: InputRound | undefined): Promise<RunOutcome> => {
-      // A tool may have changed the arguments of its first run.
-      const again = isFirst ? invocation : { ...invocation, args: JSON.parse(json) };
-      isFirst = false;
-      const outcome = known ?? (await this.#run(again, round));
-      known = undefined;
-      return outcome;
-    };
-    const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(name, invocation.scope);
-    const outcome = await answerRounds(run, ask && ((requests) => ask(requests, stop.signal)), first);
+    // A tool may have changed the arguments of its first run.
+    const run = (round: InputRound) => this.#run({ ...invocation, args: JSON.parse(json) }, round);
+    const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(candidate.tool.name, scope);
+    const outcome = await answerRounds(asked, run, ask && ((requests) => ask(requests, stop.signal)));
     if (!("inputRequired" in outcome)) return outcome;
     const { requests: inputRequests, ...state } = outcome.inputRequired;
-    if (!scope.passesRounds) this.#asked.remember(call, outcome.inputRequired);
     const message = `The tool needs input. ${listRequests(inputRequests)}`;
     return failedResult(message, "InputRequired", { inputRequests, ...state });
   }
