@@ -8,22 +8,10 @@ function formatLine(sign: string, line: string): string {
   return line.endsWith("\n") ? `${sign}${line}` : `${sign}${line}\n\\ No newline at end of file\n`;
 }
 
-/** The lines of one of the two texts, from one index to another, as a diff shows them. */
-export type ShowLines = (which: "before" | "after", from: number, to: number) => readonly string[];
-
-/**
- * A unified diff of two texts as one range of lines; empty if they are equal. `undefined` stands for a missing file.
- * `show`: the lines instead of the texts' own.
- */
-export function formatLineDiff(
-  file: string,
-  before: string | undefined,
-  after: string | undefined,
-  show?: ShowLines,
-): string {
+/** A unified diff of two texts as one range of lines; empty if they are equal. `undefined` stands for a missing file. */
+export function formatLineDiff(file: string, before: string | undefined, after: string | undefined): string {
   if (before === after) return "";
   const [old, fresh] = [splitLines(before ?? ""), splitLines(after ?? "")];
-  const showLines = show ?? ((which, from, to) => (which === "before" ? old : fresh).slice(from, to));
   let head = 0;
   while (head < Math.min(old.length, fresh.length) && old[head] === fresh[head]) head++;
   let tail = 0;
@@ -33,12 +21,12 @@ export function formatLineDiff(
   const oldEnd = Math.min(old.length, old.length - tail + contextLines);
   const freshEnd = Math.min(fresh.length, fresh.length - tail + contextLines);
   const range = (end: number) => `${end - start === 0 ? start : start + 1},${end - start}`;
-  const shown = showLines("before", start, oldEnd);
+  const shown = old.slice(start, oldEnd);
   const [changed, same] = [head - start, old.length - tail - start];
   const lines = [
     ...shown.slice(0, changed).map((line) => formatLine(" ", line)),
     ...shown.slice(changed, same).map((line) => formatLine("-", line)),
-    ...showLines("after", head, fresh.length - tail).map((line) => formatLine("+", line)),
+    ...fresh.slice(head, fresh.length - tail).map((line) => formatLine("+", line)),
     ...shown.slice(same).map((line) => formatLine(" ", line)),
   ];
   const name = (text: string | undefined) => (text === undefined ? "/dev/null" : file);

@@ -9,7 +9,7 @@ import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import { type JsonRecord, type JsonValue, valueAt } from "./editing/config-value.ts";
 import { matchEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
-import { formatDiff } from "./format-diff.ts";
+import { formatEntryDiff } from "./format-diff.ts";
 import {
   findLedgerEntry,
   hashEntry,
@@ -287,14 +287,15 @@ class Edit {
     };
   }
 
-  /** The diff of this edit. `after`: the file's new text; `undefined` if the file is removed. */
-  formatDiff(after: string | undefined): string {
-    const before = this.#current.text === undefined ? undefined : this.#config;
-    return formatDiff(
-      this.#request.file,
-      before,
-      after === undefined ? undefined : this.#config.reopen(after),
-    );
+  /** The entry if Trailblaze wrote it; the others of the file are not shown. */
+  get shownEntry(): JsonRecord | undefined {
+    const isOwn = this.#record !== undefined || this.#recognized !== undefined;
+    return isOwn && isRecord(this.#entry) ? (this.#entry as JsonRecord) : undefined;
+  }
+
+  formatDiff(after: JsonRecord | undefined): string {
+    const change = { place: this.#place, before: this.shownEntry, after };
+    return formatEntryDiff(this.#request.file, this.#config.editor, [change]);
   }
 
   /** Removes the record of a file without entries. */
@@ -318,7 +319,10 @@ export function decideEdit(client: ClientRecord, request: Request, current: Curr
       planned.action === "install"
         ? edit.install(planned.entry, planned.force)
         : edit.uninstall(planned.force);
-    return { ...decision, diff: decision.changed ? edit.formatDiff(decision.text) : "" };
+    return {
+      ...decision,
+      diff: decision.changed ? edit.formatDiff(planned.action === "install" ? planned.entry : undefined) : "",
+    };
   });
 }
 

@@ -1,23 +1,30 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFileSync, realpathSync } from "node:fs";
+import { normalize, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { failure, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
 import { loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type JsonRecord, valueAt } from "./editing/config-value.ts";
-import { findUnsupportedKeys, ImportedVariables, readImportedEntry } from "./imported-entry.ts";
+import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
 import { openFiles } from "./install-files.ts";
 import { findFiles } from "./plan-install.ts";
 import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 
 export type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
+
+export interface SkippedServer {
+  name: string;
+  reason: SkipReason;
+  /** For people: the key and the variable that cannot be imported. */
+  detail?: string | undefined;
+}
 
 export interface ImportOptions {
   cwd: string;
@@ -34,10 +41,10 @@ export interface ImportOptions {
 export interface ImportPlan {
   /** Labels. */
   added: string[];
-  skipped: { name: string; reason: SkipReason }[];
+  skipped: SkippedServer[];
   /** Names of the variables that the added servers need. */
   variables: string[];
-  /** What the added servers had and the config cannot express, for people. */
+  /** What of the added servers was not imported, and what looks secret, for people. */
   notes: string[];
   edit: ConfigEdit;
 }
@@ -48,6 +55,8 @@ interface Source {
   text: string;
   formats: readonly ConfigFormatName[];
   client: ClientRecord | undefined;
+  /** The folders of the project, for clients that keep servers by folder. */
+  folders: readonly string[];
 }
 
 const formatsByEnding: Readonly<Record<string, ConfigFormatName>> = {
@@ -89,27 +98,41 @@ async function readSource(source: string, { cwd, scope, readInput }: ImportOptio
   const any: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
   if (source === "-") {
     const text = decode("stdin", await readInput());
-    return { file: "stdin", text, formats: any, client: undefined };
+    return { file: "stdin", text, formats: any, client: undefined, folders: [] };
   }
   if (/[./\\]/.test(source)) {
     const file = resolve(cwd, source);
     const format = formatsByEnding[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ""];
-    return { file, text: readText(file), formats: format === undefined ? any : [format], client: undefined };
+    const formats = format === undefined ? any : [format];
+    return { file, text: readText(file), formats, client: undefined, folders: [] };
   }
   const client = findClient(source);
-  const project = () => findProject(createNodeInspectionPort(), cwd).directory;
-  const candidates = findFiles(client, { cwd, scope }, project);
+  const { directory } = findProject(createNodeInspectionPort(), cwd);
+  const candidates = findFiles(client, { cwd, scope }, () => directory);
   const files = openFiles();
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
-  return { file, text: readText(file), formats: [client.format], client };
+  const folders = [directory, resolve(cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
+  return { file, text: readText(file), formats: [client.format], client, folders };
 }
 
 const isEntry = (value: unknown): boolean =>
   isRecord(value) &&
   Object.keys(value).some((key) => /^(?:command|cmd|url|serverUrl|httpUrl|uri)$/.test(key));
 
+/** Adds the entries of a container to others. */
+function collectEntries(value: unknown, entries: Map<string, unknown>): void {
+  if (Array.isArray(value)) {
+    for (const entry of value) if (isRecord(entry)) entries.set(String(entry.name), entry);
+  } else if (isRecord(value)) {
+    for (const [name, entry] of Object.entries(value)) entries.set(name, entry);
+  }
+}
+
 /** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
-function findEntries(root: Record<string, unknown>, client: ClientRecord | undefined): Map<string, unknown> {
+function findEntries(
+  root: Record<string, unknown>,
+  { client, folders }: Pick<Source, "client" | "folders">,
+): Map<string, unknown> {
   // VS Code's settings have the containers of its own config under `mcp`.
   const inSettings = client === undefined ? [["mcp", "servers"]] : [];
   const ofClients = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
@@ -117,20 +140,22 @@ function findEntries(root: Record<string, unknown>, client: ClientRecord | undef
   );
   const entries = new Map<string, unknown>();
   for (const container of [...inSettings, ...ofClients]) {
-    const value = valueAt(root, container);
-    if (Array.isArray(value)) {
-      for (const entry of value) if (isRecord(entry)) entries.set(String(entry.name), entry);
-    } else if (isRecord(value)) {
-      for (const [name, entry] of Object.entries(value)) entries.set(name, entry);
-    }
-    if (entries.size > 0) return entries;
+    collectEntries(valueAt(root, container), entries);
+    if (entries.size > 0) break;
   }
-  if (client !== undefined) return entries;
+  const { byFolder, container = [] } = client ?? {};
+  if (byFolder !== undefined) {
+    const ofFolders = valueAt(root, byFolder);
+    for (const [folder, settings] of Object.entries(isRecord(ofFolders) ? ofFolders : {}))
+      if (folders.includes(normalize(folder))) collectEntries(valueAt(settings, container), entries);
+  }
+  if (client !== undefined || entries.size > 0) return entries;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
 
 /** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
-async function parseSource({ file, text, formats, client }: Source): Promise<Map<string, unknown>> {
+async function parseSource(source: Source): Promise<Map<string, unknown>> {
+  const { file, text, formats } = source;
   let error: ConfigSyntaxError | undefined;
   const ways: [ConfigFormatName, string][] = formats.map((format) => [format, text]);
   // Documentation often shows a property without the braces around it.
@@ -141,7 +166,7 @@ async function parseSource({ file, text, formats, client }: Source): Promise<Map
       error ??= document;
       continue;
     }
-    const entries = findEntries(document.root, client);
+    const entries = findEntries(document.root, source);
     if (entries.size > 0) return entries;
     error = undefined;
     break;
@@ -150,22 +175,28 @@ async function parseSource({ file, text, formats, client }: Source): Promise<Map
   throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 }
 
-/** What the config says about a server's tools and context, which no source of an import contains. */
-function readChoices({ values = {} }: Partial<ServerEntry> = {}): JsonRecord {
-  const { prefix, tools, toolset, legacyContext } = values;
+/** What the config says about a server's tools and context, and the choice of tools of the imported entry. */
+function readChoices({ values = {} }: Partial<ServerEntry>, { tools }: JsonRecord): JsonRecord {
+  const { prefix, toolset, legacyContext } = values;
   // As an array, `tools` is a key of other programs.
-  const choices = { prefix, tools: isRecord(tools) ? tools : undefined, toolset, legacyContext };
-  return JSON.parse(JSON.stringify(choices)) as JsonRecord;
+  const own = isRecord(values.tools) ? values.tools : undefined;
+  const imported = isRecord(tools) ? tools : undefined;
+  const deny = [own?.deny, imported?.deny].flatMap((names) => (Array.isArray(names) ? names : []));
+  const choice = own && { ...imported, ...own, deny: deny.length === 0 ? undefined : [...new Set(deny)] };
+  return JSON.parse(JSON.stringify({ prefix, tools: choice, toolset, legacyContext })) as JsonRecord;
 }
 
-/** Whether the project's config accepts an entry. */
-async function isValid(directory: string, { label, entry }: EntryToWrite): Promise<boolean> {
+/** Why the project's config does not accept an entry. */
+async function explainInvalid(
+  directory: string,
+  { label, entry }: EntryToWrite,
+): Promise<string | undefined> {
   try {
     const config = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
     await readConfig(createNodeInspectionPort(), { directory, config });
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof TrailblazeError && error.code === "InvalidConfig") return false;
+    if (error instanceof TrailblazeError && error.code === "InvalidConfig") return error.message;
     throw error;
   }
 }
@@ -199,27 +230,34 @@ export async function planImport(source: string, options: ImportOptions): Promis
     const label = name.replaceAll("/", "-");
     const existing = taken.get(label.toLowerCase());
     const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
-    const skip = (reason: SkipReason) => skipped.push({ name, reason });
+    const skip = (reason: SkipReason, detail?: string) =>
+      skipped.push(detail === undefined ? { name, reason } : { name, reason, detail });
     if (options.only.length > 0 && !options.only.includes(name)) {
       skip("notSelected");
       continue;
     }
     const attempt = variables.fork();
-    const entry = readImportedEntry(label, value, read.client, attempt);
-    if (typeof entry === "string") skip(entry);
-    else if (isAdded || (existing !== undefined && !options.replace)) skip("exists");
-    else if (!(await isValid(directory, { label, entry }))) skip("invalid");
-    else {
-      entries.push({
-        label: existing === undefined ? label : String(existing.label),
-        entry: { ...entry, ...readChoices(existing) },
-      });
-      variables.accept(attempt);
-      for (const key of findUnsupportedKeys(value)) {
-        const advice = key === "envFile" ? ": set the variables of that file in the environment" : "";
-        notes.push(`Server ${quote(label)}: the key ${quote(key)} was not imported${advice}.`);
-      }
+    const imported = readImportedEntry(label, value, read.client, attempt);
+    if ("reason" in imported) {
+      skip(imported.reason, imported.detail);
+      continue;
     }
+    const { entry } = imported;
+    if (isAdded || (existing !== undefined && !options.replace)) {
+      skip("exists");
+      continue;
+    }
+    const reason = await explainInvalid(directory, { label, entry });
+    if (reason !== undefined) {
+      skip("invalid", reason);
+      continue;
+    }
+    entries.push({
+      label: existing === undefined ? label : String(existing.label),
+      entry: { ...entry, ...readChoices(existing ?? {}, entry) },
+    });
+    variables.accept(attempt);
+    notes.push(...imported.notes);
   }
   const edit = await planConfigEdit(directory, { write: entries });
   return { added: entries.map(({ label }) => label), skipped, variables: variables.names, notes, edit };

@@ -60,13 +60,15 @@ export function warnOfVariables(
   ];
 }
 
-/** Warns of comments in the file of a client that reads plain JSON and ignores a file with comments. */
-export function warnOfComments({ format, name }: ClientRecord, text: string | undefined): string[] {
+/** Warns of what the parser of a client that reads plain JSON may reject: comments and a byte order mark. */
+export function warnOfPlainJson({ format, name }: ClientRecord, text: string | undefined): string[] {
   if (format !== "json" || text === undefined || text.trim() === "") return [];
+  const found: string[] = [];
+  if (text.startsWith("\uFEFF")) found.push("starts with a byte order mark");
   try {
     JSON.parse(text.replace(/^\uFEFF/, ""));
-    return [];
   } catch {
-    return [`The file has comments or trailing commas, which ${name} may not be able to read.`];
+    found.push("has comments or trailing commas");
   }
+  return found.map((what) => `The file ${what}, which ${name} may not be able to read.`);
 }

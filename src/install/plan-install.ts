@@ -15,7 +15,7 @@ import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
 import { openFiles, readCurrent } from "./install-files.ts";
-import { describeNextSteps, warnOfComments, warnOfVariables } from "./install-notes.ts";
+import { describeNextSteps, warnOfPlainJson, warnOfVariables } from "./install-notes.ts";
 import {
   checkOptions,
   chooseKey,
@@ -72,7 +72,7 @@ async function finishPlan(
   const current = await readCurrent(files, editor, file);
   const decision = decideEdit(client, target, current);
   const { changed, diff } = decision;
-  const described = [...decision.notes, ...notes(decision), ...warnOfComments(client, current.text)];
+  const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, current.text)];
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 

@@ -2,13 +2,14 @@ import { join } from "node:path";
 import { parseConfig, readProjectConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { ConfigFiles } from "../files/config-files.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
-import { formatDiff } from "./format-diff.ts";
+import { formatEntryDiff } from "./format-diff.ts";
 import { openFiles } from "./install-files.ts";
 
 const listKey = "trailblazeSubprocessToolsets";
@@ -121,16 +122,19 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const { value } = await parseConfig(file, Buffer.from(edited.text));
   await readConfig(port, { directory, config: value ?? {} });
   const isSame = (before ?? "") === (after ?? "");
+  const readEntry = (config: ConfigDocument, place: EntryPlace) => {
+    const entry = config.get(place);
+    return isRecord(entry) ? (entry as JsonRecord) : undefined;
+  };
+  const labels = [...(change.remove ?? []), ...(change.write ?? []).map(({ label }) => label)];
+  const changes = labels.map((label) => {
+    const place = placeOf(servers, label);
+    return { place, before: readEntry(document, place), after: readEntry(edited, place) };
+  });
   let isApplied = false;
   return {
     file,
-    diff: isSame
-      ? ""
-      : formatDiff(
-          file,
-          before === undefined ? undefined : document,
-          after === undefined ? undefined : edited,
-        ),
+    diff: formatEntryDiff(file, editor, changes),
     async apply(note) {
       if (isSame) return;
       note?.(realFile, after);

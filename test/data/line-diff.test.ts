@@ -73,11 +73,3 @@ test("a last line without an end is marked, as diff and patch do", () => {
     lines("--- f", "+++ f", "@@ -1,1 +1,1 @@", "-a", "\\ No newline at end of file", "+a"),
   );
 });
-
-test("other lines can be shown in place of the texts' own", () => {
-  const show = (which: "before" | "after", from: number, to: number) =>
-    (which === "before" ? ["KEY=***\n", "b\n"] : ["KEY=###\n", "b\n"]).slice(from, to);
-  expect(formatLineDiff("f", lines("KEY=1", "b"), lines("KEY=2", "b"), show)).toBe(
-    lines("--- f", "+++ f", "@@ -1,2 +1,2 @@", "-KEY=***", "+KEY=###", " b"),
-  );
-});

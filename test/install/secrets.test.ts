@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ConfigDocument, loadEditor } from "../../src/install/editing/config-document.ts";
-import { tomlEditor } from "../../src/install/editing/toml-editor.ts";
-import { formatDiff } from "../../src/install/format-diff.ts";
-import { isSecretName, SecretHider } from "../../src/install/secrets.ts";
+import { loadEditor } from "../../src/install/editing/config-document.ts";
+import { formatEntryDiff } from "../../src/install/format-diff.ts";
+import { isHarmless, isSecretName, looksSecret } from "../../src/install/secrets.ts";
 
 describe("names of secrets", () => {
   test.each([
@@ -28,104 +27,97 @@ describe("names of secrets", () => {
   });
 });
 
-describe("the arguments of a server", () => {
-  const hide = (...args: string[]) =>
-    new SecretHider({ label: "db", hide: (name) => `<${name}>`, convert: (text) => text }).args(args);
+describe("values", () => {
+  test.each([
+    ..."true FALSE 0 -1.5 4096 fast info,debug en-US 127.0.0.1:8080 application/json www.example.com".split(
+      " ",
+    ),
+    ...[
+      "/data",
+      "./a b/c.db",
+      "~/.config/x",
+      "../x",
+      "C:\\Users\\me",
+      "/home/user1/app2",
+      "https://mcp.example.com/mcp/",
+    ],
+  ])("the value %s is plainly harmless", (text) => {
+    expect(isHarmless(text)).toBe(true);
+  });
 
   test.each([
-    [
-      ["--config", '{"apiKey":"s3cret", "mode": "fast", "big": 12345678901234567890}'],
-      ["--config", '{"apiKey":"<apiKey>", "mode": "fast", "big": 12345678901234567890}'],
+    ..."ghp_0123456789abcdefghij0123456789abcdef hunter2 hunter2-hunter2 correct-horse-battery-staple-x a1b2 $HOME".split(
+      " ",
+    ),
+    ...["-----BEGIN PRIVATE KEY-----", "c2VjcmV0c2VjcmV0", "/c2VjcmV0c2VjcmV0c2VjcmV0", "two words"],
+    ...[
+      "https://me:x@a.test/",
+      "https://a.test/?k=v",
+      "https://a.test/#x",
+      "https://a.test/ZjE4NzQyNTktNDk1Ny",
     ],
-    [['--config={"a":[{"password":5}]}'], ['--config={"a":[{"password":"<password>"}]}']],
-    [
-      ['{"headers":"{\\"Authorization\\":\\"Bearer s3cret\\"}"}'],
-      ['{"headers":"{\\"Authorization\\":\\"<Authorization>\\"}"}'],
-    ],
-    [["postgres://me:s3cret@host/db?sslkey=s3"], ["postgres://me:<db_PASSWORD>@host/db?sslkey=<sslkey>"]],
-    [["postgres://me:${PW}@host/db"], ["postgres://me:${PW}@host/db"]],
-    [["mongodb://host:27017/a@b"], ["mongodb://host:27017/a@b"]],
-    [
-      ["--keyboard", "qwerty", "{not json"],
-      ["--keyboard", "qwerty", "{not json"],
-    ],
-    [
-      ["-c", "API_TOKEN=s3cret node server.js --port 3 --api-key 's3 c' && echo \"${X}\""],
-      ["-c", "API_TOKEN=<API_TOKEN> node server.js --port 3 --api-key '<--api-key>' && echo \"${X}\""],
-    ],
-    [
-      ["-lc", "npx x --header 'Authorization: Bearer s3cret' TOKEN=\"s3 c\" it's"],
-      ["-lc", "npx x --header 'Authorization: <Authorization: >' TOKEN=\"<TOKEN>\" it's"],
-    ],
-    [
-      ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
-      ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
-    ],
-    [
-      ["/c", "node server.js"],
-      ["/c", "node server.js"],
-    ],
-    [
-      ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=s3cret", "image"],
-      ["run", "-i", "--rm", "-e", "TOKEN", "-e", "TOKEN=<TOKEN>", "image"],
-    ],
-  ])("only the secrets are hidden in the arguments %j", (args, expected) => {
-    expect(hide(...args)).toEqual(expected);
+  ])("the value %s may be a secret", (text) => {
+    expect(isHarmless(text)).toBe(false);
   });
 });
 
-describe("secrets in diffs", () => {
-  const diff = async (format: "json" | "toml" | "yaml", before: string, after: string) => {
-    const editor = await loadEditor(format);
-    return formatDiff("f", new ConfigDocument(editor, before), new ConfigDocument(editor, after));
-  };
-  const added = { json: '{\n  "z": 1,', toml: "z = 1\n", yaml: "z: 1\n" };
-
+describe("the arguments of a server", () => {
   test.each([
+    ["--config", '!{"apiKey":"s3cret", "mode": "fast"}'],
+    ['!--config={"a":[{"password":5}]}'],
+    ['!{"Authorization": "Bearer s3cret"}'],
+    ["!postgres://me:s3cret@host/db"],
+    ["postgres://me:${PW}@host/db", "mongodb://host:27017/a@b"],
+    ["--keyboard", "qwerty", "{not json"],
+    ["-c", "!API_TOKEN=s3cret node server.js --port 3"],
+    ["-lc", "!node server.js --api-key 's3 c'"],
+    ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
+    ["run", "-i", "--rm", "-e", "TOKEN", "-e", "!TOKEN=s3cret", "!-eAPI_KEY=s3cret", "image"],
     [
-      "json",
-      '{\n  "mcpServers": { "a": { "env": { "MODE": "s3cret", "REF": "${X}", "D_KEY": "${Y:-s3cret}" },\n  "args": ["--token", "s3cret", "plain"], "headers": { "A": "Bearer ${X}" } } }\n}\n',
+      "--token",
+      "!s3cret",
+      "--password",
+      "!-s3cret",
+      "--api-key=${X}",
+      "!--header=Authorization: Bearer s3cret",
     ],
-    [
-      "yaml",
-      'mcpServers:\n  a:\n    env: { MODE: s3cret, REF: "${X}" }\n    args: [--token, s3cret, plain]\n',
-    ],
-    [
-      "toml",
-      '[mcp_servers.a]\nargs = ["--token", "s3cret", "plain"]\nenv = { MODE = "s3cret", REF = "${X}" }\n',
-    ],
-    ["toml", "[mcp_servers.a]\nargs = ['plain']\nmcp.env.MODE = '''\ns3cret'''\n"],
-    ["yaml", "a:\n  env:\n    MODE: |\n      s3cret\nb: plain\n"],
-  ] as const)("a diff of %s hides secrets in the lines around a change", async (format, text) => {
-    const shown = await diff(
-      format,
-      text,
-      format === "json" ? text.replace("{\n", `${added.json}\n`) : added[format] + text,
+    ["--no-auth", "/data", "--auth", "--verbose"],
+    ["-y", "@scope/server-everything@2025.11.25", "mcp-server-sqlite3-npx", "https://mcp.example.com/v1/mcp"],
+    ["!sk-ant-api03-0123456789abcdefghij", "!https://a.test/s/ZjE4NzQyNTktNDk1Ny00YjU3/mcp"],
+    ["!https://a.test/6f9619ff-8b86-d011-b42d-00c04fc964ff", "!https://h.test/?a=b&api_key=s3cret"],
+  ])("only the arguments marked with ! look secret in %j", (...marked) => {
+    const args = marked.map((arg) => arg.replace(/^!/, ""));
+    expect(args.filter((_, index) => looksSecret(args)[index])).toEqual(
+      marked.filter((arg) => arg.startsWith("!")).map((arg) => arg.slice(1)),
     );
-    expect(shown).not.toContain("s3cret");
-    expect(shown).toContain("***");
-    expect(shown.includes("${X}")).toBe(text.includes("${X}"));
-    expect(shown.match(/^\+/gm)).toHaveLength(2);
   });
+});
+
+describe("the diff of an entry", () => {
+  const place = { container: ["mcp_servers"], key: "a", isList: false };
+  const entry = {
+    command: "x",
+    args: ["--token", "s3cret", "plain"],
+    env: { MODE: "s3cret", REF: "${X}" },
+    headers: { A: "Bearer ${X}", B: "s3cret" },
+  };
+
+  test.each(["json", "yaml", "toml"] as const)(
+    "a diff in %s hides secrets and shows references",
+    async (format) => {
+      const diff = formatEntryDiff("f", await loadEditor(format), [
+        { place, before: undefined, after: entry },
+      ]);
+      expect(diff).not.toContain("s3cret");
+      expect(diff.match(/\*\*\*/g)).toHaveLength(3);
+      expect(diff).toContain("${X}");
+      expect(diff).toContain("plain");
+    },
+  );
 
   test("a diff marks a secret that changes", async () => {
-    const before = "env: { A: s3cret }\n";
-    expect((await diff("yaml", before, "env: { A: s3crets }\n")).split("\n").slice(3, 5)).toEqual([
-      '-env: { A: "***" }',
-      '+env: { A: "*** (changed)" }',
-    ]);
-  });
-
-  test("a diff keeps the order of lines after a value with several lines", async () => {
-    const text = "env:\n  A: >\n    s3cret\n    s3cret\nlast: 1\n";
-    const shown = await diff("yaml", text, `${text}more: 2\n`);
-    expect(shown).toContain("@@ -3,3 +3,4 @@");
-    expect(shown).toMatch(/ last: 1\n\+more: 2\n$/);
-    expect(shown).not.toContain("s3cret");
-  });
-
-  test("a diff shows numbers that JavaScript cannot represent", () => {
-    const document = new ConfigDocument(tomlEditor, "big = 9223372036854775807\n");
-    expect(formatDiff("f", undefined, document)).toContain("+big = 9223372036854775807");
+    const change = { place, before: { env: { A: "s3cret" } }, after: { env: { A: "s3crets" } } };
+    const diff = formatEntryDiff("f", await loadEditor("yaml"), [change]);
+    expect(diff.split("\n").slice(5, 7)).toEqual(['-      A: "***"', '+      A: "*** (changed)"']);
   });
 });

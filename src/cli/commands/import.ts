@@ -33,7 +33,9 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   for (const note of notes) output.note(printable(note));
   const lines = [
     ...added.map((name) => `${isDryRun ? "Would add" : "Added"} ${name}`),
-    ...skipped.map(({ name, reason }) => `Skipped ${name}: ${reason}`),
+    ...skipped.map(
+      ({ name, reason, detail }) => `Skipped ${name}: ${reason}${detail === undefined ? "" : ` (${detail})`}`,
+    ),
     ...(variables.length > 0 ? [`Set these variables: ${variables.join(", ")}`] : []),
     ...(recorded?.lines ?? []),
   ];

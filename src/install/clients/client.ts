@@ -58,8 +58,10 @@ export interface ClientRecord {
   shape: EntryShape;
   /** How a value refers to an environment variable; `NAME` stands for its name. */
   reference?: string;
-  /** The client also reads `$NAME` as a reference, in addition to the form that is written. */
-  readsBareReference?: true;
+  /** Other forms of references that the client reads. `$(COMMAND)` stands for the output of a command. */
+  alsoReads?: readonly string[];
+  /** The keys that lead to an object with the container of each folder, for the servers of one project. */
+  byFolder?: readonly string[];
   /** A regular expression for keys, if the client restricts them. */
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */

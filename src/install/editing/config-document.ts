@@ -3,7 +3,6 @@ import {
   type ConfigEditor,
   type ConfigFormatName,
   type ConfigLayout,
-  type ConfigLeaf,
   ConfigSyntaxError,
   type EntryPlace,
 } from "./config-format.ts";
@@ -109,7 +108,7 @@ export function openConfig(editor: ConfigEditor, text: string): ConfigDocument |
 export class ConfigDocument {
   readonly text: string;
   readonly root: Record<string, unknown>;
-  readonly #editor: ConfigEditor;
+  readonly editor: ConfigEditor;
   /** The byte order mark, if there is one. */
   readonly #mark: string;
   readonly #body: string;
@@ -118,29 +117,22 @@ export class ConfigDocument {
   /** Throws `ConfigSyntaxError` if the text is invalid or not an object. */
   constructor(editor: ConfigEditor, text: string) {
     this.text = text;
-    this.#editor = editor;
+    this.editor = editor;
     this.#mark = text.startsWith(mark) ? mark : "";
     this.#body = text.slice(this.#mark.length);
     this.root = this.#parse();
   }
 
-  /** Parses another text in the same format. Throws `ConfigSyntaxError` like the constructor. */
-  reopen(text: string): ConfigDocument {
-    return new ConfigDocument(this.#editor, text);
-  }
-
   /** A blank text is a config without values in every format. It is parsed only when it is edited. */
   get #layout(): ConfigLayout {
-    this.#opened ??= this.#editor.open(this.#body);
+    this.#opened ??= this.editor.open(this.#body);
     return this.#opened;
   }
 
   #parse(): Record<string, unknown> {
     const body = this.#body;
-    if (body.length > this.#editor.maximumLength) {
-      const [size, limit] = [body.length, this.#editor.maximumLength].map((one) =>
-        Math.ceil(one / (1 << 20)),
-      );
+    if (body.length > this.editor.maximumLength) {
+      const [size, limit] = [body.length, this.editor.maximumLength].map((one) => Math.ceil(one / (1 << 20)));
       throw new ConfigSyntaxError(`it has ${size} MiB; the limit for its format is ${limit} MiB`, 0);
     }
     const conflict = /^<<<<<<< .*$/m.exec(body);
@@ -182,7 +174,7 @@ export class ConfigDocument {
     const wanted = withoutEmpty(expected, container);
     for (const splices of ways) {
       if (splices.length === 0) continue;
-      const edited = openConfig(this.#editor, this.#mark + applySplices(this.#body, splices));
+      const edited = openConfig(this.editor, this.#mark + applySplices(this.#body, splices));
       if (edited instanceof ConfigSyntaxError) continue;
       if (isSameValue(withoutEmpty(edited.root, container), wanted)) return edited;
     }
@@ -214,7 +206,7 @@ export class ConfigDocument {
   }
 
   #isEditedAsList({ isList }: EntryPlace): boolean {
-    return isList && !this.#editor.hasLists;
+    return isList && !this.editor.hasLists;
   }
 
   #editList(place: EntryPlace, entry: JsonRecord | undefined): Splice[][] {
@@ -283,7 +275,7 @@ export class ConfigDocument {
     const isOnlyScaffold = [written.replace(/\{\s*\}$/, "").trimEnd(), written].some(
       (kept) => tidied.#body.startsWith(kept) && isScaffold(tidied.#body.slice(kept.length), container),
     );
-    return isOnlyScaffold ? new ConfigDocument(this.#editor, this.#mark + whole) : tidied;
+    return isOnlyScaffold ? new ConfigDocument(this.editor, this.#mark + whole) : tidied;
   }
 
   /** Removes the containers that were created for an entry, and restores the original text of an empty one. */
@@ -305,28 +297,8 @@ export class ConfigDocument {
     }
     const isEmpty = tidied.#body.trim() !== "" && isEmptyValue(valueAt(tidied.root, path));
     if (!isEmpty || tidied.#layout.rawEmpty(path) === undefined) return tidied;
-    const ways = tidied.#layout.restoreEmpty(path, trace?.empty ?? this.#editor.emptyText);
+    const ways = tidied.#layout.restoreEmpty(path, trace?.empty ?? this.editor.emptyText);
     return tidied.#apply(ways, expected, container) ?? tidied;
-  }
-
-  /**
-   * Replaces strings and numbers between two offsets and returns the text. `replace` returns the values to show, and
-   * `undefined` for those that stay. The number of lines does not change.
-   */
-  textWith(
-    [start, end]: readonly [number, number],
-    replace: (leaves: readonly ConfigLeaf[]) => readonly (string | undefined)[],
-  ): string {
-    if (this.#body.trim() === "") return this.text;
-    const shift = this.#mark.length;
-    const leaves = [...this.#layout.leaves(start - shift, end - shift)];
-    const splices = replace(leaves).flatMap((text, index): Splice[] => {
-      const leaf = leaves[index];
-      if (text === undefined || leaf === undefined) return [];
-      const lines = this.#body.slice(leaf.start, leaf.end).replace(/[^\n]/g, "");
-      return [{ start: leaf.start, end: leaf.end, text: JSON.stringify(text) + lines }];
-    });
-    return this.#mark + applySplices(this.#body, splices);
   }
 
   /** Whether the config has no value, so that a file created for an entry can be removed. */

@@ -33,16 +33,10 @@ export interface ConfigEditor {
   readonly hasLists: boolean;
   /** The text of an empty container if its former text is unknown. */
   readonly emptyText: string;
+  /** An entry as text, as in a new file and without a line end. */
+  write(place: EntryPlace, entry: JsonRecord): string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */
   open(text: string): ConfigLayout;
-}
-
-/** A string or a number of a config, with its range in the text. */
-export interface ConfigLeaf {
-  path: readonly (string | number)[];
-  value: string;
-  start: number;
-  end: number;
 }
 
 /**
@@ -54,8 +48,6 @@ export interface ConfigLayout {
   readonly value: PlainValue;
   /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
-  /** At least the strings and numbers of the objects and arrays that overlap a range, in order. */
-  leaves(start: number, end: number): Iterable<ConfigLeaf>;
   add(place: EntryPlace, entry: JsonRecord): Splice[][];
   remove(place: EntryPlace): Splice[][];
   /** Replaces an entry with its key, in one splice if the entry is contiguous. */

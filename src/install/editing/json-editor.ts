@@ -1,5 +1,5 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type ConfigEditor, type ConfigLeaf, ConfigSyntaxError } from "./config-format.ts";
+import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
 import type { JsonValue } from "./config-value.ts";
 import { findLineEnd, indentationAt, type Splice, startOfBlankBefore } from "./splice.ts";
 
@@ -182,23 +182,6 @@ function cutProperty(text: string, object: Node, property: Node): Splice[][] {
   return [cut(lead), cut(property.offset)];
 }
 
-/** The strings and numbers of objects and arrays that overlap a range. */
-function* findLeaves(
-  node: Node | undefined,
-  path: ConfigLeaf["path"],
-  [start, end]: readonly [number, number],
-): Generator<ConfigLeaf> {
-  if (node === undefined) return;
-  const { type, children = [], value, offset } = node;
-  if (type === "string" || type === "number")
-    yield { path, value: String(value), start: offset, end: endOf(node) };
-  if (offset > end || endOf(node) < start) return;
-  for (const [index, child] of children.entries()) {
-    const [key, inner] = type === "object" ? (child.children ?? []) : [undefined, child];
-    yield* findLeaves(inner, [...path, key === undefined ? index : String(key.value)], [start, end]);
-  }
-}
-
 /** The text between an object's braces. */
 const innerOf = (text: string, object: Node) => text.slice(object.offset + 1, endOf(object) - 1);
 
@@ -210,12 +193,17 @@ export const jsonEditor: ConfigEditor = {
   maximumLength: 64 << 20,
   hasLists: false,
   emptyText: "",
+  write({ container, key, isList }, entry) {
+    const indentation = "  ".repeat(container.length + 1);
+    const text = JSON.stringify(isList ? { name: key, ...entry } : entry, null, 2);
+    const name = isList ? "" : `${JSON.stringify(key)}: `;
+    return indentation + name + text.replaceAll("\n", `\n${indentation}`);
+  },
   open(text) {
     const root = parseTreeOf(text);
     return {
       value: root && toValue(root),
       offsetOf: (path) => findValue(root, path)?.offset ?? 0,
-      leaves: (start, end) => findLeaves(root, [], [start, end]),
       add({ container, key }, entry) {
         const layout = findLayout(text, root);
         const keys = [...container, key];

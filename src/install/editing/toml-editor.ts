@@ -1,6 +1,6 @@
 import { parse, TomlError } from "smol-toml";
 import { isRecord } from "../../data/parse-json.ts";
-import { type ConfigEditor, type ConfigLeaf, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
+import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
 import { type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
@@ -32,26 +32,6 @@ function findEntry(statements: readonly TomlStatement[], text: string, place: En
       (parse(`name = ${text.slice(valueStart, end)}`) as { name: unknown }).name === key,
   );
   return statements.filter(({ path, element }) => element === named?.element && startsWith(path, container));
-}
-
-/** The strings and numbers of a value. Paths start with the number of the table's array element. */
-function* findLeaves(
-  text: string,
-  path: ConfigLeaf["path"],
-  { start, end }: { start: number; end: number },
-): Generator<ConfigLeaf> {
-  const scanner = new TomlScanner(text, start);
-  if (text[start] === "[") {
-    for (const [index, member] of scanner.readList().members.entries())
-      yield* findLeaves(text, [...path, index], member);
-  } else if (text[start] === "{") {
-    for (const member of scanner.readInlineTable().members)
-      yield* findLeaves(text, [...path, ...member.path], { start: member.valueStart, end: member.end });
-  } else {
-    const raw = text.slice(start, end);
-    const value = /^["']/.test(raw) ? String(parse(`value = ${raw}`).value) : raw;
-    yield { path, value, start, end };
-  }
 }
 
 /** Joins consecutive statements. */
@@ -175,6 +155,7 @@ export const tomlEditor: ConfigEditor = {
   hasLists: true,
   // Tables create their containers implicitly; inline containers can be empty.
   emptyText: "",
+  write: (place, entry) => writeTable(place, entry, "\n"),
   open(text) {
     const value = parseText(text);
     const statements = findStatements(text);
@@ -193,12 +174,6 @@ export const tomlEditor: ConfigEditor = {
     return {
       value,
       offsetOf: (path) => statements.find((statement) => startsWith(statement.path, path))?.start ?? 0,
-      *leaves(start, end) {
-        for (const { kind, path, element, ...range } of statements) {
-          if (kind !== "value" || range.start > end || range.end < start) continue;
-          yield* findLeaves(text, [element, ...path], { start: range.valueStart, end: range.end });
-        }
-      },
       add(place, entry) {
         const inline = inlineOf(place.container);
         if (inline !== undefined) return [addToInline(text, inline, place.key, entry)];

@@ -1,12 +1,12 @@
 import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
-import { type ConfigEditor, type ConfigLeaf, ConfigSyntaxError } from "./config-format.ts";
+import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
 import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfNode } from "./list-entries.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { quoteText } from "./toml-text.ts";
-import { writeYamlPair } from "./yaml-values.ts";
+import { writeYamlPair, writeYamlPairs } from "./yaml-values.ts";
 
 type Ranged = { range?: [number, number, number] | null };
 
@@ -38,22 +38,6 @@ function findNode(document: Document.Parsed, path: readonly string[]): unknown {
   let node: unknown = document.contents;
   for (const key of path) node = findPair(node, key)?.value;
   return node;
-}
-
-/** The strings and numbers of objects and arrays that overlap a range. */
-function* findLeaves(
-  node: unknown,
-  path: ConfigLeaf["path"],
-  [start, end]: readonly [number, number],
-): Generator<ConfigLeaf> {
-  const [from, to] = rangeOf(node);
-  if (isScalar(node) && ["string", "number", "bigint"].includes(typeof node.value))
-    yield { path, value: String(node.value), start: from, end: to };
-  if (!(isYamlMap(node) || isSeq(node)) || from > end || to < start) return;
-  for (const [index, item] of node.items.entries()) {
-    const key = isPair(item) ? String(isScalar(item.key) ? item.key.value : item.key) : index;
-    yield* findLeaves(isPair(item) ? item.value : item, [...path, key], [start, end]);
-  }
 }
 
 /** The end of a pair, before its line end. */
@@ -191,6 +175,11 @@ export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
   hasLists: false,
   emptyText: " {}",
+  write({ container, key, isList }, entry) {
+    const indentation = "  ".repeat(container.length);
+    if (!isList) return indentation + writeYamlPair(key, entry, indentation, "\n");
+    return `${indentation}- ${writeYamlPairs({ name: key, ...entry }, `${indentation}  `, "\n")}`;
+  },
   open(text) {
     const { document, value } = parseText(text);
     const pairAt = (path: readonly string[]) => {
@@ -201,7 +190,6 @@ export const yamlEditor: ConfigEditor = {
     return {
       value,
       offsetOf: (path) => rangeOf(pairAt(path)?.pair.key ?? findNode(document, path.slice(0, -1)))[0],
-      leaves: (start, end) => findLeaves(document.contents, [], [start, end]),
       add: ({ container, key }, entry) => [addEntry(text, document, [...container, key], entry)],
       remove({ container, key }) {
         const own = pairAt([...container, key]);
