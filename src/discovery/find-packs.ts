@@ -255,7 +255,10 @@ export async function findPacks(
     if (isFault(read)) {
       broken.set(location, await describeFault(read, names[0], { context, isSource: isSource(origin) }));
     } else if (Object.hasOwn(read.value, "trailblaze")) {
-      packs.push(await describePack(location, read, origin, names, "operation", context));
+      const pack = await describePack(location, read, origin, names, "operation", context);
+      const isAlias = (name: string) => name !== pack.pack.name && resolvePackage(name) === location;
+      if (names.some(isAlias)) pack.pack.aliases = names.filter(isAlias);
+      packs.push(pack);
     }
   }
 

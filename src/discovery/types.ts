@@ -30,6 +30,8 @@ export type DiscoveredPack = {
   name: string;
   /** `publisher/pack`, or `pack` if the npm name has no scope. */
   qualifiedName: string;
+  /** Other names under which it is installed for the project, if there are any. */
+  aliases?: string[];
   version: string | null;
   description: string | null;
   /** Absolute path of the package's folder, symbolic links followed. */

@@ -98,6 +98,9 @@ export async function missingPack(
     const location = found.resolvePackage(name);
     if (location === undefined) continue;
     const problem = found.broken.get(location);
+    const aliased = found.packs.find(({ pack }) => pack.location === location);
+    if (aliased !== undefined)
+      return failure("PackNotInstalled", { name, standsFor: aliased.pack.name }, { pack: name });
     return problem === undefined
       ? failure("ExtensionNotFound", { name })
       : new TrailblazeError({ ...problem, severity: "error" });

@@ -44,9 +44,9 @@ async function findDependency(
 ) {
   const declared = declaredDependencies(manifest);
   const packs = found.packs.map(({ pack }) => pack);
-  const name = declared.has(written) ? written : declared.has(`@${written}`) ? `@${written}` : undefined;
+  const installed = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
+  const name = [written, `@${written}`, ...(installed?.aliases ?? [])].find((one) => declared.has(one));
   if (name === undefined) {
-    const installed = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
     const nearest = findNearestNames(written, [...declared]);
     const inConfig = findInConfig(await readConfigNames(port, found.project), written);
     if (installed === undefined)

@@ -88,10 +88,13 @@ export interface PackNotInstalled {
   servers?: readonly string[];
   /** The pack was to be removed. */
   isRemoval?: boolean;
+  /** The npm name of the pack that is installed under this name. */
+  standsFor?: string;
 }
 
 function hintForMissingPack(args: PackNotInstalled): string {
   const { name, nearest = [], alternative, isDeclared, range, manager, inConfig, isRemoval } = args;
+  if (args.standsFor !== undefined) return `Refer to it as ${quote(args.standsFor.replace(/^@/, ""))}.`;
   if (inConfig !== undefined && isRemoval) return "Remove it from the config file.";
   if (inConfig === "server") return "Run `trailblaze tools` to start it and list its tools.";
   if (inConfig === "tool") return "Run `trailblaze tools` to see it.";
@@ -161,10 +164,12 @@ export const operationProblems = {
   PackNotInstalled: entry<PackNotInstalled>({
     title: "Pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
-    message: ({ name, inConfig }) =>
-      inConfig === undefined
-        ? `Pack ${quote(name)} is not installed.`
-        : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
+    message: ({ name, inConfig, standsFor }) =>
+      standsFor !== undefined
+        ? `Pack ${quote(name)} is not installed: the name is an alias of ${quote(standsFor)}.`
+        : inConfig === undefined
+          ? `Pack ${quote(name)} is not installed.`
+          : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
     hint: hintForMissingPack,
   }),
   PackVersionMismatch: entry<

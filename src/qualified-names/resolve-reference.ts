@@ -11,6 +11,8 @@ export type ResolvablePack = {
   readonly name: string;
   readonly version: string | null;
   readonly shadowed?: boolean;
+  /** Other names under which it is installed. */
+  readonly aliases?: readonly string[];
 } & ItemLists<{ readonly name: string; readonly qualifiedName: string }>;
 
 /** The items of a pack by kind. Lists that were written for earlier versions have no resources. */
@@ -198,6 +200,11 @@ export function resolveReference(reference: string, options: ReferenceContext): 
         name: reference,
         reason: "it names a pack without an item",
       });
+    }
+    const aliased = context.packs.find(({ aliases = [] }) => aliases.includes(packageName));
+    if (aliased !== undefined) {
+      const args = { name: packageName, standsFor: aliased.name };
+      throw failure("PackNotInstalled", args, { pack: packageName });
     }
     const nearest = findNearestNames(
       packageName,

@@ -180,6 +180,51 @@ describe("package managers in hints", () => {
     });
   });
 
+  test("an alias is named with what it stands for, and no command would replace it", async () => {
+    const cwd = makeTree({
+      "package.json": { name: "app", dependencies: { "@acme/jira": "npm:@fork/jira@1", desk: "1.0.0" } },
+      "trailblaze.config.json": { toolsets: { mine: ["acme/jira/hello"] } },
+      "node_modules/@acme/jira/package.json": packManifest("@fork/jira", {
+        trailblaze: { tools: ["hello"] },
+      }),
+      "node_modules/@acme/jira/trailblaze/tools/hello.json": {
+        name: "fork_hello",
+        description: "Says hello.",
+        inputSchema: { type: "object" },
+        handler: "./hello.js",
+      },
+      "node_modules/@acme/jira/hello.js": "export default () => 'hello';\n",
+      "node_modules/desk/package.json": packManifest("desk", { trailblaze: { toolsets: ["all"] } }),
+      "node_modules/desk/trailblaze/toolsets/all.json": {
+        name: "all",
+        description: "All of them.",
+        tools: ["acme/jira/hello"],
+      },
+    });
+    const alias = {
+      code: "PackNotInstalled",
+      args: { name: "@acme/jira", standsFor: "@fork/jira" },
+      hint: 'Refer to it as "fork/jira".',
+    };
+    for (const args of [
+      ["call", "acme/jira/hello"],
+      ["call", "acme/jira/hello", "--install"],
+      ["inspect", "acme/jira/hello"],
+      ["start", "acme/jira/hello"],
+      ["install", "cursor", "acme/jira/hello"],
+    ])
+      expect([args, await fail(args, cwd)]).toMatchObject([args, alias]);
+    for (const args of [
+      ["validate", "desk"],
+      ["tools", "--toolset", "mine"],
+    ]) {
+      const { stdout } = await runCli([...args, "--json"], { cwd });
+      const { problems } = JSON.parse(stdout);
+      expect(problems.length).toBeGreaterThan(0);
+      for (const problem of problems) expect([args, problem]).toMatchObject([args, alias]);
+    }
+  });
+
   test("the hint for a declared dependency that is not installed names the package manager", async () => {
     const cwd = makeProject(pnpm);
     expect(await fail(["remove", "@acme/absent"], cwd)).toMatchObject({

@@ -195,6 +195,7 @@ const samples: Samples = {
     { name: "api", inConfig: "tool" },
     { name: "api", inConfig: "server", isRemoval: true },
     { name: "jira", isRemoval: true },
+    { name: "@acme/jira", standsFor: "@fork/jira" },
   ],
   PackVersionMismatch: [
     { name: "@acme/jira", range: "^2", version: "1.0.0" },
