@@ -1,4 +1,5 @@
 import { lockFileName, readLock } from "../lock/lock-file.ts";
+import { quoteForShell } from "../problems/text.ts";
 import { applyApproval, summarizePlan } from "./apply-approval.ts";
 import { planApproval } from "./plan-approval.ts";
 import type { InstallationOptions } from "./read-installation.ts";
@@ -33,7 +34,9 @@ export async function recordAdditions(
     text: plan.text,
     lines: [
       ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
-      ...waiting.map((name) => `Run \`trailblaze approve ${name}\` to start it and approve its tools.`),
+      ...waiting.map(
+        (name) => `Run \`trailblaze approve ${quoteForShell(name)}\` to start it and approve its tools.`,
+      ),
     ],
   };
 }

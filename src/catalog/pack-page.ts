@@ -216,7 +216,11 @@ function formatItem(one: CatalogItem, problems: readonly Problem[], isFull: bool
   )}${paragraph(description, "description")}</header>
 ${formatProblems(own)}${isFull && formatContents(one, context)}${
   isFull && shown !== null
-    ? formatDefinition(shown, `trailblaze inspect ${qualifiedName} --kind ${kind} --json`, file)
+    ? formatDefinition(
+        shown,
+        `trailblaze inspect ${quoteForShell(qualifiedName)} --kind ${kind} --json`,
+        file,
+      )
     : file !== null && html`<p class="note mono"><bdi>${file}</bdi></p>`
 }</article>`;
 }
@@ -346,7 +350,7 @@ ${
 }
 ${items.length === 0 ? empty : [kindSections, noMatch]}${
   !isFull &&
-  html`<p class="note">The page is too large, so the definitions of its last items are not shown. Run <code>trailblaze inspect ${name} --json</code> to see ${countOf(items.length, "item")}.</p>`
+  html`<p class="note">The page is too large, so the definitions of its last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see ${countOf(items.length, "item")}.</p>`
 }</div></div>`,
   });
 }

@@ -35,7 +35,7 @@ export interface CommandAnswer {
   problems: readonly Problem[];
   /** The text contains the problems, so they are not printed on stderr. */
   problemsAreInText?: boolean;
-  /** The text is for programs, such as generated source or annotations. */
+  /** The text is generated source or a report for programs, and text from packs in it is escaped for CI runners. */
   isDocument?: boolean;
   /** The command has already printed its result. */
   isSilent?: boolean;

@@ -104,7 +104,7 @@ export const output = {
   },
   /** Prints the result. In the log of a CI job, none of its lines is a command. */
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
-  /** Prints a result for programs unchanged, because its format already escapes text from packs. */
+  /** Prints a result unchanged, because its format already escapes commands for CI runners. */
   document: (text: string): void => write(1, endLine(text)),
   json: (document: unknown): void => write(1, endLine(formatJson(document))),
   /** Resolves when the readers have received everything. */

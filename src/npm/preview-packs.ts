@@ -12,6 +12,7 @@ import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
 import { readBins } from "../inspection/server-package.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
 import { isDeclaredServer } from "./declared-server.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
@@ -205,7 +206,7 @@ function describeCommand(definition: Record<string, unknown>): string | null {
       : [command, name, bin].filter((word) => typeof word === "string");
   if (program.length === 0) return null;
   const words = [...program, ...(Array.isArray(args) ? args.map(String) : [])];
-  const line = words.map((word) => (/^[\w@%+=:,./\\-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
+  const line = words.map(quoteForShell).join(" ");
   return typeof cwd === "string" ? `${line} (in ${cwd})` : line;
 }
 

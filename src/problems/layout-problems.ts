@@ -1,5 +1,5 @@
 import { entry, warningForBystanders } from "./entry.ts";
-import { printable, quote } from "./text.ts";
+import { printable, quote, quoteForShell } from "./text.ts";
 
 /** How to make Deno create a node_modules folder. */
 export const installDenoPackages = 'set `"nodeModulesDir": "auto"`, then run `deno install`.';
@@ -34,7 +34,7 @@ export const layoutProblems = {
     hint: (args) => {
       if (args.layout === "archive") {
         const isDeclared = args.origin === "direct";
-        return `Run \`yarn unplug ${printable(args.name)}${isDeclared ? "" : " --all --recursive"}\`.`;
+        return `Run \`yarn unplug ${quoteForShell(printable(args.name))}${isDeclared ? "" : " --all --recursive"}\`.`;
       }
       if (args.layout === "import")
         return "Write the definition as data, or add `nodeLinker: node-modules` to .yarnrc.yml.";

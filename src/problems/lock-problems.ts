@@ -1,5 +1,5 @@
 import { entry } from "./entry.ts";
-import { endSentence, listOf, printable, quote } from "./text.ts";
+import { endSentence, listOf, printable, quote, quoteForShell } from "./text.ts";
 
 const path = (file: string) => quote(file, 400);
 
@@ -55,7 +55,7 @@ export const lockProblems = {
     hint: ({ name, state, entry: shown }) =>
       state === "unrecordable"
         ? "Add it to `lock.unlocked` in the config to use it without approval."
-        : `Run \`trailblaze diff ${printable(shown)}\` to see the difference, and \`trailblaze approve ${printable(name)}\` to accept it.`,
+        : `Run \`trailblaze diff ${quoteForShell(printable(shown))}\` to see the difference, and \`trailblaze approve ${quoteForShell(printable(name))}\` to accept it.`,
   }),
   LockOutdated: entry<{
     /** A pack, a server, or an item. */
@@ -79,7 +79,7 @@ export const lockProblems = {
     message: ({ name, version }) =>
       `${quote(name, 200)} ${printable(version)} is not the package that was approved: its version is the same, but its integrity differs.`,
     hint: ({ name }) =>
-      `Find out why the contents of a published version changed. \`trailblaze approve ${printable(name)}\` accepts them.`,
+      `Find out why the contents of a published version changed. \`trailblaze approve ${quoteForShell(printable(name))}\` accepts them.`,
   }),
   LockMismatch: entry<{
     /** What differs: packs, servers and items. */

@@ -1,5 +1,5 @@
 import { entry } from "./entry.ts";
-import { quote } from "./text.ts";
+import { printable, quote, quoteForShell } from "./text.ts";
 
 /** Problems of what is written from a pack: its documentation and its exports. */
 export const publishProblems = {
@@ -40,7 +40,7 @@ export const publishProblems = {
         : `The command of the server ${quote(name, 200)} is not the one that npx runs by default.`,
     hint: ({ server, isDefault }) =>
       isDefault
-        ? `Run \`trailblaze export bin ${server}\`.`
+        ? `Run \`trailblaze export bin ${quoteForShell(printable(server))}\`.`
         : 'In "bin" of package.json, give its command the name of the package without the scope.',
   }),
   ExportNameUnusable: entry<{ name: string; rule: string }>({

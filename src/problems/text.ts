@@ -60,9 +60,14 @@ export function listOf(names: readonly string[], conjunction: "and" | "or" = "or
 /** The text with a period, unless it already ends with punctuation. */
 export const endSentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`);
 
-/** A word of a command line for messages, quoted if a shell would interpret it. */
-export const quoteForShell = (word: string): string =>
-  /^[\p{L}\p{N}_@%+=:,./\\-]+$/u.test(word) ? word : JSON.stringify(word);
+/**
+ * A word of a command line for messages, quoted if a shell would interpret it. Only words that are special in double quotes
+ * have single ones, because cmd.exe does not know those.
+ */
+export function quoteForShell(word: string): string {
+  if (/^(?!~)[\p{L}\p{N}_@%+=:,.~/\\-]+$/u.test(word)) return word;
+  return /["$`!]|\\(?:\\|$)/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : `"${word}"`;
+}
 
 /** The package managers whose commands appear in hints. */
 export type PackageManager = "npm" | "pnpm" | "yarn" | "bun" | "deno";
@@ -71,11 +76,10 @@ export type PackageManager = "npm" | "pnpm" | "yarn" | "bun" | "deno";
 export function formatInstall(manager: PackageManager = "npm", spec?: string): string {
   if (spec === undefined) return `${manager} install`;
   const source = manager === "deno" ? `npm:${spec}` : spec;
-  const word = /^[\w@./:~-]+$/.test(source) ? source : `"${source}"`;
-  return `${manager} ${manager === "npm" ? "install" : "add"} ${word}`;
+  return `${manager} ${manager === "npm" ? "install" : "add"} ${quoteForShell(printable(source))}`;
 }
 
 /** The command that shows which packages depend on a package. */
 export function formatWhy(manager: PackageManager = "npm", name: string): string {
-  return manager === "npm" ? `npm ls ${name}` : `${manager} why ${name}`;
+  return `${manager} ${manager === "npm" ? "ls" : "why"} ${quoteForShell(printable(name))}`;
 }

@@ -27,6 +27,7 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
+import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
 import { findIncludedToolsets } from "./facts/included-toolsets.ts";
@@ -141,7 +142,10 @@ function rejectItem(found: FoundPacks, target: string): void {
   if (owner === undefined) return;
   const { qualifiedName } = owner.pack;
   const reason = `${quote(target, 400)} is an item, but packs are validated as a whole`;
-  throw failure("InvalidArguments", { reason, hint: `Run: trailblaze validate ${qualifiedName}` });
+  throw failure("InvalidArguments", {
+    reason,
+    hint: `Run: trailblaze validate ${quoteForShell(qualifiedName)}`,
+  });
 }
 
 function isInProject(port: InspectionPort, cwd: string): boolean {

@@ -493,6 +493,36 @@ test("the catalog's sentences are those of sentences.txt", async () => {
   await expect(text).toMatchFileSnapshot("sentences.txt");
 });
 
+test("names in the commands of messages and hints are quoted for the shell", () => {
+  const name = 'x;touch pwned $(touch pwned) "`touch pwned`';
+  const commands =
+    /(?:`|^(?=\w+ (?:install|add) ))(?:trailblaze|npm|pnpm|yarn|bun|deno|git) (?:'[^']*'|[^'`\n])*/gm;
+  // Other strings are sentences, or words of ours.
+  const names = new Set([
+    "name",
+    "entry",
+    "server",
+    "package",
+    "alternative",
+    "range",
+    "file",
+    "label",
+    "spec",
+  ]);
+  const unquoted: string[] = [];
+  for (const code of Object.keys(samples) as ProblemCode[]) {
+    for (const args of samples[code] as readonly Record<string, unknown>[]) {
+      for (const key of Object.keys(args)) {
+        if (typeof args[key] !== "string" || !names.has(key)) continue;
+        const { message, hint = "" } = createProblem(code, { ...args, [key]: name } as never);
+        for (const [command] of `${message}\n${hint}`.matchAll(commands))
+          if (command.replace(/'[^']*'/g, "").includes("touch")) unquoted.push(`${code} ${key}: ${command}`);
+      }
+    }
+  }
+  expect([...new Set(unquoted)]).toEqual([]);
+});
+
 test("every problem keeps its arguments", () => {
   for (const code of Object.keys(samples) as ProblemCode[]) {
     for (const args of samples[code]) {

@@ -103,8 +103,17 @@ test.each([
   ["@acme/jira_x:1.2=a,b+c-d%", "@acme/jira_x:1.2=a,b+c-d%"],
   ["C:\\tools\\größe", "C:\\tools\\größe"],
   ["a b", '"a b"'],
-  ["$HOME", '"$HOME"'],
+  ["~/a", '"~/a"'],
+  ["a~1", "a~1"],
+  ["C:\\my tools\\x", '"C:\\my tools\\x"'],
+  ["C:\\my tools\\", "'C:\\my tools\\'"],
   ["a;", '"a;"'],
+  ["$HOME", "'$HOME'"],
+  ["$(touch x)", "'$(touch x)'"],
+  ["`touch x`", "'`touch x`'"],
+  ['say "hi"', "'say \"hi\"'"],
+  ["it's", '"it\'s"'],
+  ["it's $1", "'it'\\''s $1'"],
   ["", '""'],
 ])("the word %s is shown on a command line as %s", (word, shown) => {
   expect(quoteForShell(word)).toBe(shown);

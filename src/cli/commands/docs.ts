@@ -48,7 +48,6 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     return {
       json: { markdown, problems },
       formatText: () => markdown.trimEnd(),
-      isDocument: true,
       ...shown,
     };
   const { path, isSection } = target;

@@ -52,7 +52,6 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
     json: { format, server: plan.server, files, problems },
     formatText: () => formatPlan(plan, mode),
     problems,
-    isDocument: mode === "dry-run",
     failed: isCheck && files.some(({ changed }) => changed),
   };
 }

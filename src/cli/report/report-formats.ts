@@ -5,6 +5,7 @@ import { fileOfPosition } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
 import type { DetailedReport } from "../../validate/validate-target.ts";
 import type { TextStyle } from "../command.ts";
+import { disarmCommands } from "../log-commands.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 
@@ -47,7 +48,7 @@ function pathFrom(base: string, location: string, file: string): string {
 /** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
 export function formatGithub({ report, location }: DetailedReport, base: string): string {
   const levels = { error: "error", warning: "warning", info: "notice" } as const;
-  const escapeData = (text: string) => printable(text).replaceAll("%", "%25");
+  const escapeData = (text: string) => disarmCommands(printable(text)).replaceAll("%", "%25");
   const escapeProperty = (text: string) => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
   return report.problems
     .map((problem) => {

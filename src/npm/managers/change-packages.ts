@@ -3,6 +3,7 @@ import { lockfileNames, type ProjectManager } from "../../discovery/project-mana
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { ChangeJournal, readJournal, removeLeftovers } from "./change-journal.ts";
 import type { InstalledClaim } from "./find-claims.ts";
@@ -108,7 +109,7 @@ class Change {
     const { timeoutMs = 600_000, onCommand } = this.#options;
     const isWorkspaceRoot = workspaceRoot === directory;
     const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
-    onCommand?.([manager.name, ...args].join(" "));
+    onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
     const onStart = (pid: number) => this.#journal?.noteManager(pid);
     return runManager(program, { cwd: directory, args, timeoutMs, signal, onStart });
   }
