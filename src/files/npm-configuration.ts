@@ -34,8 +34,11 @@ function expand(text: string, env: Environment): string {
 /** Limit on the size of a configuration file. */
 const maximumBytes = 1 << 20;
 
-function readFile(file: string, env: Environment): Map<string, string | string[]> {
-  const values = new Map<string, string | string[]>();
+type Values = Map<string, string | string[]>;
+
+/** Reads a file whose keys and values `expandIn` expands. */
+function readFile(file: string, expandIn: (text: string, key?: string) => string): Values {
+  const values: Values = new Map();
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -44,14 +47,14 @@ function readFile(file: string, env: Environment): Map<string, string | string[]
   }
   if (text.length > maximumBytes) return values;
   for (const [key, value] of Object.entries(parse(text) as Record<string, unknown>)) {
-    const name = expand(key, env);
+    const name = expandIn(key);
     if (Array.isArray(value)) {
       values.set(
         name,
-        value.map((one) => expand(String(one), env)),
+        value.map((one) => expandIn(String(one), name)),
       );
     } else if (typeof value !== "object" || value === null) {
-      values.set(name, expand(String(value), env));
+      values.set(name, expandIn(String(value), name));
     }
   }
   return values;
@@ -69,28 +72,80 @@ function readEnvironment(env: Environment): Map<string, string> {
   return values;
 }
 
+const projectFile = ({ projectDirectory, platform }: NpmConfigurationSources) =>
+  projectDirectory === undefined
+    ? undefined
+    : (platform === "win32" ? win32 : posix).join(projectDirectory, ".npmrc");
+
+/** The files of the user and of the machine, and the environment. A project may move only the prefix, and with it the global file. */
+function readOwnSources(sources: Location, project: Values) {
+  const { env, platform = process.platform, home = findHome() } = sources;
+  const { join } = platform === "win32" ? win32 : posix;
+  const expandIn = (text: string) => expand(text, env);
+  const environment = readEnvironment(env);
+  const userFile =
+    pathOf(environment, "userconfig", home) ?? (home === undefined ? undefined : join(home, ".npmrc"));
+  const user: Values = userFile === undefined ? new Map() : readFile(userFile, expandIn);
+  const prefix =
+    pathOf(environment, "prefix", home) ?? pathOf(project, "prefix", home) ?? pathOf(user, "prefix", home);
+  const globalFile =
+    pathOf(environment, "globalconfig", home) ??
+    pathOf(user, "globalconfig", home) ??
+    join(prefix ?? defaultPrefix(sources), "etc", "npmrc");
+  return { environment, files: new Map([...readFile(globalFile, expandIn), ...user]) };
+}
+
 /**
  * Reads npm's configuration like npm, without running it: environment, the project's .npmrc, the user's, the global one,
  * in this order. Files that cannot be read count as empty.
  */
 export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfiguration {
-  const { projectDirectory, env, platform = process.platform, home = findHome() } = sources;
-  const { join } = platform === "win32" ? win32 : posix;
-  const fromEnvironment = readEnvironment(env);
-  const project =
-    projectDirectory === undefined ? new Map() : readFile(join(projectDirectory, ".npmrc"), env);
-  const userFile =
-    pathOf(fromEnvironment, "userconfig", home) ?? (home === undefined ? undefined : join(home, ".npmrc"));
-  const user = userFile === undefined ? new Map() : readFile(userFile, env);
-  const prefix =
-    pathOf(fromEnvironment, "prefix", home) ??
-    pathOf(project, "prefix", home) ??
-    pathOf(user, "prefix", home);
-  const globalFile =
-    pathOf(fromEnvironment, "globalconfig", home) ??
-    pathOf(user, "globalconfig", home) ??
-    join(prefix ?? defaultPrefix(sources), "etc", "npmrc");
-  return new Map([...readFile(globalFile, env), ...user, ...project, ...fromEnvironment]);
+  const file = projectFile(sources);
+  const project: Values =
+    file === undefined ? new Map() : readFile(file, (text) => expand(text, sources.env));
+  const { environment, files } = readOwnSources(sources, project);
+  return new Map([...files, ...project, ...environment]);
+}
+
+const isCredential = (key: string) => key.startsWith("//");
+
+/** The part of a registry's address that the keys of its credentials start with, which ends with a slash. */
+const credentialPrefix = (registry: string) => registry.replace(/^https?:(?=\/\/)/i, "").replace(/\/*$/, "/");
+const prefixOfKey = (key: string) => credentialPrefix(key.replace(/:[^:]*$/, ""));
+
+/**
+ * Like `readNpmConfiguration`, for projects that are not trusted: the project's .npmrc has credentials only for registries
+ * that the user's or the global file names, and its variables are expanded only in them. `withheld` has its other
+ * credentials as they are in the file.
+ */
+export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources): {
+  configuration: NpmConfiguration;
+  withheld: ReadonlyMap<string, string>;
+} {
+  const { environment, files } = readOwnSources(sources, new Map());
+  const named = [...files].flatMap(([key, value]) => {
+    if (isCredential(key)) return prefixOfKey(key);
+    return typeof value === "string" && /(?:^|:)registry$/.test(key) ? credentialPrefix(value) : [];
+  });
+  const isNamed = (key: string) => named.some((prefix) => key.startsWith(prefix));
+  const expandIn = (text: string, key = "") =>
+    isCredential(key) && isNamed(key) ? expand(text, sources.env) : text;
+  const file = projectFile(sources);
+  const project: Values = file === undefined ? new Map() : readFile(file, expandIn);
+  const withheld = new Map<string, string>();
+  for (const [key, value] of project) {
+    if (!isCredential(key) || isNamed(key)) continue;
+    project.delete(key);
+    withheld.set(key, String(value));
+  }
+  return { configuration: new Map([...files, ...project, ...environment]), withheld };
+}
+
+/** The lines of withheld credentials that npm would send to a registry. Values other than references are not shown. */
+export function withheldLines(withheld: ReadonlyMap<string, string>, registry: string): string[] {
+  const isFor = (key: string) => credentialPrefix(registry).startsWith(prefixOfKey(key));
+  const lines = [...withheld].filter(([key]) => isFor(key));
+  return lines.map(([key, value]) => `${key}=${/^\$\{[^${}]+\}$/.test(value) ? value : "…"}`);
 }
 
 /** The path value of a key, with a leading `~/` expanded. */

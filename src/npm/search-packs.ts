@@ -4,7 +4,7 @@ import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { readNpmConfiguration } from "../files/npm-configuration.ts";
+import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
 import { createRegistryClient, escapePackageName, type RegistryClient } from "./registry/registry-client.ts";
@@ -208,9 +208,18 @@ class Search {
   }
 }
 
-function describeFailures(client: RegistryClient, failures: ReadonlyMap<string, string>): Problem[] {
+function describeFailures(
+  client: RegistryClient,
+  failures: ReadonlyMap<string, string>,
+  withheld: ReadonlyMap<string, string>,
+): Problem[] {
   return [...failures].map(([address, reason]) =>
-    createProblem("RegistryUnavailable", { registry: client.show(address), reason, answered: true }),
+    createProblem("RegistryUnavailable", {
+      registry: client.show(address),
+      reason,
+      answered: true,
+      withheld: withheldLines(withheld, address),
+    }),
   );
 }
 
@@ -236,9 +245,11 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
     throw failure("InvalidArguments", { reason: "The search text must be a string" });
   const project = await readProject(cwd);
   const { directory } = project;
-  const client = createRegistryClient(
-    readNpmConfiguration({ projectDirectory: directory, env: process.env }),
-  );
+  const { configuration, withheld } = readUntrustedNpmConfiguration({
+    projectDirectory: directory,
+    env: process.env,
+  });
+  const client = createRegistryClient(configuration);
   const cache = openResponseCache();
   const mode = offline ? "offline" : refresh ? "refresh" : "normal";
   const reader = new RegistryReader({ client, cache, mode, limits: { ...defaultLimits, ...limits }, signal });
@@ -253,9 +264,16 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
   const failed = answers.filter((answer) => answer.failed !== undefined);
   const [first] = failed;
   if (first?.failed !== undefined && failed.length === answers.length)
-    throw failure("RegistryUnavailable", { registry: client.show(first.registry), reason: first.failed });
+    throw failure("RegistryUnavailable", {
+      registry: client.show(first.registry),
+      reason: first.failed,
+      withheld: withheldLines(withheld, first.registry),
+    });
   const failures = new Map(reader.failures);
   for (const { registry, failed: reason } of failed) if (reason !== undefined) failures.set(registry, reason);
+  for (const registry of client.registries)
+    if (withheldLines(withheld, registry).length > 0 && !failures.has(registry))
+      failures.set(registry, "was read without the credentials in the project's .npmrc");
   if (mode === "offline") for (const address of failures.keys()) failures.set(address, "was not contacted");
   if (mode !== "offline") cache.prune();
   const packs = answers.flatMap((answer) => answer.packs);
@@ -265,6 +283,6 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
     packs,
     total: packs.length,
     source,
-    problems: describeFailures(client, failures),
+    problems: describeFailures(client, failures, withheld),
   };
 }

@@ -18,15 +18,19 @@ export const remoteProblems = {
     reason: string;
     /** There is an answer anyway: from the cache, or incomplete. */
     answered?: boolean;
+    /** Lines of the project's .npmrc with credentials that were not sent, because no file of the user names the registry. */
+    withheld?: readonly string[];
   }>({
     title: "Registry is unavailable",
     severity: (_context, { answered }) => (answered ? "warning" : "error"),
     message: ({ registry, reason, answered }) =>
       `Registry ${quote(registry, 200)} ${printable(reason)}.${answered ? " Results may be outdated or incomplete." : ""}`,
-    hint: ({ answered }) =>
-      answered
-        ? "Try again later. Pass --refresh to ignore the cache."
-        : "Run `npm ping` to check whether npm can reach it with your configuration.",
+    hint: ({ answered, withheld = [] }) =>
+      withheld.length > 0
+        ? `If you trust this project with these credentials, add them to the .npmrc in your home folder: ${listOf(withheld.map(printable), "and")}`
+        : answered
+          ? "Try again later. Pass --refresh to ignore the cache."
+          : "Run `npm ping` to check whether npm can reach it with your configuration.",
   }),
   UnsupportedSpec: entry<{ spec: string; reason: string; isRemoval?: boolean }>({
     title: "Unsupported package specifier",

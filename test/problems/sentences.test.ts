@@ -359,6 +359,12 @@ const samples: Samples = {
   InvalidArguments: [{ reason: 'There is no option "--jsn"', hint: "Did you mean --json?" }],
   InternalError: [{ reason: "x is undefined" }],
   RegistryUnavailable: [
+    {
+      registry: "https://npm.acme.example/",
+      reason: "was read without the credentials in the project's .npmrc",
+      answered: true,
+      withheld: ["//npm.acme.example/:_authToken=${NPM_TOKEN}"],
+    },
     { registry: "https://registry.example", reason: "does not answer in time" },
     { registry: "https://registry.example", reason: "does not answer in time", answered: true },
   ],
