@@ -18,12 +18,12 @@ export interface ApprovalChange {
   /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
   name: string;
   owner: "pack" | "server";
-  /** The pack or the server with only this item; without an item, its version and integrity, or all of a removed entry. */
+  /** The pack or the server with only this item; without an item, its version, or all of a removed entry. */
   entry: EntryChange;
   /** What is recorded, of an approved item. */
   value?: LockedItem;
-  /** The installed package; absent for a server without one. */
-  package?: { version?: string; integrity: string | null };
+  /** The installed version; `null` if the package has none, absent for a server without a package. */
+  version?: string | null;
 }
 
 /** Sets an own property, also one called `__proto__`. */
@@ -83,12 +83,6 @@ function changeList(
   server[key] = list;
 }
 
-function setPackage({ version, integrity }: NonNullable<ApprovalChange["package"]>, entry: LockedPack): void {
-  if (version === undefined) delete entry.version;
-  else entry.version = version;
-  entry.integrity = integrity;
-}
-
 const keyOf = (kind: ItemChange["kind"]) => (kind === "needs" ? undefined : keyOfKind[kind]);
 
 /** Changes an item of a pack; `value`: `undefined` to remove it. */
@@ -121,11 +115,12 @@ function changePack(lock: LockFile, change: ApprovalChange): void {
   }
   const known = ownEntry(lock.packs, name);
   if (known === undefined && change.action === "prune") return;
-  const entry = known ?? { integrity: null, surface: "" };
+  const entry = known ?? { surface: "" };
   if (known === undefined) setKey(lock.packs, name, entry);
   // A refusal says nothing about the version.
   const isRecorded = change.action === "approve" || known === undefined;
-  if (isRecorded && change.package !== undefined) setPackage(change.package, entry);
+  if (isRecorded && typeof change.version === "string") entry.version = change.version;
+  else if (isRecorded) delete entry.version;
   if (item === undefined) return;
   changeItem(entry, item, change.action === "approve" ? change.value : undefined);
   setDenied(entry, denialOf(item, true), change.action === "deny");
@@ -151,9 +146,7 @@ function changeServer(lock: LockFile, change: ApprovalChange): void {
   }
   if (known === undefined) return;
   if (item === undefined) {
-    const { package: installed } = change;
-    if (installed !== undefined)
-      Object.assign(known, { version: installed.version ?? null, integrity: installed.integrity });
+    if (change.version !== undefined) Object.assign(known, { version: change.version });
     return;
   }
   changeList(known, item, change.action === "approve" ? change.value : undefined);

@@ -87,7 +87,6 @@ export class DenialPlanning extends Planning {
           name,
           change: "changed",
           version: { from: null, to: null },
-          integrity: "unknown",
           items: [item],
         };
         return [this.create("pack", entry, item)];

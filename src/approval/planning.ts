@@ -43,17 +43,12 @@ export class Planning {
     this.lock = lock;
   }
 
-  #installedPackage(owner: Owner, name: string): Pick<ApprovalChange, "package"> {
+  #installedVersion(owner: Owner, name: string): Pick<ApprovalChange, "version"> {
     const entry =
       owner === "pack" ? this.installation.packs.get(name)?.entry : this.installation.servers.get(name);
-    const { version, integrity } = entry ?? {};
-    if (owner === "server" && integrity === undefined) return {};
-    return {
-      package: {
-        ...(typeof version === "string" ? { version } : {}),
-        integrity: typeof integrity === "string" ? integrity : null,
-      },
-    };
+    // A server without a package has no version, not even an unknown one.
+    if (owner === "server" && entry?.version === undefined) return {};
+    return { version: typeof entry?.version === "string" ? entry.version : null };
   }
 
   /** What is recorded of an item. */
@@ -84,19 +79,15 @@ export class Planning {
       owner,
       entry: { ...entry, items: item === undefined ? [] : [item] },
       ...(value === undefined || action !== "approve" ? {} : { value }),
-      ...(isGone ? {} : this.#installedPackage(owner, entry.name)),
+      ...(isGone ? {} : this.#installedVersion(owner, entry.name)),
     };
   }
 
-  #isPackageOutdated(owner: Owner, name: string): boolean {
-    const { package: installed } = this.#installedPackage(owner, name);
+  #isVersionOutdated(owner: Owner, name: string): boolean {
+    const { version } = this.#installedVersion(owner, name);
     const locked = owner === "pack" ? ownEntry(this.lock.packs, name) : ownEntry(this.lock.servers, name);
     if (locked === undefined) return owner === "pack";
-    if (installed === undefined) return false;
-    return (
-      (locked.version ?? undefined) !== installed.version ||
-      (locked.integrity ?? null) !== installed.integrity
-    );
+    return version !== undefined && (locked.version ?? null) !== version;
   }
 
   /** The changes of one entry that are meant. */
@@ -114,7 +105,7 @@ export class Planning {
     const needs = deny || chosen.length === 0 ? [] : entry.items.filter(isNeeds);
     const items = new Set([...needs, ...chosen]);
     if (items.size > 0) return [...items].map((item) => this.create(owner, entry, item));
-    return isMeant && !deny && this.#isPackageOutdated(owner, entry.name)
+    return isMeant && !deny && this.#isVersionOutdated(owner, entry.name)
       ? [this.create(owner, entry, undefined)]
       : [];
   }

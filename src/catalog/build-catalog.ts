@@ -35,7 +35,7 @@ function indexItems(packs: readonly CatalogPack[]): FindItem {
 const describeProblem = ({ args: _, ...problem }: Problem) => problem;
 
 function describePack(pack: CatalogPack) {
-  const { found, page, location, enabled, integrity, repository, homepage, items, problems, lock } = pack;
+  const { found, page, location, enabled, repository, homepage, items, problems, lock } = pack;
   const { name, qualifiedName, version, description, origin, shadowed, needs } = found.pack;
   const describeItems = (key: KindKey) =>
     items
@@ -51,7 +51,8 @@ function describePack(pack: CatalogPack) {
       }));
   return {
     ...{ name, qualifiedName, version, description, page, location, origin, shadowed, enabled },
-    ...{ integrity: integrity ?? null, repository: repository ?? null, homepage: homepage ?? null },
+    repository: repository ?? null,
+    homepage: homepage ?? null,
     needs: needs ?? null,
     lock: lock?.state ?? null,
     ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], describeItems(keyOfKind[kind])])),

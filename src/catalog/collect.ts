@@ -14,7 +14,6 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { ownEntry } from "../lock/compare.ts";
-import { Installed } from "../lock/installed.ts";
 import { readLock } from "../lock/lock-file.ts";
 import type { LockFile } from "../lock/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -48,7 +47,6 @@ export interface CatalogPack {
   location: string;
   /** Whether a session uses the pack. */
   enabled: boolean;
-  integrity: string | undefined;
   /** https addresses. */
   repository: string | undefined;
   homepage: string | undefined;
@@ -207,8 +205,6 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   const config = await readConfig(port, { directory: project });
   const { lock, problems: lockProblems } = await readLockOf(project);
   const enabled = await decideEnabledPacksOfProject(found.packs, project);
-  const installed = new Installed(project);
-  installed.readPacks(enabled);
   const states = new LockStates(lock, config.lock);
   const relativize = createRelativizer(project);
 
@@ -231,9 +227,8 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   for (const [index, one] of found.packs.entries()) {
     const inspected = await loadDefinitions(port, one, load);
     if (!one.pack.shadowed) library.add(inspected);
-    const integrity = installed.integrityOf(one.pack);
     const { value } = one.manifest;
-    const packLock = states.describe(inspected, integrity);
+    const packLock = states.describe(inspected);
     const locked = ownEntry(lock?.packs, one.pack.name);
     const listed = findListed(
       inspected.items.filter(({ shape }) => shape === "subprocessServer"),
@@ -251,7 +246,6 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
       page: pages[index] ?? "",
       location: locations[index] ?? "",
       enabled: enabled[index]?.enabled === true,
-      integrity,
       repository: readRepository(value.repository),
       homepage: readHttps(value.homepage),
       items: inspected.items.map((item, at) => ({

@@ -46,7 +46,6 @@ export const packBadges = (pack: CatalogPack): Content =>
     ...countKinds([pack]).map(({ kind, count }) => badge(countOf(count, kind), "accent")),
     useBadge(pack),
     pack.lock !== undefined && lockBadge(pack.lock.state),
-    pack.lock?.isTampered === true && badge("Integrity differs", "error"),
     ...problemBadges(pack.problems),
   ]);
 

@@ -15,8 +15,6 @@ export interface PackLock {
   state: "approved" | "changed" | "notApproved" | "notLocked";
   /** The approved version. */
   version: string | undefined;
-  /** Whether the same version has other contents than the approved ones. */
-  isTampered: boolean;
   /** Whether what the pack needs differs from what was approved. */
   needsDiffer: boolean;
   items: ReadonlyMap<InspectedItem, ItemLock>;
@@ -36,11 +34,11 @@ export class LockStates {
   }
 
   /** The states of a pack and its items; `undefined` without a lock. */
-  describe(inspected: InspectedPack, integrity: string | undefined): PackLock | undefined {
+  describe(inspected: InspectedPack): PackLock | undefined {
     if (this.#lock === undefined) return undefined;
     const { pack, items } = inspected;
     const locked = ownEntry(this.#lock.packs, pack.name);
-    const entry = describePack(inspected, integrity);
+    const entry = describePack(inspected);
     const compared = comparePacks(pack.name, locked, entry);
     const denied = deniedIn(locked);
     const isCovered = this.#scope.hasPack(pack);
@@ -58,11 +56,8 @@ export class LockStates {
     };
     const states = new Map(items.map((item) => [item, stateOf(item)]));
     const needsDiffer = isCovered && locked !== undefined && changes.has("needs:needs");
-    const isTampered =
-      isCovered && compared.integrity === "changed" && compared.version.from === compared.version.to;
     const values = [...states.values()];
-    const differs =
-      needsDiffer || isTampered || values.some((state) => state === "changed" || state === "notApproved");
+    const differs = needsDiffer || values.some((state) => state === "changed" || state === "notApproved");
     return {
       state: !isCovered
         ? "notLocked"
@@ -72,7 +67,6 @@ export class LockStates {
             ? "changed"
             : "approved",
       version: locked?.version,
-      isTampered,
       needsDiffer,
       items: states,
     };

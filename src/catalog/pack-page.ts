@@ -251,9 +251,7 @@ function describeLock({ lock, found }: CatalogPack, hasLock: boolean): Content {
     lock.version !== undefined &&
     lock.version !== version &&
     html` (version <bdi>${lock.version}</bdi> was approved)`
-  }${lock.isTampered && ". The package has other contents than the approved one of this version"}${
-    lock.needsDiffer && ". What it needs has changed"
-  }`;
+  }${lock.needsDiffer && ". What it needs has changed"}`;
 }
 
 function formatContentsList(pack: CatalogPack, sections: readonly (readonly [string, string])[]): Html {
@@ -313,10 +311,6 @@ export function formatPackPage(
     ["npm package", code(name)],
     ["Version", version === null ? "None" : html`<bdi>${version.slice(0, 100)}</bdi>`],
     ["Comes from", html`${origins[origin]}, in ${code(pack.location)}`],
-    [
-      "Integrity",
-      pack.integrity === undefined ? "Not in the package manager's lockfile" : code(pack.integrity),
-    ],
     ["Lock", describeLock(pack, catalog.hasLock)],
     ["Repository", pack.repository !== undefined && linkTo(pack.repository)],
     ["Homepage", pack.homepage !== undefined && linkTo(pack.homepage)],

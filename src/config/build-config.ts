@@ -109,7 +109,7 @@ export function buildConfig(
     sensitiveMemory: [...(config.sensitiveMemory ?? [])],
     packs: readPacksConfig(checked, { reportMisspelled: false }).packs,
     lock: {
-      mode: config.lock?.mode,
+      frozen: config.lock?.frozen ?? false,
       workspace: config.lock?.workspace ?? false,
       unlocked: [...(config.lock?.unlocked ?? [])],
     },

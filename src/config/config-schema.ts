@@ -63,9 +63,8 @@ const packs = z.object({
 });
 
 const lock = z.object({
-  mode: z.enum(["surface", "code", "frozen"]).optional().meta({
-    description:
-      "What is compared with trailblaze.lock: surface (the default where there is a lock) compares what models see and what is launched, code also versions and integrities. frozen makes any difference an error.",
+  frozen: z.boolean().default(false).meta({
+    description: "Whether anything that differs from trailblaze.lock is an error, also that there is none.",
   }),
   workspace: z
     .boolean()

@@ -91,13 +91,10 @@ export interface SessionPacksPolicy extends PacksPolicy {
   callbacks: "all" | "declared";
 }
 
-/** What a lock's modes compare, and what a difference does. */
-export type LockMode = "surface" | "code" | "frozen";
-
 /** How a session uses trailblaze.lock. */
 export interface LockConfig {
-  /** `undefined` if the config does not say: `surface` where there is a lock. */
-  mode: LockMode | undefined;
+  /** Whether any difference is an error. */
+  frozen: boolean;
   /** Whether packs of the project and its workspace are locked too. */
   workspace: boolean;
   /** Patterns of packs, items and servers of the config that are used as they are. */

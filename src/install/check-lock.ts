@@ -1,7 +1,7 @@
 import { diffLock } from "../approval/diff-lock.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { lockFileOf, readLock } from "../lock/lock-file.ts";
-import { combineModes } from "../lock/lock-rules.ts";
+import { lockModeOf } from "../lock/open-gate.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { HealthCheck } from "./check-health.ts";
@@ -11,13 +11,14 @@ export async function checkLock(
   config: SessionConfig,
   options: SessionOptions,
 ): Promise<{ check: HealthCheck; problem?: Problem }> {
-  const rules = combineModes(config.lock.mode, options.lock);
+  const mode = lockModeOf(config, options.lock);
   const describe = (ok: boolean, summary: string): HealthCheck => ({ name: "lock", ok, summary });
-  if (rules === undefined) return { check: describe(true, "not used") };
+  if (mode === "off") return { check: describe(true, "not used") };
   const file = lockFileOf(config.project);
   try {
     if ((await readLock(config.project)) === undefined) {
-      if (!rules.isFrozen) return { check: describe(true, "none, so everything that is installed is used") };
+      if (mode !== "frozen")
+        return { check: describe(true, "none, so everything that is installed is used") };
       const problem = createProblem("LockMissing", { file }, { file });
       return { check: describe(false, problem.message), problem };
     }
@@ -31,7 +32,7 @@ export async function checkLock(
     const differing = [...packs, ...servers].filter(({ change }) => change !== "same");
     const names = differing.map(({ name }) => name).join(", ");
     const summary = `differs from what is installed: ${names}; run \`trailblaze diff\``;
-    return { check: describe(!rules.isFrozen, summary) };
+    return { check: describe(mode !== "frozen", summary) };
   } catch (error) {
     if (!(error instanceof TrailblazeError)) throw error;
     return { check: describe(false, error.message), problem: error.problem };

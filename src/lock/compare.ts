@@ -41,9 +41,9 @@ export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undef
 
 /** A server without what it lists, and without what says nothing about its launch. */
 export function launchOf(server: LockedServer): LockedItem {
-  const { lists: _, version: __, integrity: ___, denied: ____, ...others } = server;
+  const { lists: _, version: __, denied: ___, ...others } = server;
   if ("members" in server) return others;
-  const { prompts: _____, resources: ______, ...launch } = others;
+  const { prompts: ____, resources: _____, ...launch } = others;
   return launch;
 }
 
@@ -121,30 +121,16 @@ function compareServers(from: Servers | undefined, to: Servers | undefined): Ite
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
-const algorithmOf = (integrity: string) => /^[^-:]+/.exec(integrity)?.[0];
-
-/** Whether two integrities are of the same contents; `unknown` unless both are known and of one algorithm. */
-export function compareIntegrity(from: unknown, to: unknown): EntryChange["integrity"] {
-  if (typeof from !== "string" || typeof to !== "string" || algorithmOf(from) !== algorithmOf(to))
-    return "unknown";
-  return from === to ? "same" : "changed";
-}
-
-type Compared = Pick<LockedPack, "version" | "integrity">;
-
 function summarize(
   name: string,
-  from: (Compared & object) | undefined,
-  to: (Compared & object) | undefined,
+  from: LockedPack | LockedServer | undefined,
+  to: LockedPack | LockedServer | undefined,
   items: ItemChange[],
 ): EntryChange {
-  const integrity = compareIntegrity(from?.integrity, to?.integrity);
   const version = { from: textOrNull(from?.version), to: textOrNull(to?.version) };
-  // The contents of a published version do not change.
-  const isForged = integrity === "changed" && version.from === version.to && version.to !== null;
-  const isSame = items.length === 0 && !isForged;
-  const change = from === undefined ? "added" : to === undefined ? "removed" : isSame ? "same" : "changed";
-  return { name, change, version, integrity, items };
+  const change =
+    from === undefined ? "added" : to === undefined ? "removed" : items.length === 0 ? "same" : "changed";
+  return { name, change, version, items };
 }
 
 /** Compares the entry of a pack with the installed pack; `undefined` for an absent one. */
@@ -173,5 +159,5 @@ export function compareUserServers(
   to: LockedServer | undefined,
 ): EntryChange {
   const items = compareServers(from && { [name]: from }, to && { [name]: to });
-  return summarize(name, from as Compared | undefined, to as Compared | undefined, items);
+  return summarize(name, from, to, items);
 }

@@ -218,7 +218,7 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
   });
 }
 
-/** A resource without what is in its `file`, as a tool without its code: mode `code` compares the package. */
+/** A resource without what is in its `file`, as a tool without its code. */
 function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
   const { uri, uriTemplate, title, description, mimeType, annotations, _meta, text, file } = definition;
   return createItem({
@@ -262,7 +262,7 @@ export function describeItem(
 /** How a server of the config is launched or reached. Values of variables and headers are left out, as they may be secret. */
 export function describeUserServer(
   { command, package: name, bin, args, cwd, env, url, headers }: UserServer,
-  installed: { version: string | null; integrity: string | null } | undefined,
+  version: string | null | undefined,
 ): LockedServer {
   return {
     ...createItem({
@@ -271,7 +271,7 @@ export function describeUserServer(
       env: Object.keys(env).sort(),
       headers: Object.keys(headers).sort(),
     }),
-    ...(installed === undefined ? {} : { version: installed.version, integrity: installed.integrity }),
+    ...(version === undefined ? {} : { version }),
     lists: null,
   };
 }

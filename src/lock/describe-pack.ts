@@ -38,7 +38,6 @@ export function describeRecordable(
 /** Describes the items of a pack that have valid definitions. `isWanted` leaves out others. */
 export function describePack(
   inspected: InspectedPack,
-  integrity: string | undefined,
   isWanted: (item: InspectedItem) => boolean = () => true,
 ): LockedPack {
   const items = new Map<string, [string, LockedItem][]>();
@@ -53,7 +52,6 @@ export function describePack(
   const byKind = [...items].map(([key, entries]) => [key, Object.fromEntries(entries)] as const);
   const entry: LockedPack = {
     ...(version === null ? {} : { version }),
-    integrity: integrity ?? null,
     surface: "",
     ...(needs === undefined ? {} : { needs }),
     ...Object.fromEntries(byKind),

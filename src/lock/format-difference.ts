@@ -64,18 +64,15 @@ function formatVersion({ version: { from, to }, change }: EntryChange): string {
 
 /** One pack, or one server of the config; empty if not even its version differs. */
 function formatEntry(entry: EntryChange, what: "pack" | "server"): string[] {
-  const { name, change, version, integrity } = entry;
-  const isSameVersion = version.from === version.to;
-  if (change === "same" && isSameVersion) return [];
+  const { name, change, version } = entry;
+  if (change === "same" && version.from === version.to) return [];
   const title = [what, formatLine(name), formatVersion(entry)].filter((word) => word !== "").join(" ");
   const summary = change === "same" ? "same definitions in another version" : changes[change];
-  const isForged = integrity === "changed" && isSameVersion && version.to !== null;
-  const forged = isForged ? ["Check: the same version has other contents than those that were approved"] : [];
   const items = entry.items.filter((item) => item.change !== "same");
   // The launch of a server of the config is an item of its own name.
   const own = items.filter((item) => what === "server" && item.kind === "server");
   const others = items.filter((item) => !own.includes(item));
-  const lines = [...forged, ...own.flatMap(formatBody), ...others.flatMap(formatItem)];
+  const lines = [...own.flatMap(formatBody), ...others.flatMap(formatItem)];
   return [`${title}: ${summary}`, ...indent(lines, "  ")];
 }
 

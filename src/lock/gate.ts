@@ -26,14 +26,12 @@ export interface ListVerdict {
   refusal?: Problem;
 }
 
-/** What a session asks before it uses anything that is installed. Its order: prepare, checks, finish; lists at any time. */
+/** What a session asks before it uses anything that is installed. Its order: checks, finish; lists at any time. */
 export interface Gate {
   /** Whether everything but lists is checked before anything starts. */
   readonly isFrozen: boolean;
   /** Whether the tools of a server are registered in the order of their names. */
   readonly sortsTools: boolean;
-  /** Notes what is installed, before packs are checked. */
-  prepare(found: FoundPacks): void;
   /** Whether a server of the config may start. */
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };
   /** The same pack, with the items that may not be used as unusable ones. */

@@ -22,7 +22,7 @@ export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, serv
 
 /** An entry without what models do not see. */
 function surfaceOf(pack: LockedPack): Json {
-  const { version: _, integrity: __, surface: ___, denied: ____, ...seen } = pack;
+  const { version: _, surface: __, denied: ___, ...seen } = pack;
   return seen as Json;
 }
 
@@ -84,8 +84,6 @@ function* findFaults(value: unknown): Generator<string> {
 const describeVersion = (version: unknown) =>
   typeof version === "number" ? String(version) : version === undefined ? "missing" : describeType(version);
 
-const isTextOrAbsent = (value: unknown) => value === undefined || value === null || typeof value === "string";
-
 const isRecordOfRecords = (value: unknown): boolean =>
   value === undefined || (isRecord(value) && Object.values(value).every(isRecord));
 
@@ -108,9 +106,8 @@ function explainDenied(entry: unknown): string | undefined {
 /** What is wrong with the entry of a pack. */
 function explainPack(entry: unknown): string | undefined {
   if (!isRecord(entry)) return "is not an object";
-  const { version, integrity, surface, needs, servers } = entry;
-  if (!isTextOrAbsent(version) || !isTextOrAbsent(integrity))
-    return "has an invalid `version` or `integrity`";
+  const { version, surface, needs, servers } = entry;
+  if (version !== undefined && typeof version !== "string") return "has an invalid `version`";
   if (needs !== undefined && !isRecord(needs)) return "has invalid `needs`";
   for (const key of ["tools", "prompts", "toolsets", "resources"]) {
     if (!isRecordOfRecords(entry[key])) return `has invalid \`${key}\``;

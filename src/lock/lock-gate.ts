@@ -18,13 +18,12 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { checkOtherLists } from "./check-other-lists.ts";
-import { compareIntegrity, findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
+import { findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
 import { describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
-import { Installed } from "./installed.ts";
+import { readInstalledVersion } from "./installed.ts";
 import { createListPolicy } from "./list-policy.ts";
-import type { LockRules } from "./lock-rules.ts";
 import { narrowItem } from "./narrow-item.ts";
 import { readApproved } from "./read-approved.ts";
 import { listedBy } from "./server-entries.ts";
@@ -33,24 +32,19 @@ import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {
   readonly #lock: LockFile;
-  readonly #rules: LockRules;
   readonly #config: SessionConfig;
-  readonly #installed: Installed;
+  /** Whether any difference is an error. */
+  readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
-  /** The packs and servers of the config whose packages are not those that were approved, by `pack NAME` or `config LABEL`. */
-  readonly #rebuilt = new Set<string>();
+  /** The packs and servers of the config whose packages have another version than was approved, by `pack NAME` or `config LABEL`. */
+  readonly #updated = new Set<string>();
   readonly #lists = new WeakMap<ServerLists, ListVerdict>();
 
-  constructor(lock: LockFile, rules: LockRules, config: SessionConfig) {
+  constructor(lock: LockFile, config: SessionConfig, { isFrozen }: { isFrozen: boolean }) {
     this.#lock = lock;
-    this.#rules = rules;
     this.#config = config;
-    this.#installed = new Installed(config.project);
-  }
-
-  get isFrozen(): boolean {
-    return this.#rules.isFrozen;
+    this.isFrozen = isFrozen;
   }
 
   readonly sortsTools = true;
@@ -80,16 +74,12 @@ export class LockGate implements Gate {
     return createProblem("LockOutdated", { name, reason }, place);
   }
 
-  prepare({ packs }: FoundPacks): void {
-    this.#installed.readPacks(packs.map(({ pack }) => pack));
-  }
-
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const { name, path } = server;
     const place = { path };
     if (this.#isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
     const locked = ownEntry(this.#lock.servers, name);
-    const now = describeUserServer(server, this.#installed.findPackage(server.package));
+    const now = describeUserServer(server, readInstalledVersion(this.#config.project, server));
     const refuse = (state: NotApproved["state"], differences: string[]) => {
       const refusal = this.#refuse({ name, state, differences, entry: name }, place);
       return { refusal, problems: [refusal] };
@@ -101,42 +91,17 @@ export class LockGate implements Gate {
     }
     const changes = findFieldChanges(startOf(locked), startOf(now));
     if (changes.length > 0) return refuse("changed", formatPaths(changes));
-    const { version, integrity } = locked;
-    const installed = { version: now.version, integrity: now.integrity };
-    const compared = this.#comparePackage(name, { version, integrity }, installed, place);
-    if (compared.refusal !== undefined) return { refusal: compared.refusal, problems: [compared.refusal] };
     if (locked.lists == null) this.#differences.add(name);
-    return compared;
+    return { problems: this.#compareVersions(name, locked.version, now.version, place) };
   }
 
-  /** Compares version and integrity of a pack, or of the package of a server. */
-  #comparePackage(
-    name: string,
-    locked: { version?: unknown; integrity?: unknown },
-    now: { version?: unknown; integrity?: unknown },
-    place: ProblemPlace,
-  ): { refusal?: Problem; problems: Problem[] } {
-    const integrity = compareIntegrity(locked.integrity, now.integrity);
-    if (integrity === "changed") this.#rebuilt.add(`${place.pack === undefined ? "config" : "pack"} ${name}`);
-    const isSameVersion = locked.version === now.version;
-    const { version } = now;
-    if (isSameVersion && integrity === "changed" && typeof version === "string") {
-      this.#differences.add(name);
-      const args = { name, version, locked: String(locked.integrity), installed: String(now.integrity) };
-      return { refusal: createProblem("IntegrityMismatch", args, place), problems: [] };
-    }
-    const isPackaged = typeof version === "string" || typeof locked.version === "string";
-    if (this.#rules.compares === "code" && isPackaged && !(isSameVersion && integrity === "same")) {
-      const differences = isSameVersion ? ["integrity"] : ["version"];
-      return {
-        refusal: this.#refuse({ name, state: "changed", differences, entry: name }, place),
-        problems: [],
-      };
-    }
-    if (isSameVersion || typeof version !== "string") return { problems: [] };
-    const was = typeof locked.version === "string" ? `version ${locked.version}` : "another version";
+  /** Compares the versions of a pack, or of the package of a server. Another version alone is no difference. */
+  #compareVersions(name: string, locked: unknown, version: unknown, place: ProblemPlace): Problem[] {
+    if (locked === version || typeof version !== "string") return [];
+    this.#updated.add(`${place.pack === undefined ? "config" : "pack"} ${name}`);
+    const was = typeof locked === "string" ? `version ${locked}` : "another version";
     const reason = `was approved as ${was}; ${version} is installed`;
-    return { problems: [this.#noteOutdated(name, reason, place, false)] };
+    return [this.#noteOutdated(name, reason, place, false)];
   }
 
   /** Why nothing of a pack is used, or nothing that runs code. */
@@ -153,14 +118,7 @@ export class LockGate implements Gate {
         problems: [],
       };
     }
-    const integrity = this.#installed.integrityOf(pack) ?? null;
-    const { refusal, problems } = this.#comparePackage(
-      qualifiedName,
-      locked,
-      { version: pack.version ?? undefined, integrity },
-      place,
-    );
-    if (refusal !== undefined) return { all: refusal, problems: [] };
+    const problems = this.#compareVersions(qualifiedName, locked.version, pack.version ?? undefined, place);
     const changes = findFieldChanges(locked.needs, describeNeeds(inspected), ["needs"]);
     if (changes.length === 0) return { problems };
     const args = { name: qualifiedName, state: "changed", differences: formatPaths(changes), entry } as const;
@@ -275,14 +233,14 @@ export class LockGate implements Gate {
 
   /** Throws `LockMismatch` if the lock is frozen and anything differs so far. */
   refuseDifferences(): void {
-    if (!this.#rules.isFrozen || this.#differences.size === 0) return;
+    if (!this.isFrozen || this.#differences.size === 0) return;
     throw failure("LockMismatch", { names: [...this.#differences].sort() });
   }
 
   findApproved(plan: ServerPlan): ListedServer | undefined {
     const server = this.#findServer(plan);
     const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
-    if (server === undefined || this.#rebuilt.has(owner)) return undefined;
+    if (server === undefined || this.#updated.has(owner)) return undefined;
     return readApproved(server, plan, this.#config.lock.unlocked);
   }
 

@@ -1,7 +1,13 @@
-import type { LockMode, SessionConfig } from "../config/session-config.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
 import type { LockGate } from "./lock-gate.ts";
-import { combineModes } from "./lock-rules.ts";
+
+/** How a session uses trailblaze.lock. With `surface`, it leaves out what differs; with `frozen`, that is an error; `off` ignores it. */
+export type LockMode = "surface" | "frozen" | "off";
+
+/** The mode of a session: an option replaces what the config says. */
+export const lockModeOf = ({ lock }: SessionConfig, option: LockMode | undefined): LockMode =>
+  option ?? (lock.frozen ? "frozen" : "surface");
 
 /**
  * Reads the project's lock for a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
@@ -9,17 +15,17 @@ import { combineModes } from "./lock-rules.ts";
  */
 export async function openLockGate(
   config: SessionConfig,
-  option: LockMode | "off" | undefined,
+  option: LockMode | undefined,
 ): Promise<LockGate | undefined> {
-  const rules = combineModes(config.lock.mode, option);
-  if (rules === undefined) return undefined;
+  const mode = lockModeOf(config, option);
+  if (mode === "off") return undefined;
   const { readLock, lockFileOf } = await import("./lock-file.ts");
   const lock = await readLock(config.project);
   if (lock === undefined) {
-    if (!rules.isFrozen) return undefined;
+    if (mode !== "frozen") return undefined;
     const file = lockFileOf(config.project);
     throw failure("LockMissing", { file }, { file });
   }
   const gate = await import("./lock-gate.ts");
-  return new gate.LockGate(lock, rules, config);
+  return new gate.LockGate(lock, config, { isFrozen: mode === "frozen" });
 }

@@ -19,7 +19,7 @@ import {
 } from "./describe-items.ts";
 import { describePack } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
-import { Installed } from "./installed.ts";
+import { readInstalledVersion } from "./installed.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
 
 /** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
@@ -80,7 +80,7 @@ export class RecordingGate implements Gate {
   readonly problems: Problem[] = [];
   found: FoundPacks | undefined;
   readonly #mayStart: (place: ServerPlace, launch: LockedServer) => boolean;
-  readonly #installed: Installed;
+  readonly #project: string;
   readonly #refusal = createProblem("NotApproved", {
     name: refusedName,
     state: "new",
@@ -94,7 +94,7 @@ export class RecordingGate implements Gate {
   ) {
     this.scope = new LockScope(config.lock);
     this.#mayStart = mayStart;
-    this.#installed = new Installed(config.project);
+    this.#project = config.project;
   }
 
   #noteUnrecordable(name: string, entry: string, place: ProblemPlace): void {
@@ -102,16 +102,10 @@ export class RecordingGate implements Gate {
     this.problems.push(createProblem("NotApproved", args, place));
   }
 
-  prepare(found: FoundPacks): void {
-    this.found = found;
-    this.#installed.readPacks(found.packs.map(({ pack }) => pack));
-    this.problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
-  }
-
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const refused = { refusal: this.#refusal, problems: [] };
     if (this.scope.isUnlocked(server.name)) return refused;
-    const entry = describeUserServer(server, this.#installed.findPackage(server.package));
+    const entry = describeUserServer(server, readInstalledVersion(this.#project, server));
     this.servers.set(server.name, entry);
     this.prefixes.set(server.name, server.choices.prefix ?? "");
     return this.#mayStart({ pack: undefined, server: server.name }, entry) ? { problems: [] } : refused;
@@ -141,7 +135,7 @@ export class RecordingGate implements Gate {
   #record({ inspected }: CheckedPack): void {
     const { pack, items } = inspected;
     const isWanted = ({ qualifiedName }: InspectedItem) => !this.scope.isUnlocked(qualifiedName);
-    const entry = describePack(inspected, this.#installed.integrityOf(pack), isWanted);
+    const entry = describePack(inspected, isWanted);
     const isKnown = (key: (typeof keyOfKind)[keyof typeof keyOfKind], name: string) =>
       ownEntry<LockedItem>(entry[key], name) !== undefined;
     const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => ({ kind, name })));
@@ -159,7 +153,9 @@ export class RecordingGate implements Gate {
     }
   }
 
-  finish(): Problem[] {
+  finish(found: FoundPacks): Problem[] {
+    this.found = found;
+    this.problems.unshift(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
     return [];
   }
 

@@ -7,8 +7,6 @@ export type LockedItem = { [key: string]: Json };
 /** An entry of the lock for a pack. Names are the pack's; absent keys mean none. */
 export interface LockedPack {
   version?: string;
-  /** `null` if the package manager's lockfile has none. */
-  integrity?: string | null;
   /** `sha256-` and the base64 of the hash of the entry's canonical form, without what is not seen by models. */
   surface: string;
   needs?: LockedItem;
@@ -70,8 +68,6 @@ export interface EntryChange {
   /** `same` if at most the version differs. */
   change: "added" | "removed" | "changed" | "same";
   version: { from: string | null; to: string | null };
-  /** `unknown` unless the lock and the package manager's lockfile both have one of the same algorithm. */
-  integrity: "same" | "changed" | "unknown";
   /** Without those that are the same. */
   items: ItemChange[];
 }

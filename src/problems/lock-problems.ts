@@ -73,14 +73,6 @@ export const lockProblems = {
     severity: "info",
     message: ({ name }) => `${quote(name, 200)} is used as installed, because \`lock.unlocked\` names it.`,
   }),
-  IntegrityMismatch: entry<{ name: string; version: string; locked: string; installed: string }>({
-    title: "Package differs from the approved one of the same version",
-    severity: "error",
-    message: ({ name, version }) =>
-      `${quote(name, 200)} ${printable(version)} is not the package that was approved: its version is the same, but its integrity differs.`,
-    hint: ({ name }) =>
-      `Find out why the contents of a published version changed. \`trailblaze approve ${quoteForShell(printable(name))}\` accepts them.`,
-  }),
   LockMismatch: entry<{
     /** What differs: packs, servers and items. */
     names: readonly string[];

@@ -92,7 +92,6 @@ class ServerFinder {
     this.#sources = sources;
     this.#found = found;
     this.#packs = found.packs.map(({ pack }) => pack);
-    sources.approval?.prepare(found);
     this.#library = new DefinitionLibrary(
       ports.port,
       found.packs,

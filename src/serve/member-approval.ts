@@ -1,6 +1,5 @@
 import type { UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
 import { withoutRange } from "../extension-schema/references.ts";
 import type { ServerMember, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -16,10 +15,6 @@ export class MemberApproval {
   constructor(gate: LockGate, report: (problem: Problem) => void) {
     this.#gate = gate;
     this.#report = report;
-  }
-
-  prepare(found: FoundPacks): void {
-    this.#gate.prepare(found);
   }
 
   /** Throws for a server of the config that may not start. */

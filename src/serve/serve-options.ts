@@ -49,7 +49,7 @@ export interface ServeOptions {
   onInstall?: (command: string) => void;
   /** Also offers tools that need a session, and those that are not for models. Only for a server. */
   allTools?: boolean;
-  /** How trailblaze.lock is used, as in `SessionOptions`. Default: as the config's `lock.mode` says. */
+  /** How trailblaze.lock is used, as in `SessionOptions`. Default: as the config's `lock.frozen` says. */
   lock?: SessionOptions["lock"];
   /** Options of the session, which is served if no server is named. */
   session?: ServedSessionOptions;

@@ -17,7 +17,6 @@ export function reasonOf(problem: Problem | undefined): SkipReason {
   switch (problem?.code) {
     case "NotApproved":
       return problem.args.state === "denied" ? "Denied" : "NotApproved";
-    case "IntegrityMismatch":
     case "LockOutdated":
     case "UnsupportedLayout":
       return problem.code;

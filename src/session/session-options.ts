@@ -1,13 +1,8 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
-import type {
-  BuiltInDefinition,
-  Device,
-  LockMode,
-  ServerStart,
-  SessionConfig,
-} from "../config/session-config.ts";
+import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
+import type { LockMode } from "../lock/open-gate.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";
@@ -54,10 +49,10 @@ export interface SessionOptions {
   /** Definitions of the host's own tools, in addition to the config's; handlers may be functions. */
   builtIns?: readonly BuiltInDefinition[];
   /**
-   * How trailblaze.lock is used: `surface` compares what models see and what is launched, `code` also versions and
-   * integrities, `frozen` makes any difference an error, `off` ignores it. Default: as the config's `lock.mode` says.
+   * How trailblaze.lock is used: `surface` leaves out what models would see or what would be launched without
+   * approval, `frozen` makes any difference an error, `off` ignores it. Default: as the config's `lock.frozen` says.
    */
-  lock?: LockMode | "off";
+  lock?: LockMode;
   /**
    * When servers start: `eager` when the session opens, `lazy` at the first call that needs them, if trailblaze.lock has their
    * lists. The `start` of a server itself takes precedence. Default: the config's `serversStart`, otherwise `eager`.

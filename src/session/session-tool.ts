@@ -54,9 +54,7 @@ export type SkipReason =
   /** trailblaze.lock does not approve it. */
   | "NotApproved"
   /** trailblaze.lock approves it, but it is no longer there. */
-  | "LockOutdated"
-  /** Its package differs from the approved one of the same version. */
-  | "IntegrityMismatch";
+  | "LockOutdated";
 
 /** A tool, or a server with its tools, that the session excludes. */
 export interface SkippedTool {

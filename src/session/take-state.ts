@@ -125,7 +125,6 @@ export class StateSources {
         return loadDefinitions(port, pack.found, { only, createEvaluator: () => createEvaluator({}) });
       }),
     );
-    gate?.prepare(found);
     const packs: CheckedPack[] = [];
     const installed: CheckedPack[] = [];
     for (const inspected of selection.selected) {

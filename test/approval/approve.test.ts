@@ -69,7 +69,7 @@ test("approving one item leaves the rest, and says how much that is", async () =
   expect(result).toMatchObject({ changed: true, approved: ["acme/jira/createIssue"], left: 3 });
   expect(starts(cwd)).toBe(0);
   expect(readLocked(cwd)).toMatchObject({
-    packs: { "@acme/jira": { version: "1.0.0", integrity: null, tools: { createIssue: {} } } },
+    packs: { "@acme/jira": { version: "1.0.0", tools: { createIssue: {} } } },
     servers: {},
   });
   expect(Object.keys(readLocked(cwd).packs["@acme/jira"].tools)).toEqual(["createIssue"]);
@@ -211,12 +211,7 @@ test("what is gone leaves the lock only with --prune", async () => {
   expect(await isInSync(cwd)).toBe(true);
   expect(readLocked(cwd)).toMatchObject({ servers: {} });
   expect(Object.keys(readLocked(cwd).packs)).toEqual(["@acme/jira"]);
-  expect(Object.keys(readLocked(cwd).packs["@acme/jira"])).toEqual([
-    "integrity",
-    "surface",
-    "tools",
-    "version",
-  ]);
+  expect(Object.keys(readLocked(cwd).packs["@acme/jira"])).toEqual(["surface", "tools", "version"]);
 });
 
 test("another version is recorded, although it is no difference", async () => {

@@ -97,15 +97,6 @@ describe("the pages of a catalog", () => {
     expect(await pageOf(6)).toContain("The table is not complete");
   });
 
-  test("the integrity is that of the package manager's lockfile", async () => {
-    const integrity = `sha512-${"A".repeat(86)}==`;
-    const packages = { "node_modules/@acme/desk": { version: "1.0.0", integrity } };
-    const lockfile = JSON.stringify({ lockfileVersion: 3, packages }, null, 2);
-    const { page, json } = await build(makeProject(tool(), { "package-lock.json": lockfile }));
-    expect(page).toContain(integrity);
-    expect(json.packs[0].integrity).toBe(integrity);
-  });
-
   test("items have the state that trailblaze.lock gives them", async () => {
     const lock = (description: string, denied: string[] = []) => ({
       "trailblaze.lock": formatLock({
@@ -113,7 +104,6 @@ describe("the pages of a catalog", () => {
         packs: {
           "@acme/desk": {
             version: "1.0.0",
-            integrity: null,
             surface: "",
             ...(denied.length > 0 ? { denied } : {}),
             tools: {

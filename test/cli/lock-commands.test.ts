@@ -76,7 +76,6 @@ test("diff exits with 0, 1 and 2", async () => {
         name: "@acme/jira",
         change: "changed",
         version: { from: "1.0.0", to: "1.0.0" },
-        integrity: "unknown",
         items: [
           {
             kind: "tool",

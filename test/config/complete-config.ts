@@ -13,7 +13,7 @@ export const completeConfig = {
     autoInstall: ["acme/*"],
     callbacks: "declared",
   },
-  lock: { mode: "code", workspace: true, unlocked: ["acme/weather", "*/*/today"] },
+  lock: { frozen: true, workspace: true, unlocked: ["acme/weather", "*/*/today"] },
   options: { "@acme/jira/createIssue": { maxResults: 10 }, myapp_login: { retries: null } },
   toolsets: { auth: ["myapp_login", "acme/jira/createIssue", "@acme/jira@^1.2/getIssue"] },
   servers: {

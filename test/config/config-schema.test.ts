@@ -53,7 +53,7 @@ describe("the exported schema of the config", () => {
       ...Object.fromEntries(Object.keys(schema.properties).map((key) => [key, null])),
       device: { platform: null, widthPixels: null },
       packs: { allow: null, onError: null, memory: null },
-      lock: { mode: null, unlocked: null },
+      lock: { frozen: null, unlocked: null },
       callback: { enabled: null },
       servers: { a: { tools: [], transport: null } },
       trailblazeSubprocessToolsets: [{ name: "a", command: "b", args: null, cwd: null, env: null }],

@@ -21,7 +21,7 @@ const defaults = {
   memory: new Map(),
   sensitiveMemory: [],
   packs: packsByDefault,
-  lock: { mode: undefined, workspace: false, unlocked: [] },
+  lock: { frozen: false, workspace: false, unlocked: [] },
   options: new Map(),
   toolsets: new Map(),
   servers: [],
@@ -60,7 +60,7 @@ describe("a config without values equals the contract's defaults", () => {
     ["trailblaze.config.yaml", nulls],
     [
       "trailblaze.config.yaml",
-      "packs: { allow: , memory: }\nlock: { mode: , unlocked: }\ncallback: { maxDepth: }\ntimeouts: {}\n",
+      "packs: { allow: , memory: }\nlock: { frozen: , unlocked: }\ncallback: { maxDepth: }\ntimeouts: {}\n",
     ],
     ["trailblaze.config.json", "{}"],
     ["trailblaze.config.json", '\uFEFF{ "$schema": "node_modules/trailblaze/schema/config.schema.json" }'],

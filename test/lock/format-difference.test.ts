@@ -40,9 +40,8 @@ describe("the summary of a difference", () => {
     expect(shown).toContain('      advertised name: "jira_createIssue" → "jira_create"');
   });
 
-  test("new, removed, bumped and forged packs are told apart, and equal ones are not shown", () => {
+  test("new, removed and updated packs are told apart, and equal ones are not shown", () => {
     const one = tool({ description: ["Text."] });
-    const integrity = (text: string) => pack({ integrity: `sha512-${text}` });
     expect(linesOf(undefined, one)[0]).toBe("pack @acme/jira 1.2.0: new");
     expect(linesOf(one, undefined)).toEqual([
       "pack @acme/jira 1.2.0: removed",
@@ -51,7 +50,6 @@ describe("the summary of a difference", () => {
     expect(linesOf(one, { ...one, version: "2.0.0" })).toEqual([
       "pack @acme/jira 1.2.0 → 2.0.0: same definitions in another version",
     ]);
-    expect(linesOf(integrity("a"), integrity("b"))[1]).toContain("the same version has other contents");
     expect(linesOf(one, { ...one })).toEqual([""]);
     const [a, b] = [comparePacks("a", undefined, one), comparePacks("b", undefined, one)];
     expect(format(a, b)).toContain("\n\npack b");

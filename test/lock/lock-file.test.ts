@@ -5,7 +5,7 @@ import type { Json, LockedPack, LockFile } from "../../src/lock/types.ts";
 import { makeTree } from "../support/packs.ts";
 
 const packWith = (inputSchema: Json): LockedPack => {
-  const pack: LockedPack = { integrity: null, surface: "", tools: { tool: { inputSchema } } };
+  const pack: LockedPack = { surface: "", tools: { tool: { inputSchema } } };
   return { ...pack, surface: hashSurface(pack) };
 };
 const lockWith = (inputSchema: Json): LockFile => ({

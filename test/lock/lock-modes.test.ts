@@ -40,7 +40,7 @@ const refuse = (project: string, options: SessionOptions = {}) =>
     (error: unknown) => error,
   );
 
-describe("versions and integrities", () => {
+describe("versions", () => {
   test("another version with the same surface is taken, and the lock is outdated", async () => {
     const project = await makeLocked();
     setVersion(project, "1.2.1");
@@ -49,67 +49,6 @@ describe("versions and integrities", () => {
     expect(session.problems).toMatchObject([
       { code: "LockOutdated", severity: "info", pack: "@acme/jira", args: { name: "acme/jira" } },
     ]);
-  });
-
-  test("in mode code, another version is not approved", async () => {
-    const project = await makeLocked();
-    setVersion(project, "1.2.1");
-    const session = await openLocked(project, { lock: "code" });
-    expect(namesOf(session.tools)).toEqual(["status"]);
-    expect(session.problems.map(({ args }) => args)).toContainEqual(
-      expect.objectContaining({ name: "acme/jira", differences: ["version"] }),
-    );
-  });
-
-  test("in mode code, a pack without a known integrity is not approved", async () => {
-    const project = await makeLocked();
-    setLock(project, { mode: "code" });
-    const session = await openLocked(project);
-    expect(namesOf(session.tools)).toEqual(["status"]);
-    expect(session.problems.map(({ args }) => args)).toContainEqual(
-      expect.objectContaining({ name: "acme/jira", differences: ["integrity"] }),
-    );
-  });
-
-  const writePackageLock = (project: string, integrity: string) =>
-    writeFileSync(
-      join(project, "package-lock.json"),
-      JSON.stringify(
-        {
-          name: "app",
-          lockfileVersion: 3,
-          packages: { "": {}, "node_modules/@acme/jira": { version: "1.2.0", integrity } },
-        },
-        null,
-        2,
-      ),
-    );
-
-  test("the same version with another integrity is an error, and nothing of the pack is used", async () => {
-    const project = await makeLocked();
-    await editLock(project, (lock) => {
-      jiraOf(lock).integrity = "sha512-AAAA";
-    });
-    writePackageLock(project, "sha512-BBBB");
-    const session = await openLocked(project);
-    expect(namesOf(session.tools)).toEqual(["status"]);
-    const [problem] = session.problems.filter(({ code }) => code === "IntegrityMismatch");
-    expect(problem).toMatchObject({ severity: "error", pack: "@acme/jira", args: { version: "1.2.0" } });
-    expect(new Set(session.skipped.map(({ reason }) => reason))).toEqual(new Set(["IntegrityMismatch"]));
-    expect(isStarted(project)).toEqual(["mine/started.txt"]);
-    await expect(session.callTool("jira_getIssue")).rejects.toMatchObject({ code: "IntegrityMismatch" });
-  });
-
-  test("an integrity that is the same, or of another algorithm, is no difference", async () => {
-    for (const integrity of ["sha512-BBBB", "sha1-CCCC"]) {
-      const project = await makeLocked();
-      await editLock(project, (lock) => {
-        jiraOf(lock).integrity = integrity;
-      });
-      writePackageLock(project, "sha512-BBBB");
-      const session = await openLocked(project);
-      expect(session.problems).toEqual([]);
-    }
   });
 });
 
@@ -169,7 +108,7 @@ describe("a frozen lock", () => {
 
   test("a list that differs ends the session that was opening, and its servers", async () => {
     const project = await makeLocked();
-    setLock(project, { mode: "frozen" });
+    setLock(project, { frozen: true });
     editJson(project, inPack("list.json"), () => ({
       instructions: "Use SQL.",
       tools: [query, { ...count, description: "Other." }],
@@ -180,11 +119,11 @@ describe("a frozen lock", () => {
     });
   });
 
-  test("a frozen lock that does not exist is LockMissing, and other modes need none", async () => {
+  test("a frozen lock that does not exist is LockMissing, and others need none", async () => {
     const project = await makeLocked();
     rmSync(lockFileOf(project));
     expect(await refuse(project, { lock: "frozen" })).toMatchObject({ code: "LockMissing" });
-    expect(await refuse(project, { lock: "code" })).toBe("opened");
+    expect(await refuse(project, { lock: "surface" })).toBe("opened");
   });
 });
 
@@ -234,7 +173,7 @@ describe("what is not locked", () => {
 
   test("an option turns the lock off", async () => {
     const project = await makeLocked();
-    setLock(project, { mode: "frozen" });
+    setLock(project, { frozen: true });
     setVersion(project, "9.9.9");
     writeFileSync(lockFileOf(project), "<<<<<<< ours");
     const session = await openLocked(project, { lock: "off" });

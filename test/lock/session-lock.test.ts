@@ -38,7 +38,7 @@ describe("a session with a lock that approves everything", () => {
   test("without a lock, a session compares nothing", async () => {
     const project = await makeLocked();
     rmSync(lockFileOf(project));
-    editJson(project, "trailblaze.config.json", (config: Values) => ({ ...config, lock: { mode: "code" } }));
+    editJson(project, "trailblaze.config.json", (config: Values) => ({ ...config, lock: { frozen: false } }));
     const session = await openLocked(project);
     expect(session.problems).toEqual([]);
     expect(namesOf(session.tools).sort()).toEqual(lockedTools.toSorted());

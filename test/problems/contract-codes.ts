@@ -157,7 +157,6 @@ export const needsCodes: readonly string[] = ["InvalidNeeds", "NeedsExceeded"];
 
 /** Codes of operations that contract/LOCK.md adds: what differs from trailblaze.lock. */
 export const lockCodes: readonly string[] = [
-  "IntegrityMismatch",
   "LockMalformed",
   "LockMismatch",
   "LockMissing",

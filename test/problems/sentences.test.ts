@@ -440,9 +440,6 @@ const samples: Samples = {
     { name: "acme/jira", reason: "was approved as version 1.0.0; 1.0.1 is installed" },
   ],
   NotLocked: [{ name: "acme/jira" }],
-  IntegrityMismatch: [
-    { name: "acme/jira", version: "1.0.0", locked: "sha512-AAAA", installed: "sha512-BBBB" },
-  ],
   LockMismatch: [{ names: ["acme/jira/createIssue", "my-tools"] }],
   LockMissing: [{ file: "/app/trailblaze.lock" }, { file: "/app/trailblaze.lock" }],
   LockMalformed: [

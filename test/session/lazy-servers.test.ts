@@ -282,29 +282,19 @@ describe("what is known of a server without starting it", () => {
     expect(pidsOf(cwd)).toEqual([]);
   });
 
-  test("a pack's server starts with the session if the package is known to be another one", async () => {
+  test("a pack's server starts with the session if another version of the pack was approved", async () => {
     const cwd = await makeLocked({ logDir: "logs" }, { "@acme/data": warehouse([listed("query")]) });
     const lock = JSON.parse(readLockText(cwd));
     const entry = lock.packs["@acme/data"];
-    const integrityOf = (letter: string) => `sha512-${letter.repeat(86)}==`;
-    const setIntegrity = (version: string, integrity: string | null) =>
-      writeFileSync(
-        lockOf(cwd),
-        JSON.stringify({ ...lock, packs: { "@acme/data": { ...entry, version, integrity } } }),
-      );
-    const installed = { version: entry.version, integrity: integrityOf("b") };
-    const lockfile = { lockfileVersion: 3, packages: { "node_modules/@acme/data": installed } };
-    writeFileSync(join(cwd, "package-lock.json"), JSON.stringify(lockfile, null, 2));
-    const states = async (version: string, integrity: string | null) => {
-      setIntegrity(version, integrity);
+    const states = async (version: string) => {
+      writeFileSync(lockOf(cwd), JSON.stringify({ ...lock, packs: { "@acme/data": { ...entry, version } } }));
       return (await open(cwd)).servers.map(({ state }) => state);
     };
-    expect(await states("0.9.0", integrityOf("a"))).toEqual(["running"]);
-    expect(await states(entry.version, integrityOf("b"))).toEqual(["idle"]);
-    expect(await states(entry.version, null)).toEqual(["idle"]);
+    expect(await states("0.9.0")).toEqual(["running"]);
+    expect(await states(entry.version)).toEqual(["idle"]);
   });
 
-  test("a server of the config starts with the session if its package is known to be another one", async () => {
+  test("a server of the config starts with the session if another version of its package was approved", async () => {
     const manifest = { name: "mcp-probe", version: "1.0.0", type: "module", bin: "cli.mjs" };
     const cwd = await makeLocked(
       { logDir: "logs", mcpServers: { a: { package: "mcp-probe" } } },
@@ -315,18 +305,13 @@ describe("what is known of a server without starting it", () => {
       },
     );
     const lock = JSON.parse(readLockText(cwd));
-    const integrityOf = (letter: string) => `sha512-${letter.repeat(86)}==`;
-    const packages = { "node_modules/mcp-probe": { version: "1.0.0", integrity: integrityOf("b") } };
-    writeFileSync(join(cwd, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, packages }, null, 2));
-    const stateOf = async (version: string, integrity: string | null) => {
-      lock.servers.a = { ...lock.servers.a, version, integrity };
+    const stateOf = async (version: string) => {
+      lock.servers.a = { ...lock.servers.a, version };
       writeFileSync(lockOf(cwd), JSON.stringify(lock));
       return (await open(cwd)).servers[0]?.state;
     };
-    expect(await stateOf("0.9.0", integrityOf("a"))).toBe("running");
-    expect(await stateOf("1.0.0", integrityOf("a"))).toBe("excluded");
-    expect(await stateOf("0.9.0", integrityOf("b"))).toBe("idle");
-    expect(await stateOf("1.0.0", null)).toBe("idle");
+    expect(await stateOf("0.9.0")).toBe("running");
+    expect(await stateOf("1.0.0")).toBe("idle");
   });
 
   test("a server of a pack whose needs have changed never starts", async () => {

@@ -37,8 +37,8 @@ export interface TrailblazeConfig {
   isolation?: "in-process" | "process";
   /** How sessions use trailblaze.lock. */
   lock?: {
-    /** What is compared with trailblaze.lock: surface (the default where there is a lock) compares what models see and what is launched, code also versions and integrities. frozen makes any difference an error. */
-    mode?: "surface" | "code" | "frozen";
+    /** Whether anything that differs from trailblaze.lock is an error, also that there is none. Default: `false`. */
+    frozen?: boolean;
     /** Packs, items and servers of this config that are used without approval. */
     unlocked?: readonly string[];
     /** Whether packs of the project and its workspace are locked too. Default: `false`. */

@@ -7,7 +7,7 @@ export const knownKeys = {
     "driverType"
   ],
   "lock": [
-    "mode",
+    "frozen",
     "workspace",
     "unlocked"
   ],
@@ -107,7 +107,7 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate52;
-const schema19 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"$ref":"#/$defs/device"},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"$ref":"#/$defs/lock"},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/servers"}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"serversStart":{"type":"string","enum":["eager","lazy"]},"serversIdleMs":{"type":"integer","minimum":1,"maximum":86400000},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"$ref":"#/$defs/callback"},"timeouts":{"$ref":"#/$defs/timeouts"},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"$ref":"#/$defs/trailblazeSubprocessToolsets"}},"mcpServers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcpServers"}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig","$defs":{"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"lock":{"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"servers":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}};
+const schema19 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"$ref":"#/$defs/device"},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"$ref":"#/$defs/lock"},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/servers"}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"serversStart":{"type":"string","enum":["eager","lazy"]},"serversIdleMs":{"type":"integer","minimum":1,"maximum":86400000},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"$ref":"#/$defs/callback"},"timeouts":{"$ref":"#/$defs/timeouts"},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"$ref":"#/$defs/trailblazeSubprocessToolsets"}},"mcpServers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcpServers"}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig","$defs":{"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"lock":{"type":"object","properties":{"frozen":{"type":"boolean"},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"servers":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern3 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("\\S", "u");
@@ -273,7 +273,7 @@ return errors === 0;
 }
 validate53.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema21 = {"type":"object","properties":{"mode":{"type":"string","enum":["surface","code","frozen"]},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false};
+const schema21 = {"type":"object","properties":{"frozen":{"type":"boolean"},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false};
 const pattern9 = new RegExp("^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$", "u");
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -288,7 +288,7 @@ evaluated0.items = undefined;
 }
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!((((key0 === "mode") || (key0 === "workspace")) || (key0 === "unlocked")) || (pattern3.test(key0)))){
+if(!((((key0 === "frozen") || (key0 === "workspace")) || (key0 === "unlocked")) || (pattern3.test(key0)))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -299,10 +299,9 @@ vErrors.push(err0);
 errors++;
 }
 }
-if(data.mode !== undefined){
-let data0 = data.mode;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.frozen !== undefined){
+if(typeof data.frozen !== "boolean"){
+const err1 = {instancePath:instancePath+"/frozen",schemaPath:"#/properties/frozen/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -311,25 +310,15 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(!(((data0 === "surface") || (data0 === "code")) || (data0 === "frozen"))){
-const err2 = {instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema21.properties.mode.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.workspace !== undefined){
+if(typeof data.workspace !== "boolean"){
+const err2 = {instancePath:instancePath+"/workspace",schemaPath:"#/properties/workspace/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err2];
 }
 else {
 vErrors.push(err2);
-}
-errors++;
-}
-}
-if(data.workspace !== undefined){
-if(typeof data.workspace !== "boolean"){
-const err3 = {instancePath:instancePath+"/workspace",schemaPath:"#/properties/workspace/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
 }
 errors++;
 }
@@ -342,7 +331,18 @@ for(let i0=0; i0<len0; i0++){
 let data3 = data2[i0];
 if(typeof data3 === "string"){
 if(!pattern9.test(data3)){
-const err4 = {instancePath:instancePath+"/unlocked/" + i0,schemaPath:"#/properties/unlocked/items/pattern",keyword:"pattern",params:{pattern: "^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"},message:"must match pattern \""+"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"+"\""};
+const err3 = {instancePath:instancePath+"/unlocked/" + i0,schemaPath:"#/properties/unlocked/items/pattern",keyword:"pattern",params:{pattern: "^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"},message:"must match pattern \""+"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"+"\""};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+}
+else {
+const err4 = {instancePath:instancePath+"/unlocked/" + i0,schemaPath:"#/properties/unlocked/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err4];
 }
@@ -352,8 +352,9 @@ vErrors.push(err4);
 errors++;
 }
 }
+}
 else {
-const err5 = {instancePath:instancePath+"/unlocked/" + i0,schemaPath:"#/properties/unlocked/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err5 = {instancePath:instancePath+"/unlocked",schemaPath:"#/properties/unlocked/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -365,24 +366,12 @@ errors++;
 }
 }
 else {
-const err6 = {instancePath:instancePath+"/unlocked",schemaPath:"#/properties/unlocked/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err6 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err6];
 }
 else {
 vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-else {
-const err7 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
 }
 errors++;
 }
