@@ -222,30 +222,17 @@ export const sessionProblems = {
     | { cause: "project"; reason: string }
     /** `reason` continues after a colon. */
     | { cause: "watch"; reason: string }
-    /** `name` is a path. */
-    | { cause: "module"; name: string }
-    /** `name` is a key of the config. */
-    | { cause: "config"; name: string }
   >({
     title: "Change of the project is not applied",
     severity: "warning",
-    message: (args) => {
-      if (args.cause === "project") {
-        return `The project has changed, but it cannot be used, and the session keeps its tools: ${printable(args.reason)}`;
-      }
-      if (args.cause === "watch") {
-        return `The session does not notice every change of the project: ${endSentence(printable(args.reason))}`;
-      }
-      return args.cause === "module"
-        ? `${quote(args.name, 400)} has changed, but the session keeps the code that it has loaded.`
-        : `\`${args.name}\` of the config has changed, but the session keeps its value from the start.`;
-    },
+    message: ({ cause, reason }) =>
+      cause === "project"
+        ? `The project has changed, but it cannot be used, and the session keeps its tools: ${printable(reason)}`
+        : `The session does not notice every change of the project: ${endSentence(printable(reason))}`,
     hint: ({ cause }) =>
       cause === "project"
         ? "Finish or repeat the installation, or fix the file. The session then continues by itself."
-        : cause === "watch"
-          ? "Raise the system's limit of watches, or restart after changes."
-          : "Restart the session.",
+        : "Raise the system's limit of watches, or restart after changes.",
   }),
   IsolationOverridden: entry<Record<string, never>>({
     title: "Tools of packs run in child processes",

@@ -5,7 +5,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 
 /** A package that a state uses. */
@@ -115,10 +115,3 @@ export function refuseIncompletePacks(
       throw new TrailblazeError(fault);
   }
 }
-
-/** The problem of a change that a session does not apply. */
-export const describeUnappliedChange = (error: unknown): Problem =>
-  createProblem("ChangeNotApplied", {
-    cause: "project",
-    reason: error instanceof Error ? error.message : String(error),
-  });

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
@@ -28,7 +29,6 @@ import { SessionStates } from "./session-states.ts";
 import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
 import { ToolCalls } from "./tool-calls.ts";
-import { findOverriddenIsolation, UnappliedChanges } from "./unapplied-changes.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
@@ -53,6 +53,16 @@ const serversMs = 8000;
 /** A limit on the problems that a session keeps beside those of its state. */
 const mostReported = 1000;
 
+/** A problem if the config asks for packs' code in this process, which a session that follows its project does not do. */
+function findOverriddenIsolation(
+  { text, isolation }: SessionConfig,
+  { watch = false, config }: CommandSessionOptions,
+): Problem[] {
+  const written = text?.value ?? config;
+  const isWritten = isRecord(written) && written.isolation !== undefined && written.isolation !== null;
+  return watch && isWritten && isolation === "in-process" ? [createProblem("IsolationOverridden", {})] : [];
+}
+
 /** One session: what lasts from its start to its end, and the state that may be replaced. Ends all of it on a failed start. */
 class Opening {
   readonly #options: CommandSessionOptions;
@@ -71,7 +81,6 @@ class Opening {
   readonly #states: SessionStates;
   /** Ends what readings of the project started that were superseded. */
   #endAbandoned: () => void = () => {};
-  readonly #unapplied: UnappliedChanges;
   /** Asks the host; `undefined` if it cannot be asked. */
   readonly #ask: AskInput | undefined;
 
@@ -83,7 +92,6 @@ class Opening {
     this.#cwd = cwd;
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#logDir = openLogs(this.#id, config);
-    this.#unapplied = new UnappliedChanges(config);
     this.#states = new SessionStates(this.#resources, options);
     const { served = false } = rules;
     const { watch = false, onInput } = options;
@@ -228,7 +236,6 @@ class Opening {
   /** Takes a state from the project as it is now. */
   async #apply(superseded: AbortSignal): Promise<void> {
     const config = await readSessionConfig(this.#cwd, this.#options);
-    for (const problem of this.#unapplied.find(config)) this.#reportLater(problem);
     this.#memory.addSensitive(config.sensitiveMemory);
     await this.#take(config, [], superseded);
   }

@@ -1,7 +1,6 @@
 import { createProblem, type Problem } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/entry-watcher.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { describeUnappliedChange } from "./missing-packages.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;
@@ -107,7 +106,8 @@ export class ProjectFollower {
   #keep(error: unknown): void {
     if (this.#isClosed || this.#reported !== undefined) return;
     if (this.#isOverdue) {
-      this.#reported = describeUnappliedChange(error);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#reported = createProblem("ChangeNotApplied", { cause: "project", reason });
       this.#options.report(this.#reported);
       return;
     }

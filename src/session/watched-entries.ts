@@ -67,7 +67,7 @@ class Entries extends Map<string, (name: string) => boolean> {
 }
 
 /** The modules of the config's built-ins, absolute. */
-export function findBuiltInModules({ builtIns, directory }: SessionConfig): string[] {
+function findBuiltInModules({ builtIns, directory }: SessionConfig): string[] {
   return builtIns.flatMap((definition) =>
     findHandlers({ shape: "tool", definition: { ...definition } }).flatMap(({ handler }) => {
       const place = typeof handler === "string" ? parseHandler(handler) : { fault: "a function" };

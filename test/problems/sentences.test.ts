@@ -291,8 +291,6 @@ const samples: Samples = {
   ChangeNotApplied: [
     { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },
     { cause: "watch", reason: "the system limit of watches is reached" },
-    { cause: "module", name: "/project/tools.js" },
-    { cause: "config", name: "callback" },
   ],
   IsolationOverridden: [{}],
   UnmatchedPattern: [

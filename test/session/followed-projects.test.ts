@@ -393,26 +393,6 @@ test("names that collide after a change leave the tools as they were", async () 
   expect(names()).toEqual(["ask"]);
 });
 
-test("a changed module of a built-in is reported once, and the loaded code stays", async () => {
-  const builtIn = {
-    name: "own",
-    description: "x",
-    inputSchema: { type: "object" },
-    handler: "./own.mjs#ask",
-  };
-  const cwd = makeProject({}, { ...config({ builtIns: [builtIn] }), "own.mjs": handler("one") });
-  const { session, reported, clock, change } = await openFollowed(cwd);
-  expect(await session.callTool("own")).toMatchObject({ message: "one" });
-  for (const answer of ["two", "three"]) {
-    await change(() => writeFileSync(join(cwd, "own.mjs"), handler(answer)));
-    await waitUntil(() => reported.length === 1 && clock.delays.length === 0);
-  }
-  expect(reported).toMatchObject([
-    { code: "ChangeNotApplied", args: { cause: "module", name: join(cwd, "own.mjs") } },
-  ]);
-  expect(await session.callTool("own")).toMatchObject({ message: "one" });
-});
-
 test("a session that follows its project reports once that it does not run packs in its process", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({ isolation: "in-process" }));
   const { session } = await openFollowed(cwd);
