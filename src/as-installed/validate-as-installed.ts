@@ -236,7 +236,7 @@ async function startServers(
   const { timeouts } = await readConfig(port, { directory });
   const processes = createProcessPort();
   const findings: Finding[] = [];
-  const events = { onStdoutNoise() {}, onListChanged() {}, onInvalidEntry() {}, onListFailed() {} };
+  const events = { onStdoutNoise() {}, onListChanged() {}, onLeftOut() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
     const plan = planPackServer(port, inspected, item, inspected.pack.location);

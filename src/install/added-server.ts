@@ -116,7 +116,7 @@ async function startOnce(
       env: createEnvironment(facts),
       secrets: () => [],
     },
-    { onStdoutNoise() {}, onListChanged() {}, onInvalidEntry() {}, onListFailed() {} },
+    { onStdoutNoise() {}, onListChanged() {}, onLeftOut() {} },
     { processes: createProcessPort() },
   );
   try {

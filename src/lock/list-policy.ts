@@ -38,7 +38,7 @@ export function createListPolicy(
 ): ListPolicy {
   return {
     mayUse(list, entry) {
-      const id = entry[listRules[list].keys[0] ?? ""];
+      const id = entry[listRules[list].id];
       if (typeof id !== "string") return false;
       const why = explainEntry(server, list, id, entry);
       // What the config excludes is no difference.

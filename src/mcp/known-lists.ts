@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
-import { type ListKey, listKeys, listRules } from "./client/server-lists.ts";
+import { type ListKey, listKeys, listRules, repairEntry } from "./client/server-lists.ts";
 import { rpcCode } from "./client-message.ts";
 
 type Message = Readonly<Record<string, unknown>>;
@@ -81,8 +81,9 @@ class KnownList {
 
   filter(result: Message, isFirst: boolean): Message {
     const key = this.#key;
-    const [id = ""] = listRules[key].keys;
-    const entries = Array.isArray(result[key]) ? result[key].filter(isRecord) : [];
+    const { id } = listRules[key];
+    const listed: unknown[] = Array.isArray(result[key]) ? result[key] : [];
+    const entries = listed.filter((entry) => repairEntry(key, entry, () => {}));
     if (isFirst) [this.#pages, this.refused, this.#pageCount] = [new Set(), new Set(), 0];
     this.#pageCount += 1;
     for (const entry of entries) {

@@ -267,19 +267,25 @@ export const sessionProblems = {
   ServerListIncomplete: entry<{
     label: string;
     list: "tools" | "prompts" | "resources" | "resourceTemplates";
-    /** Continues the server's name, or that of the entry. */
+    /** Continues the server's name, or that of the entry or key. */
     reason: string;
+    /** Whether only what came before is used. */
+    isRest?: boolean;
     /** The entry that is left out, by its name or URI, which may be empty; `undefined` for the whole list. */
-    name?: string | undefined;
+    name?: string;
+    /** The key of the entry that is left out; `undefined` for the whole entry. */
+    key?: string;
   }>({
-    title: "Prompts or resources of a server are left out",
+    title: "Parts of a server's lists are left out",
     severity: "warning",
-    message: ({ label, list, reason, name }) => {
+    message: ({ label, list, reason, isRest, name, key }) => {
       const entries = list === "resourceTemplates" ? "resource templates" : list;
-      const server = `server ${quote(label, 200)}`;
-      return name === undefined
-        ? `The ${entries} of ${server} are left out: ${printable(reason)}.`
-        : `${name === "" ? `One of the ${entries}` : `${quote(name, 200)} of the ${entries}`} of ${server} is left out: ${printable(reason)}.`;
+      const lists = `${entries} of server ${quote(label, 200)}`;
+      const why = `left out: ${printable(reason)}.`;
+      if (name === undefined)
+        return isRest ? `The rest of the ${lists} is ${why}` : `The ${lists} are ${why}`;
+      const entry = `${name === "" ? "One" : quote(name, 200)} of the ${lists}`;
+      return key === undefined ? `${entry} is ${why}` : `${quote(key, 200)} in ${entry} is ${why}`;
     },
     hint: () => "The rest of the server is used. Report it to the server's author.",
   }),

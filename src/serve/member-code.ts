@@ -3,6 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import { repairEntry } from "../mcp/client/server-lists.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import type { CalledTool } from "../runtime/tool-reach.ts";
@@ -22,34 +23,32 @@ export interface MemberTool extends RunnableTool {
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
 
-/** The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. */
+/**
+ * The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. Those of
+ * servers are valid already.
+ */
 export function describeForClients(
   definition: object,
   qualifiedName: string | null,
   name: string,
-  more: object = {},
+  { isValid = false, more = {} }: { isValid?: boolean; more?: object | undefined } = {},
 ): Record<string, unknown> {
-  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
-    string,
-    unknown
-  >;
+  const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
+    definition as Record<string, unknown>;
   // Only the host may set the qualified name.
   const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
-  const meta = {
-    ...own,
-    ...more,
-    ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
-  };
-  return {
-    name,
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
+  const meta = { ...own, ...more, ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }) };
+  const listing = {
+    ...{ name, title, description, annotations, icons, execution },
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
-    ...(isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? { outputSchema } : {}),
-    ...(isRecord(annotations) ? { annotations } : {}),
-    ...(Object.keys(meta).length > 0 ? { _meta: meta } : {}),
+    outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
+    _meta: Object.keys(meta).length > 0 ? meta : undefined,
   };
+  if (isValid) return listing;
+  const copy = JSON.parse(JSON.stringify(listing)) as Record<string, unknown>;
+  repairEntry("tools", copy, () => {});
+  return copy;
 }
 
 function createTool(

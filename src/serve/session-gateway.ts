@@ -241,9 +241,10 @@ export class SessionGateway {
   }
 
   #serveTool(state: SessionState, candidate: ToolCandidate, scopeOf: () => ClientScope): ServedTool {
-    const { tool, definition } = candidate;
-    const { name, qualifiedName } = tool;
-    const listing = describeForClients(definition, qualifiedName, name, tool._meta);
+    const { tool, definition, route } = candidate;
+    const { name, qualifiedName, _meta: more } = tool;
+    const isValid = route.by === "server";
+    const listing = describeForClients(definition, qualifiedName, name, { isValid, more });
     return {
       name,
       qualifiedName,

@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
-import {
-  type ListKey,
-  listKeys,
-  listRules,
-  type ServerLists,
-  takeLists,
-} from "../mcp/client/server-lists.ts";
+import { listKeys, listRules, type ServerLists, takeLists } from "../mcp/client/server-lists.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
@@ -214,8 +208,6 @@ export class SessionServer {
     let isNoisy = false;
     const invalid: { name: string; reason: string }[] = [];
     const problems: Problem[] = [];
-    const noteIncomplete = (list: ListKey, reason: string, name?: string) =>
-      problems.push(createProblem("ServerListIncomplete", { label, list, reason, name }, this.#place()));
     const starting = this.#options.start(this.#token, {
       onStdoutNoise: (line) => {
         if (!isNoisy) this.#options.report(createProblem("StdoutNoise", { label, line }, this.#place()));
@@ -223,9 +215,11 @@ export class SessionServer {
       },
       onListChanged: (list) =>
         this.#options.report(createProblem("ToolListChanged", { label, list }, this.#place())),
-      onInvalidEntry: (list, name, reason) =>
-        list === "tools" ? invalid.push({ name, reason }) : noteIncomplete(list, reason, name),
-      onListFailed: (list, reason) => noteIncomplete(list, reason),
+      onLeftOut: (fault) => {
+        const { list, name, key, reason } = fault;
+        if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
+        problems.push(createProblem("ServerListIncomplete", { label, ...fault }, this.#place()));
+      },
     });
     const connected = starting.ready.then((server) => {
       this.#current = server;

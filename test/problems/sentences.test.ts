@@ -287,6 +287,8 @@ const samples: Samples = {
     { label: "api", list: "prompts", reason: "it answered with the error -32603: broken" },
     { label: "api", list: "resourceTemplates", reason: "it has no name", name: "file:///{path}" },
     { label: "api", list: "resources", reason: "it is not an object", name: "" },
+    { label: "api", list: "tools", reason: "it is null", name: "find", key: "annotations.title" },
+    { label: "api", list: "tools", reason: "it repeats a cursor", isRest: true },
   ],
   ChangeNotApplied: [
     { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },

@@ -4,7 +4,7 @@ import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../
 import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
 import type { Era, ServerProtocol } from "./handshake.ts";
-import type { ListCapability, ListKey, ServerLists } from "./server-lists.ts";
+import type { ListCapability, ListFault, ServerLists } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
@@ -198,10 +198,8 @@ export interface ServerEvents {
   onStdoutNoise(line: string): void;
   /** A `list_changed` notification. Called once for each capability. */
   onListChanged(capability: ListCapability): void;
-  /** A listed entry that is excluded, by its name or URI, which may be empty. */
-  onInvalidEntry(list: ListKey, name: string, reason: string): void;
-  /** A list other than that of the tools could not be fetched, and is empty. The reason continues the server's name. */
-  onListFailed(list: ListKey, reason: string): void;
+  /** A part of its lists that is left out. A list that could not be fetched is empty; that of the tools must be. */
+  onLeftOut(fault: ListFault): void;
   /** `notifications/message` of the server, redacted. */
   onLog?(entry: ServerLog): void;
 }

@@ -49,11 +49,11 @@ export const describeMessage = (message: string, redactor: Redactor): string =>
   [...redactor.redact(message)].slice(0, messageCharacters).join("");
 
 /** The server's error as a reason: shortened, redacted, on one line. */
-export function describeAnswer(error: AnswerError, redactor: Redactor): string {
+export function describeAnswer(error: AnswerError, redactor: Redactor, method?: string): string {
   const message = describeMessage(error.message, redactor);
-  return error.code === undefined
-    ? message
-    : `it answered with the error ${error.code}: ${printable(message)}`;
+  if (error.code === undefined) return message;
+  const request = method === undefined ? "" : ` \`${method}\``;
+  return `it answered${request} with the error ${error.code}: ${printable(message)}`;
 }
 
 /** What a modern server wants that this client does not have; `undefined` for another error. */

@@ -14,6 +14,7 @@ import { createServerCalls, describeAnswer, describeMessage, type ServerCalls } 
 import {
   fetchList,
   type ListCapability,
+  type ListFault,
   type ListKey,
   type ListLimits,
   listKeys,
@@ -163,12 +164,13 @@ export class ServerConnection {
     const fetchOne = async <Key extends ListKey>(key: Key) => {
       const found: (() => void)[] = [];
       reports.set(key, found);
-      lists[key] = await this.#fetchList(key, signal, (name, reason) => {
-        found.push(() => events.onInvalidEntry(key, name, reason));
-      }).catch((error) => {
-        if (key === "tools") throw error;
-        const reason = this.#explainFailure(key, error, signal);
-        if (reason !== undefined) found.push(() => events.onListFailed(key, reason));
+      const leaveOut = (fault: ListFault) => void found.push(() => events.onLeftOut(fault));
+      lists[key] = await this.#fetchList(key, signal, leaveOut).catch((error) => {
+        const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
+        if (key === "tools" && !isMissing) throw error;
+        // Many servers have the capability for one of its lists only.
+        if (key === "tools" || !isMissing)
+          leaveOut({ list: key, reason: this.#explainFailure(key, error, signal) });
         return [] as unknown as ServerLists[Key];
       });
     };
@@ -185,20 +187,20 @@ export class ServerConnection {
     return lists;
   }
 
-  /** Why a list could not be fetched; `undefined` if the server has none. */
-  #explainFailure(key: ListKey, error: unknown, signal: AbortSignal): string | undefined {
+  /** Why a list could not be fetched. */
+  #explainFailure(key: ListKey, error: unknown, signal: AbortSignal): string {
     const { redactor, timeouts } = this.#options;
-    if (signal.aborted) return `it did not answer \`${listRules[key].method}\` within ${timeouts.listMs} ms`;
-    if (!(error instanceof AnswerError))
-      return describeMessage(error instanceof Error ? error.message : String(error), redactor);
-    // Many servers have the capability for one of its lists only.
-    return error.code === rpcCode.method ? undefined : describeAnswer(error, redactor);
+    const { method } = listRules[key];
+    if (signal.aborted) return `it did not answer \`${method}\` within ${timeouts.listMs} ms`;
+    return error instanceof AnswerError
+      ? describeAnswer(error, redactor, method)
+      : describeMessage(error instanceof Error ? error.message : String(error), redactor);
   }
 
   #fetchList<Key extends ListKey>(
     key: Key,
     signal: AbortSignal,
-    onInvalid: (name: string, reason: string) => void,
+    onLeftOut: (fault: ListFault) => void,
   ): Promise<ServerLists[Key]> {
     const { limits, bytesRead } = this.#options;
     const request = (params: JsonObject) => {
@@ -206,7 +208,7 @@ export class ServerConnection {
       const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
       return sent.answer.finally(unlisten);
     };
-    return fetchList(key, request, { bytesRead, onInvalid, limits });
+    return fetchList(key, request, { bytesRead, onLeftOut, limits });
   }
 
   #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>, requestId: unknown): void {

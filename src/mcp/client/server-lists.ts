@@ -1,5 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
+import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
@@ -44,109 +45,91 @@ interface ListRules {
   capability: ListCapability;
   /** For people, in the plural. */
   entries: string;
-  /** The keys that identify an entry; each must be a string that is not empty. */
-  keys: readonly string[];
-  /** Why an entry with these keys is invalid. */
-  findFault?(entry: JsonObject): string | undefined;
+  /** The key that identifies an entry. */
+  id: string;
 }
 
-const findArgumentsFault = (prompt: JsonObject): string | undefined => {
-  const args = own(prompt, "arguments");
-  const isValid = (one: unknown) => isRecord(one) && typeof own(one, "name") === "string";
-  return args === undefined || (Array.isArray(args) && args.every(isValid))
-    ? undefined
-    : "its `arguments` are not an array of objects with a string `name`";
-};
-
 export const listRules: Readonly<Record<ListKey, ListRules>> = {
-  tools: {
-    method: "tools/list",
-    capability: "tools",
-    entries: "tools",
-    keys: ["name"],
-    findFault: (tool) =>
-      isRecord(own(tool, "inputSchema")) ? undefined : "it has no `inputSchema` that is an object",
-  },
-  prompts: {
-    method: "prompts/list",
-    capability: "prompts",
-    entries: "prompts",
-    keys: ["name"],
-    findFault: findArgumentsFault,
-  },
-  resources: {
-    method: "resources/list",
-    capability: "resources",
-    entries: "resources",
-    keys: ["uri", "name"],
-  },
+  tools: { method: "tools/list", capability: "tools", entries: "tools", id: "name" },
+  prompts: { method: "prompts/list", capability: "prompts", entries: "prompts", id: "name" },
+  resources: { method: "resources/list", capability: "resources", entries: "resources", id: "uri" },
   resourceTemplates: {
     method: "resources/templates/list",
     capability: "resources",
     entries: "resource templates",
-    keys: ["uriTemplate", "name"],
+    id: "uriTemplate",
   },
 };
 
 export const listKeys = Object.keys(listRules) as ListKey[];
 
-const optionalObjects = ["outputSchema", "annotations", "execution", "_meta"] as const;
-const optionalTexts = ["title", "description", "mimeType"] as const;
+/** What is left out of a list: all of it, the rest after an invalid cursor, an entry, or a key of an entry. */
+export interface ListFault {
+  list: ListKey;
+  /** Continues the server's name, or that of the entry or key. */
+  reason: string;
+  isRest?: boolean;
+  /** The name or URI of the entry, which may be empty. */
+  name?: string;
+  /** The path of the key in the entry. */
+  key?: string;
+}
 
-/** The entry with all its keys, except optional ones of the wrong type; or why it is invalid. */
-function readEntry(
-  value: unknown,
-  { keys, findFault }: ListRules,
-): { entry: JsonObject } | { name: string; reason: string } {
-  if (!isRecord(value)) return { name: "", reason: "it is not an object" };
-  const isText = (key: string) => typeof own(value, key) === "string" && own(value, key) !== "";
-  const [id = ""] = keys;
-  const missing = keys.find((key) => !isText(key));
-  const fault = missing === undefined ? findFault?.(value) : `it has no ${missing}`;
-  if (fault !== undefined) return { name: isText(id) ? String(own(value, id)) : "", reason: fault };
-  const entry = { ...value };
-  for (const key of optionalObjects) if (!isRecord(own(entry, key))) delete entry[key];
-  for (const key of optionalTexts) if (typeof own(entry, key) !== "string") delete entry[key];
-  return { entry };
+/** Makes an entry valid for every client, by leaving out what is optional. Returns whether it can be offered at all. */
+export function repairEntry(
+  list: ListKey,
+  entry: unknown,
+  onLeftOut: (fault: ListFault) => void,
+): entry is JsonObject {
+  const id = isRecord(entry) ? own(entry, listRules[list].id) : undefined;
+  const name = typeof id === "string" ? id : "";
+  const fault = listedShapes[list](entry, "", (key, reason) =>
+    onLeftOut({ list, name, key, reason: `it ${reason}` }),
+  );
+  if (fault !== undefined) onLeftOut({ list, name, reason: `it ${fault}` });
+  return fault === undefined;
 }
 
 /** Fetches every page of a list. Rejects with `ListError`, or as `request` does. */
 export async function fetchList<Key extends ListKey>(
-  key: Key,
+  list: Key,
   request: (params: JsonObject) => Promise<JsonObject>,
   {
     limits,
     bytesRead,
-    onInvalid,
-  }: { limits: ListLimits; bytesRead(): number; onInvalid(name: string, reason: string): void },
+    onLeftOut,
+  }: { limits: ListLimits; bytesRead(): number; onLeftOut(fault: ListFault): void },
 ): Promise<ServerLists[Key]> {
-  const rules = listRules[key];
-  const { method, entries: what } = rules;
+  const { method, entries: what } = listRules[list];
   const entries: JsonObject[] = [];
-  const cursors = new Set<string>();
+  const cursors = new Set<unknown>();
   const bytesBefore = bytesRead();
   let listed = 0;
-  let cursor: string | undefined;
+  let cursor: unknown;
   for (let page = 1; ; page++) {
     const result = await request(cursor === undefined ? {} : { cursor });
-    const members = own(result, key);
+    // Some languages write an empty list as null.
+    const members = own(result, list) === null ? [] : own(result, list);
     if (!Array.isArray(members))
-      throw new ListError(`it answered \`${method}\` with an invalid result: \`${key}\` must be an array`);
+      throw new ListError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
     listed += members.length;
     if (listed > limits.entries) throw new ListError(`it lists more than ${limits.entries} ${what}`);
     if (bytesRead() - bytesBefore > limits.bytes) {
       throw new ListError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     }
-    for (const member of members) {
-      const read = readEntry(member, rules);
-      if ("entry" in read) entries.push(read.entry);
-      else onInvalid(read.name, read.reason);
+    for (const member of members) if (repairEntry(list, member, onLeftOut)) entries.push(member);
+    cursor = own(result, "nextCursor") ?? undefined;
+    if (cursor === undefined) return entries as unknown as ServerLists[Key];
+    const isUsable = typeof cursor === "string" && cursor !== "";
+    if (!isUsable || cursors.has(cursor)) {
+      const fault = isUsable ? "it repeats a cursor" : "its cursor is not a string with characters";
+      onLeftOut({ list, isRest: true, reason: fault });
+      // A server without pages gives the same one to every cursor.
+      return [
+        ...new Map(entries.map((one) => [JSON.stringify(one), one])).values(),
+      ] as unknown as ServerLists[Key];
     }
-    const next = own(result, "nextCursor");
-    if (typeof next !== "string") return entries as unknown as ServerLists[Key];
-    if (cursors.has(next)) throw new ListError(`its list of ${what} never ends: a cursor is repeated`);
     if (page >= limits.pages) throw new ListError(`its list of ${what} has more than ${limits.pages} pages`);
-    cursors.add(next);
-    cursor = next;
+    cursors.add(cursor);
   }
 }

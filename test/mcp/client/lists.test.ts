@@ -112,17 +112,23 @@ describe("lists beside that of the tools", () => {
       },
     });
     expect(await ready).toMatchObject({
-      prompts: [{ name: "b", description: "d" }],
+      prompts: [
+        { name: "a", arguments: [] },
+        { name: "b", description: "d" },
+      ],
       resources: [{ uri: "a:c" }],
       resourceTemplates: [],
     });
     expect(reports.invalid).toEqual([
       ["prompts", "", "it is not an object"],
-      ["prompts", "", "it has no name"],
-      ["prompts", "a", expect.stringContaining("`arguments`")],
-      ["resources", "", "it has no uri"],
-      ["resources", "a:b", "it has no name"],
-      ["resourceTemplates", "", "it has no uriTemplate"],
+      ["prompts", "", "it has no `name`"],
+      ["resources", "", "it has no `uri`"],
+      ["resources", "a:b", "it has no `name`"],
+      ["resourceTemplates", "", "it has no valid `uriTemplate`, which is not a string with characters"],
+    ]);
+    expect(reports.keys).toEqual([
+      ["prompts", "a", "arguments[0]", "it has no `name`"],
+      ["prompts", "b", "title", "it is not a string"],
     ]);
   });
 

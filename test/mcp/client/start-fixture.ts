@@ -24,6 +24,7 @@ export interface Reports {
   noise: string[];
   invalid: [string, string, string][];
   failed: [string, string][];
+  keys: [string, string, string, string][];
   log: unknown[];
   listChanges: string[];
 }
@@ -59,12 +60,15 @@ export function startFixture(
     protocol: "auto",
     ...given.launch,
   };
-  const reports: Reports = { noise: [], invalid: [], failed: [], log: [], listChanges: [] };
+  const reports: Reports = { noise: [], invalid: [], failed: [], keys: [], log: [], listChanges: [] };
   const events: ServerEvents = {
     onStdoutNoise: (line) => reports.noise.push(line),
     onListChanged: (capability) => reports.listChanges.push(capability),
-    onInvalidEntry: (list, name, reason) => reports.invalid.push([list, name, reason]),
-    onListFailed: (list, reason) => reports.failed.push([list, reason]),
+    onLeftOut: ({ list, name, key, reason }) => {
+      if (name === undefined) reports.failed.push([list, reason]);
+      else if (key === undefined) reports.invalid.push([list, name, reason]);
+      else reports.keys.push([list, name, key, reason]);
+    },
     onLog: (entry) => reports.log.push(entry),
   };
   const processes = createProcessPort({ leftoverMs: 400 });

@@ -43,8 +43,7 @@ export function startRemote(
       onListChanged: () => {
         listChanges += 1;
       },
-      onInvalidEntry() {},
-      onListFailed() {},
+      onLeftOut() {},
       onLog: (entry) => logs.push(entry),
     },
     options,

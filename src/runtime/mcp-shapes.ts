@@ -1,0 +1,182 @@
+import { isRecord } from "../data/parse-json.ts";
+import { writePointer } from "../extension-schema/pointer.ts";
+import { findSchemaFaults } from "../json-schema/schema-faults.ts";
+import { listSchemas, pathOf } from "../json-schema/schema-nodes.ts";
+import { draftUris } from "../json-schema/schema-survey.ts";
+
+/** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
+export type LeaveOut = (path: string, reason: string) => void;
+
+/** What is wrong with a value, which continues "it"; `undefined` if it can be used. Deletes what is optional and invalid. */
+type Check = (value: unknown, path: string, leaveOut: LeaveOut) => string | undefined;
+
+type Checks = Readonly<Record<string, Check>>;
+
+const is =
+  (what: string, isValid: (value: unknown) => boolean): Check =>
+  (value) =>
+    value === null ? "is null" : isValid(value) ? undefined : `is not ${what}`;
+
+const text = is("a string", (value) => typeof value === "string");
+const name = is("a string with characters", (value) => typeof value === "string" && value !== "");
+const flag = is("true or false", (value) => typeof value === "boolean");
+const number = is("a number", (value) => typeof value === "number");
+const share = is("a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1);
+const record = is("an object", isRecord);
+
+const oneOf = (...words: string[]) => is(words.join(" or "), (value) => words.includes(value as string));
+
+const time = is("an ISO 8601 time", (value) => {
+  const form =
+    /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  if (typeof value !== "string" || !form.test(value)) return false;
+  const day = new Date(value.slice(0, 10));
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
+});
+
+const join = (path: string, key: string) => (path === "" ? key : `${path}.${key}`);
+
+function object(required: Checks, optional: Checks = {}): Check {
+  const [needed, others] = [Object.entries(required), Object.entries(optional)];
+  return (value, path, leaveOut) => {
+    if (!isRecord(value)) return value === null ? "is null" : "is not an object";
+    for (const [key, check] of needed) {
+      if (!Object.hasOwn(value, key)) return `has no \`${key}\``;
+      const fault = check(value[key], join(path, key), leaveOut);
+      if (fault !== undefined) return `has no valid \`${key}\`, which ${fault}`;
+    }
+    for (const [key, check] of others) {
+      if (!Object.hasOwn(value, key) || value[key] === undefined) continue;
+      const fault = check(value[key], join(path, key), leaveOut);
+      if (fault === undefined) continue;
+      delete value[key];
+      leaveOut(join(path, key), fault);
+    }
+    return undefined;
+  };
+}
+
+/** Elements that cannot be used are left out alone. */
+const list =
+  (element: Check): Check =>
+  (value, path, leaveOut) => {
+    if (!Array.isArray(value)) return value === null ? "is null" : "is not an array";
+    let kept = 0;
+    for (const [index, one] of value.entries()) {
+      const at = `${path}[${index}]`;
+      const fault = element(one, at, leaveOut);
+      if (fault === undefined) value[kept++] = one;
+      else leaveOut(at, fault);
+    }
+    value.length = kept;
+    return undefined;
+  };
+
+const icons = list(
+  object({ src: text }, { mimeType: text, sizes: list(text), theme: oneOf("light", "dark") }),
+);
+
+const annotations = object(
+  {},
+  { audience: list(oneOf("user", "assistant")), priority: share, lastModified: time },
+);
+
+const titled: Checks = { title: text, description: text, icons, _meta: record };
+const ofResource: Checks = { ...titled, mimeType: text, annotations };
+
+/** A schema as strict clients take it: of an object, its properties objects. The rest is not checked. */
+const ofObject: Check = (schema, path, leaveOut) => {
+  const fault = object({}, { properties: record, required: is("an array of strings", areTexts) })(
+    schema,
+    path,
+    leaveOut,
+  );
+  if (fault !== undefined || !isRecord(schema)) return fault;
+  if (isRecord(schema.properties)) schema.properties = readProperties(schema.properties, path, leaveOut);
+  return undefined;
+};
+
+const areTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+
+/** Schemas that are `true` or `false` as objects. */
+function readProperties(properties: Record<string, unknown>, path: string, leaveOut: LeaveOut) {
+  const entries = Object.entries(properties).flatMap(([key, value]) => {
+    if (typeof value === "boolean") return [[key, value ? {} : { not: {} }] as const];
+    if (isRecord(value)) return [[key, value] as const];
+    leaveOut(join(path, `properties.${key}`), "is not a schema");
+    return [];
+  });
+  return Object.fromEntries(entries);
+}
+
+const inputSchema: Check = (schema, path, leaveOut) => {
+  const fault = ofObject(schema, path, leaveOut);
+  if (fault !== undefined || !isRecord(schema)) return fault;
+  const { type } = schema;
+  const allowsObjects = type === undefined || (Array.isArray(type) && type.includes("object"));
+  if (type !== "object" && !allowsObjects) leaveOut(join(path, "type"), 'is not "object"');
+  schema.type = "object";
+  return undefined;
+};
+
+const dialect = /^https?:\/\/json-schema\.org\/(draft-0[67]|draft\/20(?:19-09|20-12))\/schema#?$/;
+/** Keywords that compilers of schemas do not look at. */
+const remarks = [
+  "title",
+  "description",
+  "$comment",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+];
+
+/** Why clients cannot compile a schema, which continues "it". Some of them then give up the whole list. */
+function explainUncompilable(schema: Readonly<Record<string, unknown>>): string | undefined {
+  const { $schema = draftUris.draft2020 } = schema;
+  const [, version = ""] = dialect.exec(String($schema)) ?? [];
+  if (version === "") return "declares a version of JSON Schema that clients do not support";
+  const draft = version.startsWith("draft-0") ? "draft07" : "draft2020";
+  for (const node of listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set())) {
+    const at = writePointer(pathOf(node)) || "it";
+    if (node.schema.id !== undefined) return `cannot be compiled: ${at} has an \`id\``;
+    if (node.schema.nullable !== undefined && node.schema.type === undefined)
+      return `cannot be compiled: ${at} has \`nullable\` without \`type\``;
+  }
+  const fault = findSchemaFaults({ ...schema, $schema: draftUris[draft] }).find(
+    ({ what, path }) => !remarks.includes(String(path.at(-1))) && what !== "contains a duplicate",
+  );
+  return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
+}
+
+const outputSchema: Check = (schema, path, leaveOut) => {
+  if (!isRecord(schema)) return record(schema, path, leaveOut);
+  if (schema.type === "object") ofObject(schema, path, leaveOut);
+  return explainUncompilable(schema);
+};
+
+/** What servers list, by the key of the result. Each fault makes that entry unusable. */
+export const listedShapes = {
+  tools: object(
+    { name, inputSchema },
+    {
+      ...titled,
+      outputSchema,
+      annotations: object(
+        {},
+        { title: text, readOnlyHint: flag, destructiveHint: flag, idempotentHint: flag, openWorldHint: flag },
+      ),
+      execution: object({}, { taskSupport: oneOf("required", "optional", "forbidden") }),
+    },
+  ),
+  prompts: object(
+    { name },
+    {
+      ...titled,
+      arguments: list(object({ name: text }, { title: text, description: text, required: flag })),
+    },
+  ),
+  resources: object({ uri: name, name }, { ...ofResource, size: number }),
+  resourceTemplates: object({ uriTemplate: name, name }, ofResource),
+} as const;

@@ -1,0 +1,234 @@
+// The servers end with the session or with what serves it, which each test closes.
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startServer } from "../../src/serve.ts";
+import { makeProject, openForTest } from "../session/support/session.ts";
+import { inRepository } from "../support/repository.ts";
+
+const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
+type Json = Readonly<Record<string, unknown>>;
+
+/** A server that answers methods with these results. */
+const serverOf = (results: Json, pages: readonly object[] = [{ tools: [] }]) => {
+  const none = { "prompts/list": { prompts: [] }, "resources/list": { resources: [] } };
+  const all = { ...none, "resources/templates/list": { resourceTemplates: [] }, ...results };
+  const answers = Object.entries(all).map(([method, result]) => [
+    method,
+    `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result })}\n`,
+  ]);
+  const capabilities = { tools: {}, prompts: {}, resources: {} };
+  const options = { capabilities, pages, answers: Object.fromEntries(answers) };
+  return { command: process.execPath, args: [fixture, JSON.stringify(options)] };
+};
+
+const good = serverOf({}, [{ tools: [{ name: "good", inputSchema: { type: "object" } }] }]);
+const configOf = (flawed: object) => ({ logDir: "logs", mcpServers: { good, flawed } });
+
+/** The strict clients of both SDKs, of what is served. */
+async function connectBoth(flawed: object) {
+  const cwd = makeProject({}, { "trailblaze.config.json": configOf(flawed) });
+  const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
+  onTestFinished(() => running.close());
+  const url = new URL(String(running.url));
+  const legacy = new Client({ name: "legacy", version: "1.0.0" });
+  await legacy.connect(new StreamableHTTPClientTransport(url));
+  const modern = new ModernClient(
+    { name: "modern", version: "1.0.0" },
+    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
+  await modern.connect(new ModernHttp(url));
+  onTestFinished(async () => {
+    await Promise.all([legacy.close(), modern.close()]);
+  });
+  return [legacy, modern] as const;
+}
+
+/** The same value with another one at a path. */
+function change(base: Json, path: readonly string[], value: unknown): Json {
+  const [key = "", ...rest] = path;
+  return { ...base, [key]: rest.length === 0 ? value : change((base[key] ?? {}) as Json, rest, value) };
+}
+
+type Flaw = readonly [path: string, ...values: unknown[]];
+
+const ofText: Flaw[] = [
+  ["title", null, 5],
+  ["description", null, ["a"]],
+  ["icons", null, "x", { src: "x" }],
+  ["_meta", null, "x"],
+];
+const ofAnnotations: Flaw[] = [
+  ["annotations", null, "x"],
+  ["annotations.audience", null, "user"],
+  ["annotations.priority", null, "high", 7],
+  ["annotations.lastModified", null, 5, "yesterday", "2026-02-30T00:00:00Z"],
+];
+const ofResource: Flaw[] = [...ofText, ...ofAnnotations, ["mimeType", null, 5]];
+const object = { type: "object" };
+
+/** The optional keys of what is listed, with values that strict clients reject. */
+const flaws = {
+  tools: {
+    base: { inputSchema: object },
+    flaws: [
+      ...ofText,
+      ["annotations", null, "x"],
+      ["annotations.title", null, 5],
+      ...["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].map(
+        (hint): Flaw => [`annotations.${hint}`, null, "yes"],
+      ),
+      ["execution", null, "x"],
+      ["execution.taskSupport", null, 5, "sometimes"],
+      ["inputSchema.properties", null, [], 5],
+      ["inputSchema.properties.q", null, 5],
+      ["inputSchema.required", null, "q", [5]],
+      ["inputSchema.type", null, "string"],
+      [
+        "outputSchema",
+        ...[null, "x", [], { type: "nothing" }, { ...object, properties: { a: { $ref: "#/$defs/Gone" } } }],
+        { ...object, properties: { a: { type: "string", pattern: "(?i)^[a-z]+$" } } },
+        { $schema: "http://json-schema.org/draft-04/schema#", id: "old", ...object },
+        { ...object, properties: { a: { id: "inner" } } },
+        { ...object, properties: { a: { $ref: "https://example.com/schema.json" } } },
+        { ...object, properties: { a: { nullable: true } } },
+        { ...object, properties: { a: { minLength: "3" } } },
+      ],
+    ] as Flaw[],
+  },
+  prompts: { base: {}, flaws: [...ofText, ["arguments", null, "x", {}]] as Flaw[] },
+  resources: {
+    base: { uri: "a:NAME" },
+    flaws: [...ofResource, ["size", null, "5"]] as Flaw[],
+  },
+  resourceTemplates: { base: { uriTemplate: "t:NAME/{x}" }, flaws: ofResource },
+};
+type Key = keyof typeof flaws;
+
+const methods = {
+  tools: "tools/list",
+  prompts: "prompts/list",
+  resources: "resources/list",
+  resourceTemplates: "resources/templates/list",
+};
+
+/** An entry for each flaw, and what must be left out of it. */
+function entriesOf(key: Key) {
+  const { base, flaws: known } = flaws[key];
+  const cases = known.flatMap(([path, ...values]) => values.map((value) => ({ path, value })));
+  return cases.map(({ path, value }, index) => {
+    const name = `case${index}`;
+    const named = JSON.parse(JSON.stringify({ name, ...base }).replaceAll("NAME", name));
+    return { name, path, entry: change(named, path.split("."), value) };
+  });
+}
+
+/** What a client lists, all pages of it. */
+async function listAll(client: Client, key: Key): Promise<Json[]> {
+  const ask = (cursor: string | undefined) => {
+    const params = cursor === undefined ? {} : { cursor };
+    if (key === "tools") return client.listTools(params);
+    if (key === "prompts") return client.listPrompts(params);
+    return key === "resources" ? client.listResources(params) : client.listResourceTemplates(params);
+  };
+  const found: Json[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = (await ask(cursor)) as unknown as Record<Key, Json[]> & { nextCursor?: string };
+    found.push(...page[key]);
+    cursor = page.nextCursor;
+    if (cursor === undefined) return found;
+  }
+}
+
+describe.each(Object.keys(flaws) as Key[])("what a server lists as %s", (key) => {
+  const entries = entriesOf(key);
+  const result = { [key]: entries.map(({ entry }) => entry) };
+  const flawed = key === "tools" ? serverOf({}, [result]) : serverOf({ [methods[key]]: result });
+
+  test("each invalid key is left out alone, with a warning that names server, entry and key", async () => {
+    const session = await openForTest(makeProject({}), { config: configOf(flawed) });
+    const messages = session.problems.map(({ code, message }) => `${code} ${message}`);
+    for (const { name, path } of entries) {
+      const start = `ServerListIncomplete "${path}" in "`;
+      const found = messages.find((one) => one.startsWith(start) && one.includes(`${name}`));
+      expect(found, `${name} ${path}`).toContain('of server "flawed" is left out: it ');
+    }
+    expect(session.problems).toHaveLength(entries.length);
+  });
+
+  test("strict clients of both SDKs get the whole list", async () => {
+    for (const client of await connectBoth(flawed)) {
+      const listed = await listAll(client as unknown as Client, key);
+      const names = listed.map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(entries.map(({ name }) => name)));
+      if (key === "tools") expect(names).toContain("good");
+      for (const { name, path } of entries) {
+        let value: unknown = listed.find((one) => one.name === name);
+        for (const step of path.split(".")) value = (value as Json | undefined)?.[step];
+        expect(value, `${name} ${path}`).toBe(path === "inputSchema.type" ? "object" : undefined);
+      }
+    }
+  });
+});
+
+test("elements of lists are left out alone, and what is only unusual is kept", async () => {
+  const tool = {
+    name: "odd",
+    icons: [{}, { src: "a:b", sizes: "1x1", theme: "blue" }],
+    inputSchema: { type: ["object", "null"], properties: { any: true, none: false } },
+    outputSchema: { ...object, title: null, properties: { a: { enum: [1, 1] } } },
+  };
+  const prompt = { name: "ask", arguments: [{}, { name: "a", required: "yes", title: null }] };
+  const flawed = serverOf({ "prompts/list": { prompts: [prompt] } }, [{ tools: [tool] }]);
+  for (const client of await connectBoth(flawed)) {
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === "odd")).toEqual({
+      ...tool,
+      icons: [{ src: "a:b" }],
+      inputSchema: { type: "object", properties: { any: {}, none: { not: {} } } },
+    });
+    expect((await client.listPrompts()).prompts).toEqual([{ name: "ask", arguments: [{ name: "a" }] }]);
+  }
+});
+
+test("an entry that cannot be offered is left out alone, with its reason", async () => {
+  const tools = [{ name: "a" }, { name: "", inputSchema: object }, { name: "b", inputSchema: object }, null];
+  const session = await openForTest(makeProject({}), { config: configOf(serverOf({}, [{ tools }])) });
+  expect(session.tools.map(({ name }) => name)).toEqual(["good", "b"]);
+  expect(session.problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
+    'ServerListIncomplete "a" of the tools of server "flawed" is left out: it has no `inputSchema`.',
+    'ServerListIncomplete One of the tools of server "flawed" is left out: it has no valid `name`, which is not a string with characters.',
+    'ServerListIncomplete One of the tools of server "flawed" is left out: it is null.',
+  ]);
+});
+
+test.each([
+  ["repeats a cursor", "0", "it repeats a cursor"],
+  ["has an empty cursor", "", "its cursor is not a string with characters"],
+  ["has a number as its cursor", 1, "its cursor is not a string with characters"],
+])("a list that %s ends, and keeps what came", async (_, nextCursor, reason) => {
+  const page = { tools: [{ name: "a", inputSchema: object }], nextCursor };
+  const session = await openForTest(makeProject({}), { config: configOf(serverOf({}, [page])) });
+  expect(session.tools.map(({ name }) => name)).toContain("a");
+  expect(session.problems).toMatchObject([
+    { code: "ServerListIncomplete", message: expect.stringContaining(`${reason}.`) },
+  ]);
+});
+
+test("a server that declares tools and does not know `tools/list` has none, and the message says so", async () => {
+  const error = { code: -32601, message: "Method not found" };
+  const answers = { "tools/list": `${JSON.stringify({ jsonrpc: "2.0", id: "ID", error })}\n` };
+  const flawed = { command: process.execPath, args: [fixture, JSON.stringify({ answers })] };
+  const session = await openForTest(makeProject({}), { config: configOf(flawed) });
+  expect(session.problems).toMatchObject([
+    {
+      code: "ServerListIncomplete",
+      message:
+        'The tools of server "flawed" are left out: it answered `tools/list` with the error -32601: Method not found.',
+    },
+  ]);
+});
