@@ -142,12 +142,12 @@ export const sessionProblems = {
       const fault =
         restartReason === undefined ? "" : ` It could not be restarted: ${printable(restartReason)}.`;
       const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
-      const end = exit.isUnreachable ? "was lost" : "exited unexpectedly";
+      const end = exit.isLost ? "was lost" : "exited unexpectedly";
       return `${subject} ${quote(label, 200)} ${end}${restart}: ${nameExit(exit)}.${fault}${tail}`;
     },
     hint: ({ isServed, exit }) =>
       isServed
-        ? exit.isUnreachable
+        ? exit.isLost
           ? "Check the network and the URL of the server."
           : "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
@@ -157,7 +157,7 @@ export const sessionProblems = {
     label: string;
     status: number;
     /** The scheme that the server asks for. */
-    scheme?: string;
+    scheme?: string | undefined;
   }>({
     title: "Remote server requires authorization",
     severity: "error",

@@ -251,12 +251,12 @@ const samples: Samples = {
     { label: "api", exit: { exitCode: 1, signal: null }, isServed: true },
     {
       label: "docs",
-      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+      exit: { exitCode: null, signal: null, reason: "no connection", isLost: true },
       isServed: true,
     },
     {
       label: "docs",
-      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+      exit: { exitCode: null, signal: null, reason: "no connection", isLost: true },
     },
   ],
   AuthorizationRequired: [
@@ -276,7 +276,7 @@ const samples: Samples = {
     { label: "@acme/jira", of: "code", exit: { exitCode: 1, signal: null } },
     {
       label: "docs",
-      exit: { exitCode: null, signal: null, reason: "for 60 s: no connection", isUnreachable: true },
+      exit: { exitCode: null, signal: null, reason: "no connection", isLost: true },
     },
   ],
   StdoutNoise: [{ label: "api", line: "listening" }],

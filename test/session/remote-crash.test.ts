@@ -5,18 +5,18 @@ import { waitUntil } from "../support/wait-until.ts";
 import { createManualClock } from "./support/manual-clock.ts";
 import { makeProject, probe } from "./support/session.ts";
 
-/** A server that drops connections after `drop`, until it gets `initialize` again, or for good. */
+/** A server that does not know its session after `drop`, until it gets `initialize` again, or for good. */
 async function serveDroppable() {
   let isDropping = false;
   let isGone = false;
   let refused = 0;
-  const server = await serveHttp((received: Received, request, response) => {
+  const server = await serveHttp((received: Received, _request, response) => {
     const { http, message } = received;
-    response.setHeader("connection", "close");
+    response.setHeader("mcp-session-id", "one");
     if (message?.method === "initialize") isDropping = false;
     if (isGone || isDropping) {
       if (message?.method === "initialize") refused += 1;
-      return request.socket.destroy();
+      return response.writeHead(message?.method === "initialize" ? 503 : 404).end();
     }
     if (http === "GET" || http === "HEAD") return response.writeHead(405).end();
     if (message?.id === undefined) return response.writeHead(202).end();
@@ -53,15 +53,11 @@ async function open(crash: "isolate" | "relaunch" | "fail", { served = false } =
     { userServers: "needed", served, clock },
   );
   onTestFinished(() => session.close());
-  /** Lets the time pass after which the server counts as lost. */
+  /** A call that finds the server lost. */
   const lose = async () => {
     const count = session.problems.length;
     const call = session.callTool("echo").catch((error: unknown) => error);
-    await waitUntil(() => {
-      const [next] = clock.delays;
-      if (next !== undefined && next <= 5000) clock.advance(next);
-      return session.problems.length > count;
-    });
+    await waitUntil(() => session.problems.length > count);
     return call;
   };
   return { remote, session, clock, lose };

@@ -1,23 +1,33 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { failure, formatSize, type TrailblazeError } from "../../problems/index.ts";
+import { readNpmConfiguration } from "../../files/npm-configuration.ts";
+import { failure, formatSize, printable, type TrailblazeError } from "../../problems/index.ts";
 import { AnswerError } from "./answer-error.ts";
 import { own } from "./incoming-message.ts";
-import { nestsDeeper } from "./json-depth.ts";
+import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
 import type { Redactor } from "./redact.ts";
 
-/** No connection to a remote server, or one that was lost. */
+/** No connection to a remote server, or one that broke off. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
-  /** Whether the server may have received the request. */
-  readonly mayBeSent: boolean;
-  constructor(message: string, mayBeSent: boolean) {
+  /** Whether the server was not reached at all. */
+  readonly isUnreachable: boolean;
+  constructor(message: string, isUnreachable: boolean) {
     super(message);
-    this.mayBeSent = mayBeSent;
+    this.isUnreachable = isUnreachable;
   }
 }
 
 /** The server does not know the session of a request. */
 export class SessionLostError extends AnswerError {}
+
+/** An answer with an error status that is no message of MCP. */
+export class StatusError extends AnswerError {
+  readonly status: number;
+  constructor(status: number, body: string) {
+    super(`it answered with HTTP status ${status}${body === "" ? "" : `: ${body}`}`);
+    this.status = status;
+  }
+}
 
 /** One request and its answer. */
 export interface Exchange {
@@ -33,20 +43,21 @@ export interface Exchange {
 
 export interface RemoteFetchOptions {
   label: string;
-  limits: { frameBytes: number; depth: number };
+  frameBytes: number;
   redactor: Redactor;
   /** The exchange that the current request belongs to; `undefined` for one that only receives notifications. */
   exchange(): Exchange | undefined;
   /** Bytes of an answer. */
   onBytes(count: number): void;
-  onAnswer(): void;
   /** A stream of notifications, or one that resumes the answer to a request. */
   onStream(): void;
-  onSessionLost(session: string): void;
-  onConnectionError(error: ConnectionError): void;
 }
 
-const errorBytes = 1 << 20;
+const errorBytes = 1 << 16;
+/** How much of the body of an error is shown. */
+const shownCharacters = 400;
+/** How long the search for an older transport may take. Milliseconds. */
+const probeMs = 3000;
 const redirects = [301, 302, 303, 307, 308];
 
 /** Why there is no connection: Node's reason is in the causes. */
@@ -78,67 +89,55 @@ function parseLocation(location: string | null, base: URL): URL | undefined {
   return new URL(location, base);
 }
 
-const isJson = (type: string) => type === "application/json";
-
 /** The media type of an answer, in lower case without parameters. */
 const readType = ({ headers }: Response): string =>
   (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 
-/** Replaces line ends of any kind by LF: the SDK reads a line that ends with CR only when the next byte has arrived. */
-function createLineEnds(): (chunk: Uint8Array) => Uint8Array {
-  let isAfterReturn = false;
-  return (chunk) => {
-    const from = isAfterReturn && chunk[0] === 0x0a ? 1 : 0;
-    if (chunk.length > 0) isAfterReturn = chunk.at(-1) === 0x0d;
-    if (from === 0 && !chunk.includes(0x0d)) return chunk;
-    const changed = new Uint8Array(chunk.length - from);
-    let size = 0;
-    for (let at = from; at < chunk.length; at++) {
-      const byte = chunk[at] as number;
-      if (byte === 0x0a && at > 0 && chunk[at - 1] === 0x0d) continue;
-      changed[size++] = byte === 0x0d ? 0x0a : byte;
-    }
-    return changed.subarray(0, size);
-  };
+/** The text of an error's body on one line, of a page without its tags. */
+function summarize(body: string, type: string): string {
+  const text = type.includes("html")
+    ? body.replace(/<(style|script)\b[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ")
+    : body;
+  const line = text.replace(/\s+/g, " ").trim();
+  return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-/** Measures the events of a stream: their bytes, and how deep their JSON is nested. Events end with an empty line. */
-function createEventMeter(): (chunk: Uint8Array) => { bytes: number; depth: number } {
+/** Measures the events of a stream, which end with an empty line. Returns the bytes of the largest one so far in a chunk. */
+function createEventMeter(): (chunk: Uint8Array) => number {
   let size = 0;
-  let depth = 0;
   let isLineEmpty = true;
-  let isText = false;
-  let isEscaped = false;
   return (chunk) => {
-    const most = { bytes: 0, depth: 0 };
+    let most = 0;
     for (const byte of chunk) {
       size++;
+      if (size > most) most = size;
       if (byte === 0x0a) {
-        if (isLineEmpty) size = depth = 0;
+        if (isLineEmpty) size = 0;
         isLineEmpty = true;
-        isText = false;
-      } else {
-        isLineEmpty = false;
-        if (isEscaped) isEscaped = false;
-        else if (byte === 0x22) isText = !isText;
-        else if (isText) isEscaped = byte === 0x5c;
-        else if (byte === 0x5b || byte === 0x7b) depth++;
-        else if (byte === 0x5d || byte === 0x7d) depth--;
-      }
-      if (size > most.bytes) most.bytes = size;
-      if (depth > most.depth) most.depth = depth;
+      } else if (byte !== 0x0d) isLineEmpty = false;
     }
     return most;
   };
 }
 
+/** Measures a body of one message. */
+function createBodyMeter(): (chunk: Uint8Array) => number {
+  let size = 0;
+  return (chunk) => {
+    size += chunk.length;
+    return size;
+  };
+}
+
 /**
- * The requests of one remote server. Follows no redirect to another origin, refuses messages that are too large or too
- * deep, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
+ * The requests of one remote server. Obeys proxies, follows no redirect to another origin, refuses messages that are too
+ * large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
  * `AuthorizationRequired` and `RemoteRedirect`.
  */
 export class RemoteFetch {
   readonly #options: RemoteFetchOptions;
+  /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
+  readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
 
   constructor(options: RemoteFetchOptions) {
     this.#options = options;
@@ -150,52 +149,74 @@ export class RemoteFetch {
     const { status, headers } = response;
     if (status === 401 || status === 403) {
       await response.body?.cancel();
-      const scheme = readScheme(headers);
-      const { label } = this.#options;
-      throw failure("AuthorizationRequired", { label, status, ...(scheme === undefined ? {} : { scheme }) });
+      throw failure("AuthorizationRequired", {
+        label: this.#options.label,
+        status,
+        scheme: readScheme(headers),
+      });
     }
-    const session = new Headers(init.headers).get("mcp-session-id");
-    if (status === 404 && session !== null) {
+    if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
       await response.body?.cancel();
-      this.#options.onSessionLost(session);
       throw new SessionLostError("it no longer knows the session");
     }
-    const exchange = this.#options.exchange();
     if (init.method !== "POST") {
-      if (response.ok && response.body !== null) {
-        this.#options.onStream();
-        return this.#limitStream(response, undefined);
+      if (!response.ok || response.body === null) {
+        await response.body?.cancel();
+        return new Response(null, { status, headers });
       }
-      await response.body?.cancel();
-      return new Response(null, { status, headers });
+      this.#options.onStream();
+      return this.#limit(response, undefined);
     }
+    const exchange = this.#options.exchange();
     if (!response.ok) return this.#readError(response, exchange);
     if (exchange?.id === undefined) {
       await response.body?.cancel();
       return new Response(null, { status: 202, headers });
     }
-    return this.#readAnswer(response, exchange);
+    const type = readType(response);
+    exchange.isStream = type === "text/event-stream";
+    if (exchange.isStream || type === "application/json") return this.#limit(response, exchange);
+    await response.body?.cancel();
+    const found = type === "" ? "no content" : `the content type ${type}`;
+    throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
   };
 
-  async #request(url: URL, init: RequestInit): Promise<Response> {
+  /** Whether the URL is that of a server of the transport before streamable HTTP, which begins a stream with an address. */
+  async servesOldTransport(url: URL, headers: Readonly<Record<string, string>>): Promise<boolean> {
     try {
-      const response = await fetch(url, { ...init, redirect: "manual" });
-      this.#options.onAnswer();
-      return response;
-    } catch (error) {
-      if (init.signal?.aborted) throw error;
-      const { text, isBefore } = findReason(error);
-      throw this.#noteFailure(text, !isBefore);
+      const init = { headers: { ...headers, accept: "text/event-stream" }, redirect: "manual" as const };
+      const response = await this.#send(url, {
+        ...init,
+        method: "GET",
+        signal: AbortSignal.timeout(probeMs),
+      });
+      const reader = response.body?.getReader();
+      if (readType(response) !== "text/event-stream" || reader === undefined) return false;
+      const { value } = await reader.read();
+      await reader.cancel();
+      return /^event: ?endpoint\r?$/m.test(new TextDecoder().decode(value?.subarray(0, 1024)));
+    } catch {
+      return false;
     }
   }
 
-  #noteFailure(reason: string, mayBeSent: boolean): ConnectionError {
-    const error = new ConnectionError(
-      mayBeSent ? `the connection failed: ${reason}` : `no connection: ${reason}`,
-      mayBeSent,
-    );
-    this.#options.onConnectionError(error);
-    return error;
+  #send(url: URL, init: RequestInit): Promise<Response> {
+    const proxy = findProxy(url, this.#npm, process.env);
+    return proxy === undefined ? fetch(url, init) : fetchThrough(proxy, url, init);
+  }
+
+  async #request(url: URL, init: RequestInit): Promise<Response> {
+    try {
+      return await this.#send(url, { ...init, redirect: "manual" });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      const proxy = findProxy(url, this.#npm, process.env);
+      const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
+      const { text, isBefore } = findReason(error);
+      const isUnreachable = isBefore || error instanceof ProxyRefusal;
+      const start = isUnreachable ? `no connection${through}` : `the connection${through} failed`;
+      throw new ConnectionError(`${start}: ${text}`, isUnreachable);
+    }
   }
 
   /** Follows one redirect within the origin that keeps the method and the body. */
@@ -224,84 +245,51 @@ export class RemoteFetch {
   /** A JSON-RPC error in an answer with an error status is the answer to the request. */
   async #readError(response: Response, exchange: Exchange | undefined): Promise<Response> {
     const { status, headers } = response;
-    const bytes = isJson(readType(response)) ? await this.#readBody(response, errorBytes) : undefined;
-    if (bytes === undefined) await response.body?.cancel();
-    const message = bytes === undefined ? undefined : this.#parse(bytes);
-    const error = isRecord(message) ? own(message, "error") : undefined;
-    if (exchange?.id !== undefined && isRecord(error) && Number.isSafeInteger(own(error, "code"))) {
-      return answerWith({ jsonrpc: "2.0", id: exchange.id, error }, headers);
-    }
-    throw new AnswerError(`it answered with HTTP status ${status}`);
-  }
-
-  async #readAnswer(response: Response, exchange: Exchange): Promise<Response> {
     const type = readType(response);
-    if (type === "text/event-stream" && response.body !== null) {
-      exchange.isStream = true;
-      return this.#limitStream(response, exchange);
-    }
-    if (!isJson(type)) {
-      await response.body?.cancel();
-      const found = type === "" ? "no content" : `the content type ${type}`;
-      throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
-    }
-    const { frameBytes } = this.#options.limits;
-    const message = this.#parse(await this.#readBody(response, frameBytes));
-    if (message === undefined) throw new AnswerError("its answer is not valid JSON");
-    return answerWith(message, response.headers);
+    const body = await this.#readStart(response);
+    const error = type === "application/json" ? readRpcError(body) : undefined;
+    if (exchange?.id === undefined || error === undefined)
+      throw new StatusError(status, summarize(this.#options.redactor.redact(body), type));
+    return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
   }
 
-  #parse(bytes: Buffer): unknown {
-    const { depth } = this.#options.limits;
-    if (nestsDeeper(bytes, depth)) throw tooDeep(depth);
-    try {
-      return JSON.parse(bytes.toString("utf8"));
-    } catch {
-      return undefined;
-    }
-  }
-
-  async #readBody({ body }: Response, limit: number): Promise<Buffer> {
+  /** The start of a body, as far as it arrives. */
+  async #readStart({ body }: Response): Promise<string> {
     const chunks: Uint8Array[] = [];
     let size = 0;
-    if (body === null) return Buffer.alloc(0);
     try {
-      for await (const chunk of body) {
-        size += chunk.length;
+      for await (const chunk of body ?? []) {
         this.#options.onBytes(chunk.length);
+        chunks.push(chunk.subarray(0, errorBytes - size));
+        size += chunk.length;
         // Leaving the loop closes the connection.
-        if (size > limit) throw tooLarge(limit);
-        chunks.push(chunk);
+        if (size >= errorBytes) break;
       }
-    } catch (error) {
-      if (error instanceof AnswerError || isAbort(error)) throw error;
-      throw this.#noteFailure(findReason(error).text, true);
-    }
-    return Buffer.concat(chunks);
+    } catch {}
+    return Buffer.concat(chunks).toString("utf8");
   }
 
-  /** The same events, in a stream that fails at one that is too large. */
-  #limitStream(response: Response, exchange: Exchange | undefined): Response {
+  /** The same body, which fails at a message that is too large. */
+  #limit(response: Response, exchange: Exchange | undefined): Response {
     const { status, headers } = response;
-    const { frameBytes, depth } = this.#options.limits;
-    const unify = createLineEnds();
-    const measure = createEventMeter();
+    const { frameBytes, onBytes } = this.#options;
+    const measure = exchange?.isStream === false ? createBodyMeter() : createEventMeter();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         try {
           const { done, value } = await reader.read();
           if (done) return controller.close();
-          this.#options.onBytes(value.length);
-          const lines = unify(value);
-          const most = measure(lines);
-          if (most.bytes <= frameBytes && most.depth <= depth) return controller.enqueue(lines);
-          const error = most.bytes > frameBytes ? tooLarge(frameBytes) : tooDeep(depth);
+          onBytes(value.length);
+          if (measure(value) <= frameBytes) return controller.enqueue(value);
+          const error = new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
           exchange?.fail(error);
           controller.error(error);
           await reader.cancel();
         } catch (error) {
-          const fault = isAbort(error) ? (error as Error) : this.#noteFailure(findReason(error).text, true);
+          const fault = isAbort(error)
+            ? (error as Error)
+            : new ConnectionError(`the connection failed: ${findReason(error).text}`, false);
           if (exchange !== undefined) exchange.streamFault = fault;
           controller.error(fault);
         }
@@ -314,14 +302,12 @@ export class RemoteFetch {
 
 export const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
 
-const tooLarge = (limit: number) => new AnswerError(`it sent a message of more than ${formatSize(limit)}`);
-
-const tooDeep = (limit: number) =>
-  new AnswerError(`it sent a message that is nested more than ${limit} levels deep`);
-
-/** A response with a message that is already parsed. */
-function answerWith(message: unknown, headers: Headers): Response {
-  const response = new Response(null, { status: 200, headers });
-  response.headers.set("content-type", "application/json");
-  return Object.assign(response, { json: async () => message });
+function readRpcError(body: string): object | undefined {
+  try {
+    const message: unknown = JSON.parse(body);
+    const error = isRecord(message) ? own(message, "error") : undefined;
+    return isRecord(error) && Number.isSafeInteger(own(error, "code")) ? error : undefined;
+  } catch {
+    return undefined;
+  }
 }

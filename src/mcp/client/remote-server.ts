@@ -8,6 +8,7 @@ import {
   type ServerLaunch,
 } from "./connected-server.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
+import { StatusError } from "./remote-fetch.ts";
 import { RemoteTransport } from "./remote-transport.ts";
 import { describeAnswer, describeMessage } from "./server-calls.ts";
 import { ServerConnection } from "./server-connection.ts";
@@ -27,8 +28,6 @@ export interface RemoteOptions {
   clock?: Clock;
 }
 
-/** How long a server may be unreachable. Seconds. */
-const unreachableSeconds = 60;
 /** How long the server may take to end its session. Milliseconds. */
 const closeMs = 1000;
 
@@ -66,8 +65,6 @@ class RemoteServer implements StartingServer {
     this.#redactor = createRedactor(() => [...secrets, ...launch.secrets()]);
     this.#transport = new RemoteTransport({
       ...{ label, url, headers, limits, clock, redactor: this.#redactor },
-      unreachableMs: unreachableSeconds * 1000,
-      handshakeMs: timeouts.handshakeMs,
       onLost: (reason) => this.#lose(reason),
     });
     this.#connection = new ServerConnection(this.#transport, {
@@ -83,7 +80,6 @@ class RemoteServer implements StartingServer {
   async #connect(): Promise<ConnectedServer> {
     const open = await this.#connection.open();
     if (this.#end !== undefined) throw this.#end;
-    this.#transport.keepTrying();
     this.#transport.useTools(open.tools);
     const { label, close } = this;
     return { label, ...open, exit: this.#exit, close };
@@ -92,22 +88,32 @@ class RemoteServer implements StartingServer {
   async #fail(error: unknown): Promise<never> {
     const { label } = this;
     const wasClosed = this.#end !== undefined;
+    const isOld = error instanceof StatusError && (await this.#isOld(error));
     await this.close();
     if (error instanceof TrailblazeError) throw error;
     const describe = () => {
       if (wasClosed) return "it was closed before it was ready";
+      if (isOld)
+        return "it speaks only HTTP+SSE, which streamable HTTP replaced in the revision 2025-03-26 of MCP";
       if (error instanceof AnswerError) return describeAnswer(error, this.#redactor);
       return describeMessage(error instanceof Error ? error.message : String(error), this.#redactor);
     };
     const reason = describe();
-    const hint = `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.`;
+    const hint = isOld
+      ? `Use the server's URL for streamable HTTP, which often ends with /mcp, instead of ${this.#launch.shown}.`
+      : `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.`;
     throw failure("ServerStartFailed", { label, reason, hint }, {}, { cause: new Error(reason) });
+  }
+
+  /** A server without streamable HTTP refuses the method, or does not find the path. */
+  async #isOld({ status }: StatusError): Promise<boolean> {
+    return [400, 404, 405].includes(status) && this.#transport.servesOldTransport();
   }
 
   #lose(reason: string): void {
     if (this.#end !== undefined) return;
-    const described = this.#redactor.redact(`for ${unreachableSeconds} s: ${reason}`);
-    const exit = { exitCode: null, signal: null, reason: described, isUnreachable: true, stderrTail: "" };
+    const described = this.#redactor.redact(reason);
+    const exit = { exitCode: null, signal: null, reason: described, isLost: true, stderrTail: "" };
     this.#stop(new ServerCallError("exited", `Server "${this.label}" ${describeExit(exit)}.`, exit));
     void this.#transport.close(0);
     this.#resolveExit(exit);

@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createManualClock } from "../../session/support/manual-clock.ts";
 import {
   type Answer,
   answerStart,
@@ -136,7 +135,26 @@ describe("answers of a remote server that are not MCP", () => {
 
   test.each([
     ["HTML", (_: Received, __: unknown, response: ServerResponse) => html(response), /text\/html.*URL/],
-    ["a status", (_: Received, __: unknown, response: ServerResponse) => html(response, 503), /status 503/],
+    ["a status", (_: Received, __: unknown, response: ServerResponse) => html(response, 503), /status 503$/],
+    [
+      "a status and a page",
+      (_: Received, __: unknown, response: ServerResponse) =>
+        response
+          .writeHead(502, { "content-type": "text/html" })
+          .end("<style>secret</style><h1>Bad\n gateway</h1>\u001b[2J<p>nginx</p>"),
+      /status 502: Bad gateway \S+ nginx$/,
+    ],
+    [
+      "a status and JSON",
+      (_: Received, __: unknown, response: ServerResponse) =>
+        sendJson(response, 429, { detail: "slow down" }),
+      /status 429: \{"detail":"slow down"\}$/,
+    ],
+    [
+      "a status and a long text",
+      (_: Received, __: unknown, response: ServerResponse) => response.writeHead(500).end("x".repeat(2000)),
+      /status 500: x{400}…$/,
+    ],
     [
       "no content",
       (_: Received, __: unknown, response: ServerResponse) => response.writeHead(202).end(),
@@ -175,6 +193,21 @@ describe("answers of a remote server that are not MCP", () => {
     expect(await failCall(answer)).toMatchObject({
       reason: "protocol",
       message: expect.stringMatching(reason),
+    });
+  });
+
+  test("a server that speaks only HTTP+SSE fails the start with the reason", async () => {
+    const problem = await failStart((received, _request, response) => {
+      if (received.http !== "GET") return response.writeHead(405).end();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return response.write("event: endpoint\ndata: /messages?session=1\n\n");
+    });
+    expect(problem).toMatchObject({
+      code: "ServerStartFailed",
+      args: {
+        reason: expect.stringContaining("speaks only HTTP+SSE"),
+        hint: expect.stringContaining("/mcp"),
+      },
     });
   });
 
@@ -267,7 +300,6 @@ describe("the size of messages of a remote server", () => {
 });
 
 test.each([
-  ["CR", "\r"],
   ["LF", "\n"],
   ["CR and LF", "\r\n"],
 ])("events whose lines end with %s are read as they arrive, each with its own limit", async (_, end) => {
@@ -346,54 +378,19 @@ describe("a connection that is lost", () => {
 });
 
 describe("a session that the server has lost", () => {
-  test("a call in a lost session is sent once more in a new session", async () => {
+  test("a call in a lost session fails, is not sent again, and the server has exited", async () => {
     const remote = await serveLegacy();
     const server = await startRemote(remote.url).ready;
     remote.forget();
     const calls = ["a", "b"].map((text) => server.callTool(call("echo", { text }), limit));
-    expect(await Promise.all(calls)).toHaveLength(2);
+    for (const outcome of await Promise.allSettled(calls))
+      expect(outcome).toMatchObject({
+        reason: { reason: "exited", message: expect.stringContaining("no longer knows the session") },
+      });
+    expect(await server.exit).toMatchObject({ isLost: true, reason: "it no longer knows the session" });
     const methods = remote.methods();
-    expect(methods.filter((method) => method === "initialize")).toHaveLength(2);
-    expect(methods.filter((method) => method === "notifications/initialized")).toHaveLength(2);
-    expect(methods.filter((method) => method === "tools/call")).toHaveLength(4);
-  });
-
-  test("a call is sent once more only, and fails if the new session is lost, too", async () => {
-    const remote = await serveHttp((received, _request, response) => {
-      const start = answerStart(received);
-      if (received.http !== "POST") return response.writeHead(405).end();
-      if (received.message.id === undefined) return response.writeHead(202).end();
-      if (start === undefined) return sendJson(response, 404, {});
-      response.setHeader("mcp-session-id", "one");
-      return sendJson(response, 200, start);
-    });
-    const server = await startRemote(remote.url).ready;
-    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({
-      message: expect.stringContaining("no longer knows the session"),
-    });
-    expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(2);
-  });
-
-  test("a call whose new session is not opened in time fails with the step that was not answered", async () => {
-    let isLost = false;
-    const remote = await serveHttp((received, _request, response) => {
-      if (received.http !== "POST") return response.writeHead(405).end();
-      if (received.message.id === undefined) return response.writeHead(202).end();
-      if (received.message.method === "initialize" && isLost) return undefined;
-      if (isLost) return sendJson(response, 404, {});
-      response.setHeader("mcp-session-id", "one");
-      return sendJson(response, 200, answerStart(received));
-    });
-    const clock = createManualClock();
-    const server = await startRemote(remote.url, { clock, handshakeMs: 30_000 }).ready;
-    isLost = true;
-    const called = server.callTool(call("echo"), limit).catch((error: unknown) => error);
-    await waitUntil(() => remote.methods().at(-1) === "initialize");
-    clock.advance(30_000);
-    expect(await called).toMatchObject({
-      reason: "protocol",
-      message: expect.stringContaining("did not answer `initialize` within 30000 ms"),
-    });
+    expect(methods.filter((method) => method === "initialize")).toHaveLength(1);
+    expect(methods.filter((method) => method === "tools/call").length).toBeLessThanOrEqual(2);
   });
 
   test("a server without sessions that answers 404 fails the call at once", async () => {

@@ -143,15 +143,15 @@ describe("a lost stream of notifications of a legacy server", () => {
     expect(remote.refusals()).toBe(0);
   });
 
-  test("a session that is lost with its stream is replaced, and its changed list is told", async () => {
-    const { remote, starting, server, loseUntil } = await openLegacy();
+  test("a server that has lost the session of its stream has exited", async () => {
+    const { remote, server, loseUntil } = await openLegacy();
     remote.forget();
-    remote.extend();
-    await loseUntil(() => starting.listChanges() === 1);
-    expect(count(remote.methods(), "initialize")).toBe(2);
-    expect(remote.sessions.size).toBe(1);
-    expect(await server.callTool(call("echo"), limit)).toMatchObject({ content: [{ type: "text" }] });
-    expect(count(remote.methods(), "initialize")).toBe(2);
+    let isLost = false;
+    void server.exit.then(() => {
+      isLost = true;
+    });
+    await loseUntil(() => isLost);
+    expect(count(remote.methods(), "initialize")).toBe(1);
   });
 
   test("a server that answers 404 for its stream, and has none, keeps its session", async () => {

@@ -1,0 +1,144 @@
+// Servers and proxies listen on loopback; what a proxy is asked for never resolves.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { fetchThrough, findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
+import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
+import { call, limit, problemOf, startRemote } from "./start-remote.ts";
+
+const find = (url: string, environment: Record<string, string>, npm: Record<string, string> = {}) =>
+  findProxy(new URL(url), new Map(Object.entries(npm)), environment);
+
+describe("the proxy of a remote server", () => {
+  test.each([
+    ["https://a.example/", { HTTPS_PROXY: "http://p:1" }, "http://p:1"],
+    ["https://a.example/", { https_proxy: "http://p:1", HTTPS_PROXY: "http://q:1" }, "http://p:1"],
+    ["http://a.example/", { HTTP_PROXY: "http://p:1", HTTPS_PROXY: "http://q:1" }, "http://p:1"],
+    ["http://a.example/", { HTTPS_PROXY: "http://q:1" }, "http://q:1"],
+    ["https://a.example/", { HTTP_PROXY: "http://p:1" }, undefined],
+    ["https://a.example/", { HTTPS_PROXY: "proxy.corp:8080" }, "http://proxy.corp:8080"],
+    ["https://a.example/", { HTTPS_PROXY: "" }, undefined],
+  ])("for %s and the variables %j is %s", (url, environment, expected) => {
+    expect(find(url, environment as Record<string, string>)).toBe(expected);
+  });
+
+  test.each([
+    ["https://a.example/", { "https-proxy": "http://npm:1" }, "http://npm:1"],
+    ["https://a.example/", { proxy: "http://npm:1" }, "http://npm:1"],
+    ["https://a.example/", { proxy: "false", "https-proxy": "null" }, "http://env:1"],
+    ["https://a.example/", { proxy: "http://npm:1", noproxy: "a.example" }, undefined],
+  ])("for %s and npm's configuration %j is %s", (url, npm, expected) => {
+    expect(find(url, { HTTPS_PROXY: "http://env:1" }, npm as Record<string, string>)).toBe(expected);
+  });
+
+  test.each([
+    ["a.example", "*"],
+    ["a.example", "A.EXAMPLE"],
+    ["a.example", ".example"],
+    ["a.example", "*.example"],
+    ["a.example", "x, example"],
+    ["a.example:8443", "a.example:8443"],
+    ["a.example", "a.example:443"],
+    ["10.1.2.3", "10.1.2.3"],
+    ["10.1.2.3", "10.0.0.0/8"],
+    ["[fd00::1]", "fd00::1"],
+    ["[fd00::1]", "[fd00::1]:443"],
+    ["[fd00::1]", "fd00::/8"],
+    ["localhost:3000", ""],
+    ["127.0.0.1", ""],
+    ["[::1]:3000", ""],
+  ])("is none for https://%s if NO_PROXY is `%s`", (host, excluded) => {
+    expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", NO_PROXY: excluded })).toBeUndefined();
+  });
+
+  test.each([
+    ["a.example", "b.example,ample,a.example.com"],
+    ["a.example", "a.example:8443"],
+    ["10.1.2.3", "2.3,11.0.0.0/8,10.0.0.0/99"],
+    ["[fd00::1]", "fe80::/10"],
+  ])("applies to https://%s if NO_PROXY is `%s`", (host, excluded) => {
+    expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", no_proxy: excluded })).toBe("http://p:1");
+  });
+});
+
+/** Variables for the next start, and none of the machine's. */
+function setVariables(values: Record<string, string>): void {
+  for (const name of ["http_proxy", "https_proxy", "no_proxy"]) {
+    vi.stubEnv(name, values[name] ?? "");
+    vi.stubEnv(name.toUpperCase(), "");
+  }
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+test("requests reach a server through a proxy, with its credentials, and its streams too", async () => {
+  const urls: (string | undefined)[] = [];
+  const proxy = await serveHttp((received, request, response) => {
+    urls.push(request.url);
+    if (received.http !== "POST") return response.writeHead(405).end();
+    if (received.message.id === undefined) return response.writeHead(202).end();
+    const start = answerStart(received);
+    if (start !== undefined) return sendJson(response, 200, start);
+    const result = { content: [{ type: "text", text: "reached" }] };
+    const message = JSON.stringify({ jsonrpc: "2.0", id: received.message.id, result });
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    return response.end(`data: ${message}\n\n`);
+  });
+  setVariables({ http_proxy: `http://me:hunter2@127.0.0.1:${proxy.port}` });
+  const server = await startRemote("http://mcp.corp.invalid/mcp?a=1").ready;
+  expect(await server.callTool(call("echo"), limit)).toMatchObject({ content: [{ text: "reached" }] });
+  expect(new Set(urls)).toEqual(new Set(["http://mcp.corp.invalid/mcp?a=1"]));
+  const credentials = `Basic ${Buffer.from("me:hunter2").toString("base64")}`;
+  expect(proxy.received.every(({ headers }) => headers["proxy-authorization"] === credentials)).toBe(true);
+});
+
+test("a cancelled request through a proxy is closed", async () => {
+  const proxy = await serveHttp(() => {});
+  const stop = new AbortController();
+  const url = new URL("http://mcp.corp.invalid/");
+  const fetched = fetchThrough(`http://127.0.0.1:${proxy.port}`, url, {
+    method: "POST",
+    body: "{}",
+    signal: stop.signal,
+  });
+  await vi.waitUntil(() => proxy.received.length === 1);
+  stop.abort();
+  await expect(fetched).rejects.toMatchObject({ name: "AbortError" });
+  await vi.waitUntil(() => proxy.received[0]?.isAborted);
+});
+
+describe("a proxy that does not connect", () => {
+  test("that cannot be reached is named without its credentials", async () => {
+    setVariables({ https_proxy: "http://me:hunter2@127.0.0.1:1" });
+    const problem = await problemOf("https://mcp.corp.invalid/mcp");
+    expect(problem).toMatchObject({
+      code: "ServerStartFailed",
+      args: {
+        reason: expect.stringMatching(
+          /^no connection through the proxy http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/,
+        ),
+      },
+    });
+    expect(JSON.stringify(problem)).not.toContain("hunter2");
+  });
+
+  test.each([
+    [502, /^no connection through the proxy http:\S+: it answered with HTTP status 502$/],
+    [407, /^no connection through the proxy http:\S+: it requires credentials/],
+  ])("and answers CONNECT with %i is the reason", async (status, reason) => {
+    const server = createServer().on("connect", (_request, socket) =>
+      socket.end(`HTTP/1.1 ${status} No\r\n\r\n`),
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    setVariables({ https_proxy: `http://127.0.0.1:${port}` });
+    const problem = await problemOf("https://mcp.corp.invalid/mcp");
+    expect(problem.args).toMatchObject({ reason: expect.stringMatching(reason) });
+  });
+
+  test("and has an invalid address is the reason", async () => {
+    setVariables({ https_proxy: "http://" });
+    const problem = await problemOf("https://mcp.corp.invalid/mcp");
+    expect(problem.args).toMatchObject({ reason: expect.stringContaining("whose address is not a URL") });
+  });
+});
