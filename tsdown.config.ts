@@ -44,8 +44,6 @@ const commandFiles = [
   },
   // The words of problems, which many projects do not have.
   { name: "words", test: matchModules(["problems/(?:catalog|[a-z]+-problems)"]) },
-  // For projects of Yarn Plug'n'Play.
-  { name: "archives", test: matchModules(["files/read-archive"]) },
   // For packs with a range or with copies.
   { name: "semver", test: /node_modules[\\/]semver[\\/]/ },
   { name: "list", test: matchModules(["cli/(?:parse-command-line|exit-code|commands/list)"]) },

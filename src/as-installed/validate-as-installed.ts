@@ -239,7 +239,7 @@ async function startServers(
   const events = { onStdoutNoise() {}, onListChanged() {}, onLeftOut() {} };
   for (const item of servers) {
     if (signal.aborted) throw interrupted("start the servers");
-    const plan = planPackServer(port, inspected, item, inspected.pack.location);
+    const plan = planPackServer(port, inspected, item);
     const { label, command, args, cwd: folder, protocol, createEnvironment } = plan;
     options.onCommand([command, ...args].join(" "));
     const env = createEnvironment({

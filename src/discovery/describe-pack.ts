@@ -3,7 +3,6 @@ import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { type Declaration, parseExtension } from "../extension-schema/parse-extension.ts";
-import { splitArchivedPath } from "../files/discovery-port.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
@@ -116,7 +115,6 @@ export async function describePack(
       description: textOrNull(value.description),
       location,
       origin,
-      ...(splitArchivedPath(location) === undefined ? {} : { archived: true as const }),
       shadowed: false,
       enabled: false,
       ...(extension.needs === undefined ? {} : { needs: extension.needs }),

@@ -8,7 +8,6 @@ import { isPackageName } from "../qualified-names/item-name.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, readManifest } from "./manifest.ts";
 import { compareText, orderPacks, shadowCopies } from "./order-packs.ts";
-import { type PnpState, readPnpState } from "./plug-and-play.ts";
 import {
   ancestorsOf,
   declaredDependencies,
@@ -112,15 +111,6 @@ export async function walkProject(
   return walk;
 }
 
-/** Adds the packages of Yarn Plug'n'Play, also under the aliases by which the project declares them. */
-function addState(walk: PackageWalk, state: PnpState, declared: ReadonlySet<string>): void {
-  for (const { location, name } of state.packages) walk.addPackage(location, name);
-  for (const name of declared) {
-    const location = state.resolve(name);
-    if (location !== undefined) walk.addPackage(location, name);
-  }
-}
-
 /** Adds the package of the project or of its workspace. */
 function addSource(walk: PackageWalk, port: DiscoveryPort, location: string): void {
   const read = readManifest(port, location, "always");
@@ -165,34 +155,22 @@ function orderProblems(problems: readonly Problem[]): Problem[] {
 }
 
 /**
- * Finds Yarn Plug'n'Play's file for a project, and what it says. If the project has its own node_modules, files above its
- * workspace belong to another project.
+ * Finds Yarn Plug'n'Play's file for a project. If the project has its own node_modules, files above its workspace belong to
+ * another project.
  */
 function findPlugAndPlay(
   port: DiscoveryPort,
   { directory: project }: Project,
   workspace: Workspace | undefined,
-): { file: string; state: PnpState | undefined } | undefined {
+): string | undefined {
   const hasPackages = port.exists(join(project, "node_modules"));
   for (const directory of ancestorsOf(project)) {
-    const names = [".pnp.cjs", ".pnp.data.json", ".pnp.js"] as const;
+    const names = [".pnp.cjs", ".pnp.js"] as const;
     const name = names.find((one) => port.hasProjectFile(directory, one));
-    if (name !== undefined)
-      return { file: join(directory, name), state: readPnpState(port, directory, project) };
+    if (name !== undefined) return join(directory, name);
     if (hasPackages && directory === (workspace?.root ?? project)) break;
   }
   return undefined;
-}
-
-/** Marks packs in archives, whose code cannot run from there. */
-function markArchived(packs: readonly FoundPack[]): FoundPack[] {
-  return packs.map((found) => {
-    const { pack } = found;
-    if (pack.archived === undefined) return found;
-    const args = { layout: "archive", name: pack.name, origin: pack.origin } as const;
-    const problem = createProblem("UnsupportedLayout", args, { pack: pack.name }, "bystander");
-    return { ...found, pack: { ...pack, problems: [...pack.problems, problem] }, isUsable: false };
-  });
 }
 
 /** Finds Deno's file in a project whose dependencies Deno keeps in its cache. */
@@ -222,8 +200,6 @@ export async function findPacks(
   const { workspace, problems } = await searchWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
   const walk = await walkProject(port, project, workspace, declared);
-  const pnp = findPlugAndPlay(port, project, workspace);
-  if (pnp?.state !== undefined) addState(walk, pnp.state, declared);
   const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
   for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
 
@@ -231,8 +207,7 @@ export async function findPacks(
   const globalFolder = withGlobal ? await port.globalPackages() : undefined;
   if (globalFolder !== undefined) globalWalk.addNodeModules(port.realPath(globalFolder) ?? globalFolder);
 
-  const resolvePackage = (name: string) =>
-    pnp?.state?.resolve(name) ?? resolveFrom(port, project.directory, name);
+  const resolvePackage = (name: string) => resolveFrom(port, project.directory, name);
   const isDeclared = ({ location, installedAs }: WalkedPackage) =>
     [...installedAs].some((name) => declared.has(name) && resolvePackage(name) === location);
   const originOf = (walked: WalkedPackage): Origin => {
@@ -264,13 +239,14 @@ export async function findPacks(
 
   const byLocation = [...broken].sort(([one], [other]) => compareText(one, other));
   problems.push(...byLocation.map(([, problem]) => problem));
-  if (pnp !== undefined && pnp.state === undefined)
-    problems.push(createProblem("UnsupportedLayout", { layout: "pnp", file: pnp.file }));
+  const pnpFile = findPlugAndPlay(port, project, workspace);
+  if (pnpFile !== undefined)
+    problems.push(createProblem("UnsupportedLayout", { layout: "pnp", file: pnpFile }));
   const denoFile = findDenoCache(port, project, workspace, declared);
   if (denoFile !== undefined)
     problems.push(createProblem("UnsupportedLayout", { layout: "deno", file: denoFile }));
 
-  const ordered = await orderPacks(markArchived(packs));
+  const ordered = await orderPacks(packs);
   let manager: PackageManager | undefined;
   const findManager = () => {
     manager ??= nameManager(findProjectManager(port, project, workspace));

@@ -1,18 +1,13 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
-import {
-  type DiscoveryPort,
-  type ManifestRead,
-  maximumManifestBytes,
-  splitArchivedPath,
-} from "../files/discovery-port.ts";
+import { type DiscoveryPort, maximumManifestBytes } from "../files/discovery-port.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
 
 /** An unusable package.json, before its fault is located and described. */
 export interface ManifestFault {
   location: string;
-  fault: { tooLarge: number } | { reason: string } | { archive: string; reason: string } | DataSyntaxError;
+  fault: { tooLarge: number } | { reason: string } | DataSyntaxError;
 }
 
 /** Reads one package.json. Returns the manifest, its fault, or why there is neither. */
@@ -21,11 +16,7 @@ export function readManifest(
   location: string,
   which: "always" | "ifRelevant",
 ): Manifest | ManifestFault | "absent" | "irrelevant" {
-  const archived = splitArchivedPath(location);
-  const read: ManifestRead =
-    archived === undefined
-      ? port.readManifest(location, which)
-      : port.readArchiveEntry(archived.archive, `${archived.path}package.json`, which);
+  const read = port.readManifest(location, which);
   switch (read.state) {
     case "absent":
     case "irrelevant":
@@ -34,8 +25,6 @@ export function readManifest(
       return { location, fault: { tooLarge: read.bytes } };
     case "unusable":
       return { location, fault: { reason: read.reason } };
-    case "malformed":
-      return { location, fault: { archive: archived?.archive ?? location, reason: read.reason } };
     case "read":
       return parseManifest(location, read.bytes);
   }
@@ -66,9 +55,6 @@ export async function describeFault(
   if ("tooLarge" in fault) {
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);
-  }
-  if ("archive" in fault) {
-    return createProblem("MalformedArchive", fault, pack === undefined ? {} : { pack }, context);
   }
   if (!(fault instanceof DataSyntaxError)) {
     return createProblem(

@@ -37,8 +37,6 @@ export type DiscoveredPack = {
   /** Absolute path of the package's folder, symbolic links followed. */
   location: string;
   origin: Origin;
-  /** It is in an archive of Yarn Plug'n'Play: `location` ends with `/`, and its code cannot run from there. */
-  archived?: true;
   /** Another copy of the pack takes precedence. */
   shadowed: boolean;
   /**

@@ -1,6 +1,5 @@
 import { basename, dirname, sep } from "node:path";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
-import { splitArchivedPath } from "../files/discovery-port.ts";
 import { type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 
@@ -126,7 +125,7 @@ export class PackageWalk {
       const { installedAs: names = new Set<string>() } = this.found.get(location) ?? {};
       this.found.set(location, { location, installedAs: names.add(installedAs), read });
     }
-    if (splitArchivedPath(location) === undefined) this.#visitNested(location);
+    this.#visitNested(location);
     return read !== "absent";
   }
 

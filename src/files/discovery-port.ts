@@ -36,9 +36,7 @@ export type ManifestRead =
   | { state: "irrelevant" }
   | { state: "read"; bytes: Uint8Array }
   | { state: "unusable"; reason: string }
-  | { state: "tooLarge"; bytes: number }
-  /** It is in an archive that cannot be used. */
-  | { state: "malformed"; reason: string };
+  | { state: "tooLarge"; bytes: number };
 
 /** Files of a project that determine its packages and the user's policy. */
 export type ProjectFile =
@@ -48,7 +46,6 @@ export type ProjectFile =
   | "pnpm-workspace.yaml"
   | ".pnp.cjs"
   | ".pnp.js"
-  | ".pnp.data.json"
   | "deno.json"
   | "deno.jsonc"
   | "deno.lock"
@@ -90,8 +87,6 @@ export interface DiscoveryPort {
    * contain `"trailblaze"`.
    */
   readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead;
-  /** Reads one file of an archive, of at most 1 MiB, like `readManifest`. */
-  readArchiveEntry(archive: string, name: string, which: "always" | "ifRelevant"): ManifestRead;
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   hasProjectFile(directory: string, file: ProjectFile): boolean;
@@ -103,19 +98,4 @@ export interface DiscoveryPort {
   ): Promise<WorkspaceSearch>;
   /** npm's folder of globally installed packages. */
   globalPackages(): Promise<string>;
-}
-
-/** An archive, and a path in it with `/`. */
-export interface ArchivedPath {
-  archive: string;
-  path: string;
-}
-
-/** Splits the location of a package in an archive: `/abs/x.zip/node_modules/name/`. `undefined` for a folder's. */
-export function splitArchivedPath(location: string): ArchivedPath | undefined {
-  // Only these locations end with a slash.
-  const at = location.endsWith("/") ? location.lastIndexOf(".zip/node_modules/") : -1;
-  if (at < 0) return undefined;
-  const end = at + ".zip".length;
-  return { archive: location.slice(0, end), path: location.slice(end + 1) };
 }

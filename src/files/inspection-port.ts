@@ -15,8 +15,7 @@ export type FileRead =
   | { state: "absent" }
   /** Its real path is outside the package. */
   | { state: "outside" }
-  /** `archive`: the path of the archive that cannot be used. */
-  | { state: "unusable"; reason: string; archive?: string }
+  | { state: "unusable"; reason: string }
   | { state: "tooLarge"; bytes: number }
   | { state: "read"; bytes: Uint8Array; realPath: string };
 

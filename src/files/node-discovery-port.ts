@@ -22,7 +22,6 @@ import {
 } from "./discovery-port.ts";
 import { findWorkspaces } from "./find-workspaces.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
-import { ArchiveFault, readArchiveEntry } from "./read-archive.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;
@@ -137,17 +136,6 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
 
   return {
     readManifest,
-    readArchiveEntry(archive, name, which) {
-      try {
-        const read = readArchiveEntry(archive, name, maximumManifestBytes);
-        if (read.state !== "read" || which === "always") return read;
-        const { bytes } = read;
-        return hasBracesAtEnds(bytes, bytes.length) && !bytes.includes(field) ? irrelevant : read;
-      } catch (error) {
-        if (error instanceof ArchiveFault) return { state: "malformed", reason: error.message };
-        throw error;
-      }
-    },
     listDirectory(directory) {
       try {
         return readdirSync(directory, { withFileTypes: true });

@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { withArchives } from "./archived-files.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
@@ -92,6 +91,9 @@ function leavesPackage(packageRoot: string, path: string): boolean {
 export function createNodeInspectionPort(): InspectionPort {
   return {
     ...createNodeDiscoveryPort(),
-    ...withArchives({ readFile, describePath, listFiles, leavesPackage }),
+    readFile,
+    describePath,
+    listFiles,
+    leavesPackage,
   };
 }

@@ -1,7 +1,6 @@
 import type { Confinement, EvaluationPort } from "../confinement/evaluation-port.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
-import { findPnpState } from "../discovery/plug-and-play.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
@@ -100,11 +99,6 @@ async function readFiles(
       contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
       continue;
     }
-    if (!isData(source.format) && pack.archived) {
-      const args = { layout: "archive", name: pack.name, origin: pack.origin } as const;
-      contents.problems.push(createProblem("UnsupportedLayout", args, place, context));
-      continue;
-    }
     const key = [pack.location, source.file];
     const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
     const problem = createReadProblem(read, source.file, place, context);
@@ -142,19 +136,7 @@ async function readFiles(
         contents.problems.push({ ...problem, ...fullPlace });
         continue;
       }
-      const isPnp =
-        missingPackage !== undefined &&
-        findPnpState(port, pack.location)?.resolve(missingPackage) !== undefined;
-      contents.problems.push(
-        isPnp
-          ? createProblem(
-              "UnsupportedLayout",
-              { layout: "import", name: pack.name, imported: missingPackage },
-              fullPlace,
-              context,
-            )
-          : createProblem("InvalidDefinitionContents", args, fullPlace, context),
-      );
+      contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
     }
   }
   return contents;

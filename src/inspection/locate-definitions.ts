@@ -126,13 +126,6 @@ export function locateDefinitions(
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
     return { ...located, items: withoutSource() };
   }
-  // Folders in an archive that cannot be used would seem to be empty.
-  const own = pack.archived ? port.readFile(pack.location, "package.json") : undefined;
-  if (own?.state === "unusable" && own.archive !== undefined) {
-    const { archive, reason } = own;
-    report("MalformedArchive", { archive, reason }, { pack: pack.name }, context);
-    return { ...located, items: withoutSource() };
-  }
   const list = (folder: string) =>
     once.get(["folder", pack.location, folder], () => {
       const fileNames = port.listFiles(pack.location, folder);

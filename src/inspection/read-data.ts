@@ -38,10 +38,6 @@ export function createReadProblem(
         context,
       );
     case "unusable":
-      if (read.archive !== undefined) {
-        const args = { archive: read.archive, reason: read.reason };
-        return createProblem("MalformedArchive", args, place, context);
-      }
       return createProblem("InvalidDefinitionContents", { reason: read.reason }, place, context);
   }
 }

@@ -1,10 +1,8 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
-import { findPnpState, type PnpState } from "../discovery/plug-and-play.ts";
 import { ancestorsOf } from "../discovery/project.ts";
 import { isNode } from "../extension-schema/node-script.ts";
-import { splitArchivedPath } from "../files/discovery-port.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { listOf, printable, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
@@ -23,8 +21,6 @@ export type PackageProgram =
   | {
       state: "found";
       file: string;
-      /** It is in an archive, from which it cannot run. */
-      isArchived: boolean;
       /** Options for Node if Node runs the file; `undefined` for other programs. */
       nodeOptions: readonly string[] | undefined;
     }
@@ -45,26 +41,18 @@ export function readBins(name: string, { bin }: Readonly<Record<string, unknown>
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** Creates a function like `findPackageFolder` for many names. */
-function createFolderFinder(port: InspectionPort, from: string): (name: string) => string | undefined {
-  let state: { found: PnpState | undefined } | undefined;
-  return (name) => {
-    if (!isPackageName(name)) return undefined;
-    for (const folder of ancestorsOf(from)) {
-      const path = join(folder, "node_modules", name);
-      if (port.exists(join(path, "package.json"))) return port.realPath(path);
-    }
-    state ??= { found: findPnpState(port, from) };
-    return state.found?.resolve(name);
-  };
-}
-
 /**
  * The location of the package that Node would use in `from` under this npm name, symbolic links followed; `undefined` if
  * none is installed.
  */
-export const findPackageFolder = (port: InspectionPort, from: string, name: string): string | undefined =>
-  createFolderFinder(port, from)(name);
+export function findPackageFolder(port: InspectionPort, from: string, name: string): string | undefined {
+  if (!isPackageName(name)) return undefined;
+  for (const folder of ancestorsOf(from)) {
+    const path = join(folder, "node_modules", name);
+    if (port.exists(join(path, "package.json"))) return port.realPath(path);
+  }
+  return undefined;
+}
 
 /** Limit on the dependencies whose commands are read. */
 const maximumDependencies = 1000;
@@ -77,9 +65,8 @@ export function findCommandOwner(
   command: string,
 ): string | undefined {
   if (isNode(command) || /[/\\]/.test(command)) return undefined;
-  const findFolder = createFolderFinder(port, from);
   for (const name of [...names].slice(0, maximumDependencies)) {
-    const folder = findFolder(name);
+    const folder = findPackageFolder(port, from, name);
     const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
     if (typeof read !== "string" && !isFault(read) && readBins(name, read.value).has(command)) return name;
   }
@@ -132,12 +119,10 @@ export function findPackageProgram(
   }
   const key = bin === undefined ? "package" : "bin";
   const place = `${quote(path, 200)}, the command ${quote(command)} of the package ${quote(name)},`;
-  const isArchived = splitArchivedPath(folder) !== undefined;
   const kind = port.describePath(folder, path);
   if (kind === "absent") return unusable(key, `${place} does not exist`);
   if (kind === "outside") return unusable(key, `${place} is outside the package`);
-  const absolute = join(folder, path);
-  const file = kind !== "file" ? undefined : isArchived ? absolute : port.realPath(absolute);
+  const file = kind === "file" ? port.realPath(join(folder, path)) : undefined;
   if (file === undefined) return unusable(key, `${place} is not a regular file`);
-  return { state: "found", file, isArchived, nodeOptions: readNodeOptions(port, folder, path) };
+  return { state: "found", file, nodeOptions: readNodeOptions(port, folder, path) };
 }

@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ancestorsOf } from "../discovery/project.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { findPackageFolder } from "../inspection/server-package.ts";
 
 /** The folder of this package, found from the bundle that contains this module. */
 export function findOwnPackage(): string {
@@ -31,16 +29,8 @@ export function findOwnScript(project: string): string {
   return join(own, script);
 }
 
-/**
- * Whether code in the project can resolve the package `trailblaze`, and the path from the project to the program of Yarn
- * Plug'n'Play that it needs for that.
- */
-export function findOwnCopy(project: string): { exists: boolean; pnp?: string } {
-  const folders = [...ancestorsOf(project)];
-  if (folders.some((folder) => existsSync(join(folder, "node_modules/trailblaze/package.json"))))
-    return { exists: true };
-  const file = folders.map((folder) => join(folder, ".pnp.cjs")).find((one) => existsSync(one));
-  if (file === undefined) return { exists: false };
-  const exists = findPackageFolder(createNodeInspectionPort(), project, "trailblaze") !== undefined;
-  return { exists, pnp: `./${relative(project, file).split(sep).join("/")}` };
-}
+/** Whether code in the project can resolve the package `trailblaze`. */
+export const hasOwnCopy = (project: string): boolean =>
+  [...ancestorsOf(project)].some((folder) =>
+    existsSync(join(folder, "node_modules/trailblaze/package.json")),
+  );

@@ -25,7 +25,7 @@ import {
   readEnvironment,
   readHeaders,
 } from "./install-request.ts";
-import { findOwnCopy, findOwnScript } from "./own-command.ts";
+import { findOwnScript, hasOwnCopy } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
@@ -134,7 +134,6 @@ export async function planInstall(
   }
   const script = findOwnScript(resolved.project);
   if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
-  const own = scope === "project" && url === undefined ? findOwnCopy(resolved.project) : { exists: true };
   const launch =
     url !== undefined
       ? { url, headers }
@@ -145,7 +144,6 @@ export async function planInstall(
           isHttp: resolved.transport === "http",
           node: process.execPath,
           script,
-          pnp: own.pnp,
         });
   const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
@@ -156,7 +154,7 @@ export async function planInstall(
       names: environment.names,
       omitted,
       headerNames,
-      canStart: own.exists,
+      canStart: scope !== "project" || url !== undefined || hasOwnCopy(resolved.project),
     }),
     ...(url === undefined ? warnOfVariables(resolved, environment) : []),
   ]);

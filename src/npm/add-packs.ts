@@ -113,7 +113,7 @@ async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Pro
   const problems: Problem[] = [];
   for (const pack of packs) {
     const { report } = await validateTarget(pack, { cwd });
-    problems.push(...pack.problems.filter(({ code }) => code === "UnsupportedLayout"), ...report.problems);
+    problems.push(...report.problems);
   }
   return problems;
 }

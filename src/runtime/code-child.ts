@@ -4,14 +4,11 @@ import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../pr
 import { CodeExitError } from "./code-exit-error.ts";
 import { type ChildMessage, readChildMessage } from "./code-messages.ts";
 import { LineDecoder } from "./line-decoder.mjs";
-import { plugAndPlayOptions } from "./plug-and-play.ts";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
 
 export interface CodeChildOptions {
   /** Absolute path of the package, symbolic links resolved. */
   root: string;
-  /** The project's folder. */
-  project: string;
   cwd: string;
   env: Readonly<Record<string, string>>;
   processes: ProcessPort;
@@ -32,8 +29,8 @@ export interface CodeChild {
 
 /** Starts the child process. `onExit` is called once, also if the process cannot start. */
 export function startCodeChild(options: CodeChildOptions): CodeChild {
-  const { root, project, cwd, env, messageBytes } = options;
-  const child = options.processes.start(createCodeLaunch({ root, project, cwd, env }));
+  const { root, cwd, env, messageBytes } = options;
+  const child = options.processes.start(createCodeLaunch({ cwd, env }));
   const tail = createOutputTail(keptTailBytes);
   let endReason: string | undefined;
   let hasExited = false;
@@ -91,11 +88,9 @@ const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.m
 
 /** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
 export function createCodeLaunch(
-  { root, project, cwd, env }: Pick<CodeChildOptions, "root" | "project" | "cwd" | "env">,
+  { cwd, env }: Pick<CodeChildOptions, "cwd" | "env">,
   platform: NodeJS.Platform = process.platform,
 ): ProcessLaunch {
-  const args = [...plugAndPlayOptions(root, project), program()];
-  const node = [process.execPath, ...args];
-  if (platform === "win32") return { command: process.execPath, args: [...args, "0", "1"], cwd, env };
-  return { command: "/bin/sh", args: ["-c", script, "sh", ...node, "3", "4"], cwd, env };
+  if (platform === "win32") return { command: process.execPath, args: [program(), "0", "1"], cwd, env };
+  return { command: "/bin/sh", args: ["-c", script, "sh", process.execPath, program(), "3", "4"], cwd, env };
 }

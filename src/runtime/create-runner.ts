@@ -8,11 +8,10 @@ export interface RunnerOptions {
   root: string;
   /** True for the host's own code, whose late errors end the process. */
   trusted: boolean;
-  /** The complete environment of the child process, and the project's folder; `undefined` to run the code in this process. */
+  /** The complete environment of the child process; `undefined` to run the code in this process. */
   child:
     | {
         env: Readonly<Record<string, string>>;
-        project: string;
         onOutput(chunk: Buffer): void;
         processes: ProcessPort;
       }

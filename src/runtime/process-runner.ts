@@ -14,8 +14,6 @@ export interface ProcessRunnerOptions {
   root: string;
   /** The complete environment of the child process. */
   env: Readonly<Record<string, string>>;
-  /** The project's folder; default: `root`. */
-  project?: string;
   /** Absolute; default: `root`. */
   cwd?: string;
   processes?: ProcessPort;
@@ -79,7 +77,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
-  const { root, env, project = root, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
+  const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
   const durations = options.end ?? { inputMs: 5000, termMs: 2000 };
   const reportLate = limitReports(options.onLateError);
   const pending = new Map<number, Pending & { args: object | string }>();
@@ -170,7 +168,6 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     const processes = options.processes ?? createProcessPort();
     child ??= startCodeChild({
       root,
-      project,
       cwd,
       env,
       processes,

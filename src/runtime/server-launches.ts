@@ -13,9 +13,8 @@ import {
   suggestPackage,
 } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
 import { findProgram } from "../processes/find-program.ts";
-import { plugAndPlayOptions } from "./plug-and-play.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -127,22 +126,10 @@ function explainUnset({ name: label, env }: UserServer, error: unknown): Trailbl
 type FoundProgram = Extract<PackageProgram, { state: "found" }>;
 
 /** What to run for the command of a package. */
-const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[], project: string): Program =>
+const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[]): Program =>
   nodeOptions === undefined
     ? { command: file, args }
-    : {
-        command: process.execPath,
-        args: [...plugAndPlayOptions(file, project), ...nodeOptions, file, ...args],
-      };
-
-/** Why the program of a package in an archive of Yarn Plug'n'Play cannot run. */
-const explainArchived = (
-  { isArchived }: FoundProgram,
-  name: string,
-  origin: "direct" | "transitive",
-  place: ProblemPlace = {},
-): TrailblazeError | undefined =>
-  isArchived ? failure("UnsupportedLayout", { layout: "archive", name, origin }, place) : undefined;
+    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
 
 /** Why the package of a user's server cannot be run. */
 async function explainPackage(
@@ -209,10 +196,9 @@ export async function planUserServer(
   if (packageName !== undefined) {
     const found = findPackageProgram(port, config.project, { package: packageName, bin });
     if (found.state === "found") {
-      program = runFile(found, args, config.project);
-      shown = runFile(found, server.args, config.project);
+      program = runFile(found, args);
+      shown = runFile(found, server.args);
       script = found.file;
-      fault ??= explainArchived(found, packageName, "direct", { path: [...path, "package"] });
     } else fault ??= await explainPackage(port, server, config, found);
   } else
     fault ??= explainCommand(port, server, config, { command, args, cwd, env: { ...environment, ...env } });
@@ -304,14 +290,13 @@ function findPackProgram(
   port: InspectionPort,
   { location }: FoundPack["pack"],
   definition: Readonly<Record<string, unknown>>,
-  { cwd, project }: { cwd: string; project: string },
-): { program: Program; file: string | undefined; fault?: TrailblazeError | undefined } {
+  cwd: string,
+): { program: Program; file: string | undefined } {
   const { script, package: name, bin } = definition;
   const args = textsOf(definition.args);
   if (typeof script === "string") {
     const file = join(location, script);
-    const options = plugAndPlayOptions(location, project);
-    return { program: { command: process.execPath, args: [...options, file, ...args] }, file };
+    return { program: { command: process.execPath, args: [file, ...args] }, file };
   }
   if (typeof name === "string") {
     const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
@@ -319,29 +304,22 @@ function findPackProgram(
     // Checks have found it, so it has been removed since, and the process fails to start.
     if (found.state !== "found")
       return { program: { command: join(location, "node_modules", name), args }, file: undefined };
-    const fault = explainArchived(found, name, "transitive");
-    return { program: runFile(found, args, project), file: found.file, fault };
+    return { program: runFile(found, args), file: found.file };
   }
   const written = String(definition.command);
   const command = isPath(written) ? resolve(cwd, written) : written;
-  const options = isNode(written) ? plugAndPlayOptions(location, project) : [];
   const file = findScript({ command: written, args, cwd });
-  return { program: { command, args: [...options, ...args] }, file };
+  return { program: { command, args }, file };
 }
 
-/** A pack's subprocess server with a valid definition, whose program the checks have found. `project` is a folder. */
-export function planPackServer(
-  port: InspectionPort,
-  found: FoundPack,
-  item: InspectedItem,
-  project: string,
-): ProgramPlan {
+/** A pack's subprocess server with a valid definition, whose program the checks have found. */
+export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ProgramPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
   const { env, protocol, legacyContext } = definition;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
-  const planned = findPackProgram(port, found.pack, definition, { cwd, project });
-  const { program, fault } = planned;
+  const planned = findPackProgram(port, found.pack, definition, cwd);
+  const { program } = planned;
   const file = planned.file ?? join(location, item.file ?? "package.json");
   return {
     label: item.qualifiedName,
@@ -351,7 +329,6 @@ export function planPackServer(
     ...program,
     cwd,
     shown: program,
-    ...(fault === undefined ? {} : { fault }),
     protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
     legacyContext: legacyContext !== false,
     toolsetFile: file,

@@ -4,7 +4,7 @@ import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findQualifiedNames, findReferences } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import { findOwner, findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
+import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -28,7 +28,6 @@ import {
   checkEntryNames,
   listPackReferences,
   notFound,
-  refuseDenied,
   refuseExcluded,
 } from "./server-references.ts";
 
@@ -112,7 +111,6 @@ class ServerFinder {
   async find(reference: string): Promise<ServeTarget> {
     const { config } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
-    if (pack !== undefined) refuseDenied(pack);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
       const isInConfig = [...config.servers, ...config.subprocessServers].some(
@@ -142,8 +140,6 @@ class ServerFinder {
   async #findItem(reference: string): Promise<ServeTarget> {
     const { port } = this.#sources.ports;
     const { qualifiedName } = await this.#resolve(reference);
-    const declaring = findOwner(this.#found, qualifiedName);
-    if (declaring !== undefined) refuseDenied(declaring);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
       ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
@@ -153,7 +149,7 @@ class ServerFinder {
     await this.#checkItems([item]);
     this.#sources.approval?.refuse(item);
     if (item.shape === "subprocessServer")
-      return { type: "subprocess", plan: planPackServer(port, owner, item, this.#found.project) };
+      return { type: "subprocess", plan: planPackServer(port, owner, item) };
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };
   }

@@ -5,7 +5,7 @@ import type { WrittenReference } from "../extension-schema/references.ts";
 import type { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 
 /** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
 export async function listPackReferences(
@@ -45,19 +45,12 @@ const notFoundCodes = {
 
 export const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
-/** Throws `UnsupportedLayout` for a pack whose code cannot run. */
-export function refuseDenied({ pack }: FoundPack): void {
-  const denied = pack.problems.find(({ code, kind }) => code === "UnsupportedLayout" && kind === undefined);
-  if (denied !== undefined) throw new TrailblazeError({ ...denied, severity: "error" });
-}
-
 /** Throws for an item that the config excludes. */
 export function refuseExcluded(
   policy: PacksPolicy,
   found: FoundPack,
   { declaration, qualifiedName }: InspectedItem,
 ): void {
-  refuseDenied(found);
   if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
   const reason = "the config's `packs` excludes it.";
   throw failure(notFoundCodes[declaration.kind], { ...notFound(qualifiedName), reason });

@@ -15,7 +15,6 @@ import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners } from "../runtime/code-runners.ts";
 import { createRunner } from "../runtime/create-runner.ts";
-import { needsPlugAndPlay } from "../runtime/plug-and-play.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -42,16 +41,16 @@ function environmentFacts() {
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
 }
 
-function createRunners({ isolation, project }: SessionConfig): CodeRunners {
+function createRunners({ isolation }: SessionConfig): CodeRunners {
   const processes = createProcessPort();
   const runners = new CodeRunners(async (owner: CodeOwner) => {
     const { pack, root } = owner;
-    const inChild = pack !== undefined && (isolation === "process" || needsPlugAndPlay(root, project));
+    const inChild = pack !== undefined && isolation === "process";
     const onLateError = (message: string) => logToStderr(`${pack?.qualifiedName ?? "the host"}: ${message}`);
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...environmentFacts(), toolsetFile }, {});
     const onOutput = (chunk: Buffer) => logToStderr(chunk.toString());
-    const child = inChild ? { env, project, onOutput, processes } : undefined;
+    const child = inChild ? { env, onOutput, processes } : undefined;
     const runner = await createRunner({ root, trusted: pack === undefined, child, onLateError });
     // A server outlives the exit: the next call starts a new child.
     void runner.exit?.then(() => runners.forget(owner));

@@ -18,7 +18,6 @@ export function reasonOf(problem: Problem | undefined): SkipReason {
     case "NotApproved":
       return problem.args.state === "denied" ? "Denied" : "NotApproved";
     case "LockOutdated":
-    case "UnsupportedLayout":
       return problem.code;
     default:
       return "Invalid";

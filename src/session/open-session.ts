@@ -220,9 +220,8 @@ class Opening {
       apply: (superseded) => this.#apply(superseded),
       findEntries: async () => {
         const packs = this.#states.sources?.found.packs ?? [];
-        // An archive does not change: another version is another file.
-        const folders = packs.filter(({ pack }) => !pack.shadowed && pack.archived === undefined);
-        const locations = folders.map(({ pack }) => pack.location);
+        const used = packs.filter(({ pack }) => !pack.shadowed);
+        const locations = used.map(({ pack }) => pack.location);
         const config = this.#states.current?.config ?? this.#config;
         return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
       },

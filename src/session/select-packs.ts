@@ -119,13 +119,6 @@ export async function selectPacks(
 function findRefusal(
   problems: readonly Problem[],
 ): Pick<Excluded, "reason" | "message" | "problem"> | undefined {
-  const unsupported = problems.find(({ code }) => code === "UnsupportedLayout");
-  if (unsupported !== undefined)
-    return {
-      reason: "UnsupportedLayout",
-      message: unsupported.message,
-      problem: { ...unsupported, severity: "error" },
-    };
   if (!problems.some(({ code }) => code === "HostVersionUnsupported")) return undefined;
   return {
     reason: "HostVersionUnsupported",

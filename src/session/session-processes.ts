@@ -16,7 +16,6 @@ import type { ProcessPort } from "../processes/process-port.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { needsPlugAndPlay } from "../runtime/plug-and-play.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
@@ -254,8 +253,7 @@ export class SessionProcesses {
     const { memory, resources, rules } = this.#options;
     const { pack, root } = owner;
     const config = this.#options.config();
-    const isAlone =
-      rules.isolates || config.isolation === "process" || needsPlugAndPlay(root, config.project);
+    const isAlone = rules.isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
     // At once where it can be: the files of a followed pack may be replaced.
@@ -279,7 +277,6 @@ export class SessionProcesses {
     const forget = resources.add(endLog);
     const child = {
       env,
-      project: config.project,
       onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
       processes,
     };

@@ -41,8 +41,6 @@ export type SkipReason =
   | "HostVersionUnsupported"
   /** The config's `packs`, or `tools` of its server, excludes it. */
   | "Denied"
-  /** Its pack is in an archive of Yarn Plug'n'Play, from which its code cannot run. */
-  | "UnsupportedLayout"
   /** Its pack is only a transitive dependency, and no selected item refers to it. */
   | "NotTaken"
   /** Its definition is invalid. */

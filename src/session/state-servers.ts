@@ -155,7 +155,7 @@ export class StateServers {
     const added = inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
       .map((item) => {
-        const plan = planPackServer(port, inspected, item, config.project);
+        const plan = planPackServer(port, inspected, item);
         const content = follows ? hashPackProgram(port, inspected, plan) : undefined;
         const { start, idleMs } = item.definition ?? {};
         const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };

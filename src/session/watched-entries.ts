@@ -17,8 +17,6 @@ const projectFiles: ReadonlySet<string> = new Set([
   "bun.lock",
   "bun.lockb",
   "deno.lock",
-  ".pnp.cjs",
-  ".pnp.data.json",
   "node_modules",
   "trailblaze.config.yaml",
   "trailblaze.config.yml",

@@ -32,7 +32,7 @@ describe("the command of a package", () => {
   ])("the command of a package is %s", (_, bin, name) => {
     const root = makePackage(bin, { "cli.js": "", "other.js": "" });
     const file = pathOf(root, "cli.js");
-    expect(find(root, name)).toEqual({ state: "found", file, isArchived: false, nodeOptions: [] });
+    expect(find(root, name)).toEqual({ state: "found", file, nodeOptions: [] });
   });
 
   test.each([

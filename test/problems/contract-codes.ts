@@ -69,7 +69,6 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "DuplicateBundleEntry",
     "InvalidConfig",
     "ProjectNotFound",
-    "MalformedArchive",
     "MalformedPackageJson",
     "PackageJsonTooLarge",
     "UnsupportedLayout",

@@ -328,13 +328,9 @@ const samples: Samples = {
     { cause: "bytes", limit: 1_048_576 },
     { cause: "failed", reason: "EACCES" },
   ],
-  MalformedArchive: [{ archive: ".yarn/cache/jira.zip", reason: "it is cut off" }],
   UnsupportedLayout: [
     { layout: "pnp", file: ".pnp.cjs" },
     { layout: "deno", file: "deno.lock" },
-    { layout: "archive", name: "@acme/jira", origin: "direct" },
-    { layout: "archive", name: "notes", origin: "transitive" },
-    { layout: "import", name: "@acme/jira", imported: "@trailblaze/scripting" },
   ],
   ShadowedPack: [
     { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },

@@ -76,7 +76,7 @@ describe("the file that a user's server is said to come from", () => {
         file: "trailblaze/servers/mine.json",
         qualifiedName: "acme/shop/mine",
       };
-      return planPackServer(port, found as unknown as FoundPack, item as unknown as InspectedItem, cwd)
+      return planPackServer(port, found as unknown as FoundPack, item as unknown as InspectedItem)
         .toolsetFile;
     };
     expect(ofPack({ script: "./server.js" })).toBe(script);

@@ -3,7 +3,6 @@ import type { ApprovalPlan } from "../../approval/approval-plan.ts";
 import { planApproval } from "../../approval/plan-approval.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
-import { refuseArchived } from "../explain-layout.ts";
 import { ApprovalQuestions } from "../lock/ask-approval.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
 import { output } from "../output.ts";
@@ -65,7 +64,6 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
         dryRun: isDryRun && options.yes !== true,
         ...(questions === undefined ? {} : { agree: (change, plan) => questions.agree(change, plan) }),
       });
-      if (options.deny !== true && options.prune !== true) refuseArchived(positionals, planned.problems);
       const plan = (await questions?.choose(planned)) ?? planned;
       if (questions === undefined && plan.text !== "") output.note(plan.text);
       signal.throwIfAborted();

@@ -1,16 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { splitArchivedPath } from "../../files/discovery-port.ts";
 import { projectHome } from "../../home.ts";
-import {
-  createProblem,
-  failure,
-  hasErrors,
-  type Problem,
-  printable,
-  quote,
-  TrailblazeError,
-} from "../../problems/index.ts";
+import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { hostVersion } from "../../version.ts";
@@ -98,18 +89,10 @@ async function addAsInstalled(
 ): Promise<void> {
   const { options } = input;
   const tarballs = findTarballs(input);
-  const installable = details.filter(({ report, location }) => {
-    if (report.pack === null || splitArchivedPath(location) === undefined) return true;
-    const args = { layout: "archive", name: report.pack, origin: "direct" } as const;
-    report.problems.push(createProblem("UnsupportedLayout", args, { pack: report.pack }));
-    report.ok = false;
-    return false;
-  });
-  if (installable.length === 0) return;
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
   await withInterruption(async (signal) => {
     await confirmAsInstalled(input, signal);
-    for (const { report, location } of installable) {
+    for (const { report, location } of details) {
       const isPack = !report.problems.some(({ code }) => code === "NoExtension");
       if (report.pack === null || !isPack) continue;
       const found = await validateAsInstalled(location, report.pack, {

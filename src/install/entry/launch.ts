@@ -22,8 +22,6 @@ export interface LaunchRequest {
   node: string;
   /** Absolute path of the command's script. */
   script: string;
-  /** Path from the project to the program of Yarn Plug'n'Play that the command is found with. */
-  pnp?: string | undefined;
 }
 
 /** Whether the script is in npx's cache, which the next clean-up removes. */
@@ -37,12 +35,10 @@ const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as cons
 
 /** Creates a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
 export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
-  const { scope, server, project, isHttp, node, script, pnp } = request;
+  const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
-  const preload = pnp === undefined ? [] : ["--require", pnp];
-  if (scope === "project")
-    return { command: "node", args: [...preload, ...loadOwnCommand, ...start, ...transport] };
+  if (scope === "project") return { command: "node", args: [...loadOwnCommand, ...start, ...transport] };
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 
@@ -54,8 +50,7 @@ const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
 
 /** The server that a command line of Trailblaze starts, `null` for the session; `undefined` for any other command line. */
 export function findStartedServer(words: readonly unknown[]): string | null | undefined {
-  const [first, second] = words;
-  if (first === "node" && second === "--require") return findStartedServer([first, ...words.slice(3)]);
+  const [_first, second] = words;
   const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
   const isUser = typeof second === "string" && /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second);
   const start = prefix?.length ?? (isUser ? 2 : -1);
