@@ -83,6 +83,8 @@ function buildUserServer(entry: ServerEntry): UserServer | UnusedServer {
     url: values.url,
     headers: { ...values.headers },
     protocol: values.protocol ?? "auto",
+    context: values.context,
+    isListed: !entry.isPasted,
     legacyContext: values.legacyContext ?? true,
     start: values.start,
     idleMs: values.idleMs,

@@ -123,8 +123,12 @@ const serverKeys = {
     description:
       "The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that.",
   }),
+  context: z.boolean().optional().meta({
+    description:
+      "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others.",
+  }),
   legacyContext: z.boolean().default(true).meta({
-    description: "Whether calls include `_trailblazeContext` in their arguments.",
+    description: "Whether calls with the context include `_trailblazeContext` in their arguments.",
   }),
   enabled: z.boolean().default(true).meta({ description: "Whether the server is used." }),
   start: z.enum(["eager", "lazy"]).optional().meta({

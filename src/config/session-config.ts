@@ -48,7 +48,11 @@ export interface UserServer {
   headers: Readonly<Record<string, string>>;
   /** `auto` begins with `initialize` and becomes modern if the server refuses that. */
   protocol: "auto" | "legacy" | "modern";
-  /** Whether calls include `_trailblazeContext` in their arguments. */
+  /** What the config says of the session's context; `undefined` leaves it to how the server is written. */
+  context: boolean | undefined;
+  /** Whether a server written in the list, which is for Trailblaze alone, rather than as any client reads it. */
+  isListed: boolean;
+  /** Whether calls with the context include `_trailblazeContext` in their arguments. */
   legacyContext: boolean;
   /** When it starts; `undefined` leaves it to `serversStart`. */
   start: ServerStart | undefined;

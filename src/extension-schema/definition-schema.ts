@@ -118,9 +118,13 @@ const subprocessServer = z.object({
     z.enum(["auto", "legacy", "modern"]),
     "The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server.",
   ).optional(),
+  context: describe(
+    z.boolean(),
+    "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true, but false with `package`.",
+  ).optional(),
   legacyContext: describe(
     z.boolean(),
-    "Whether calls include `_trailblazeContext` in their arguments. Default: true.",
+    "Whether calls with the context include `_trailblazeContext` in their arguments. Default: true.",
   ).optional(),
   start: describe(
     z.enum(["eager", "lazy"]),

@@ -177,13 +177,13 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
 
 /** What the config says about a server's tools and context, and the choice of tools of the imported entry. */
 function readChoices({ values = {} }: Partial<ServerEntry>, { tools }: JsonRecord): JsonRecord {
-  const { prefix, toolset, legacyContext } = values;
+  const { prefix, toolset, context, legacyContext } = values;
   // As an array, `tools` is a key of other programs.
   const own = isRecord(values.tools) ? values.tools : undefined;
   const imported = isRecord(tools) ? tools : undefined;
   const deny = [own?.deny, imported?.deny].flatMap((names) => (Array.isArray(names) ? names : []));
   const choice = own && { ...imported, ...own, deny: deny.length === 0 ? undefined : [...new Set(deny)] };
-  return JSON.parse(JSON.stringify({ prefix, tools: choice, toolset, legacyContext })) as JsonRecord;
+  return JSON.parse(JSON.stringify({ prefix, tools: choice, toolset, context, legacyContext })) as JsonRecord;
 }
 
 /** Why the project's config does not accept an entry. */

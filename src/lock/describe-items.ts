@@ -166,8 +166,8 @@ function describeComposed(
 
 /** How a subprocess server of a pack is launched. */
 function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer {
-  const { command, script, package: name, bin, args, cwd, env, envPassthrough } = definition;
-  const launch = { command, script, package: name, bin, args, env };
+  const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
+  const launch = { command, script, package: name, bin, args, env, context };
   return {
     ...createItem({
       ...launch,
@@ -261,12 +261,12 @@ export function describeItem(
 
 /** How a server of the config is launched or reached. Values of variables and headers are left out, as they may be secret. */
 export function describeUserServer(
-  { command, package: name, bin, args, cwd, env, url, headers }: UserServer,
+  { command, package: name, bin, args, cwd, env, url, headers, context }: UserServer,
   version: string | null | undefined,
 ): LockedServer {
   return {
     ...createItem({
-      ...{ command, package: name, bin, args, url },
+      ...{ command, package: name, bin, args, url, context },
       cwd: cwd === "." ? undefined : cwd,
       env: Object.keys(env).sort(),
       headers: Object.keys(headers).sort(),

@@ -39,6 +39,9 @@ interface PlannedServer {
   fault?: TrailblazeError;
   /** A hash of the installed program: an updated package is another launch. `undefined` for other programs. */
   content?: string;
+  /** Whether it gets the session's context: `_meta.trailblaze`, and a program the address and token for callbacks. */
+  context: boolean;
+  /** Whether a program that gets the context also has `_trailblazeContext` in the arguments of calls. */
   legacyContext: boolean;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
   choices?: ToolChoices;
@@ -95,6 +98,9 @@ function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): 
   const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
   return script === undefined ? undefined : resolve(cwd, script);
 }
+
+/** What a server that was written for any client gets of the callback endpoint. */
+const noCallback = { callback: undefined };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -177,7 +183,8 @@ export async function planUserServer(
   config: SessionConfig,
   environment: Environment = process.env,
 ): Promise<ProgramPlan> {
-  const { name, path, package: packageName, bin, protocol, legacyContext, choices } = server;
+  const { name, path, package: packageName, bin, protocol, choices } = server;
+  const context = server.context ?? (server.isListed && packageName === undefined);
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
   try {
@@ -214,10 +221,12 @@ export async function planUserServer(
     shown,
     ...(fault === undefined ? {} : { fault }),
     protocol,
-    legacyContext,
+    context,
+    legacyContext: context && server.legacyContext,
     choices,
     toolsetFile,
-    createEnvironment: (facts) => createUserServerEnvironment({ ...facts, toolsetFile }, env),
+    createEnvironment: (facts) =>
+      createUserServerEnvironment({ ...facts, ...(context ? {} : noCallback), toolsetFile }, env),
   };
 }
 
@@ -264,6 +273,7 @@ export function planRemoteServer(
     headers,
     ...(fault === undefined ? {} : { fault }),
     protocol,
+    context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.
     legacyContext: false,
     choices,
@@ -317,6 +327,8 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
   const { env, protocol, legacyContext } = definition;
+  const context =
+    typeof definition.context === "boolean" ? definition.context : definition.package === undefined;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
   const planned = findPackProgram(port, found.pack, definition, cwd);
   const { program } = planned;
@@ -330,11 +342,12 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     cwd,
     shown: program,
     protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
-    legacyContext: legacyContext !== false,
+    context,
+    legacyContext: context && legacyContext !== false,
     toolsetFile: file,
     createEnvironment: (facts) =>
       createPackEnvironment(
-        { ...facts, toolsetFile: file },
+        { ...facts, ...(context ? {} : noCallback), toolsetFile: file },
         {
           env: (env ?? {}) as Record<string, string>,
           envPassthrough: textsOf(definition.envPassthrough),

@@ -151,7 +151,7 @@ export class SessionProcesses {
 
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
-    const { key, protocol, fault, content } = plan;
+    const { key, protocol, context, fault, content } = plan;
     // Without changes of the project, there is one state, whose servers have keys of their own.
     if (!this.#options.rules.isolates) return key;
     const own =
@@ -161,7 +161,7 @@ export class SessionProcesses {
             ...[plan.command, plan.args, plan.cwd],
             plan.createEnvironment(this.#environmentFacts(undefined, config)),
           ];
-    const launch = [key, ...own, protocol, config.timeouts, fault?.problem, content];
+    const launch = [key, ...own, protocol, context, config.timeouts, fault?.problem, content];
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
 
@@ -169,8 +169,8 @@ export class SessionProcesses {
     const { memory, onCommand, onConnect, report, log, isLogHeard, canAsk, rules, clock } = this.#options;
     const { label, fault } = plan;
     return new SessionServer(plan, {
-      // A remote server cannot reach the endpoint, which listens on this machine only.
-      callback: () => ("url" in plan ? undefined : this.callback),
+      // Only programs that get the context call back: the endpoint listens on this machine.
+      callback: () => ("url" in plan || !plan.context ? undefined : this.callback),
       prepare: () => this.prepare(),
       clock,
       mayRestart: this.#createRestarts(config),

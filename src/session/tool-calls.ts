@@ -258,7 +258,7 @@ export class ToolCalls {
       const connected = server.current ?? (await connect(server, { signal, limits: scope.limits }));
       approval?.refuse("tool", advertisedName);
       // A remote server gets no address that it could call back.
-      if (!("url" in plan)) callback = this.#options.callback();
+      if (plan.context && !("url" in plan)) callback = this.#options.callback();
       const facts = {
         sessionId,
         invocationId: id,
@@ -269,7 +269,11 @@ export class ToolCalls {
       const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
       callback?.beginInvocation(id, key, depth, signal, sessionId);
       const answer = await connected.callTool(
-        { name: advertisedName, arguments: sent, _meta: { trailblaze: createCallMeta(facts) } },
+        {
+          name: advertisedName,
+          arguments: sent,
+          ...(plan.context ? { _meta: { trailblaze: createCallMeta(facts) } } : {}),
+        },
         {
           signal,
           limit,

@@ -69,6 +69,7 @@ export const completeConfig = {
       cwd: ".",
       env: { ROOT: "." },
       type: "stdio",
+      context: true,
       legacyContext: false,
       enabled: true,
     },

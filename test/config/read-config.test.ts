@@ -138,17 +138,20 @@ const complete = (root: string) => ({
       args: ["./my-mcp-server.js", ""],
       env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
       headers: {},
+      context: undefined,
+      isListed: true,
       legacyContext: false,
       protocol: "modern",
       choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
     },
     {
       ...{ name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain", args: [] },
-      ...{ cwd: ".", env: {}, headers: {}, legacyContext: true, protocol: "auto", choices },
+      ...{ cwd: ".", env: {}, headers: {}, isListed: true, legacyContext: true, protocol: "auto", choices },
     },
     {
       ...{ name: "my files", path: ["mcpServers", "my files"], command: "npx", args: ["-y", "files"] },
-      ...{ cwd: ".", env: { ROOT: "." }, headers: {}, legacyContext: false, protocol: "auto", choices },
+      ...{ cwd: ".", env: { ROOT: "." }, headers: {}, isListed: false, context: true, legacyContext: false },
+      ...{ protocol: "auto", choices },
     },
   ],
   unusedServers: [

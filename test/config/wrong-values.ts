@@ -105,6 +105,7 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ env: [] }), atServer("env"), /array/],
   [server({ cwd: 5 }), atServer("cwd"), /number/],
   [server({ legacyContext: 0 }), atServer("legacyContext"), /boolean.*number/],
+  [server({ context: "yes" }), atServer("context"), /boolean.*string/],
   [server({ protocol: "both" }), atServer("protocol"), /auto, legacy or modern/],
   [server({ protocol: 5 }), atServer("protocol"), /number/],
   [server({ comand: "x" }), atServer("comand"), /"comand"/],

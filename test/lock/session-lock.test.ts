@@ -206,6 +206,13 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     ["env.MODE"],
   ],
   [
+    "the context of a server",
+    setServer({ context: true }),
+    ["warehouse"],
+    "acme/jira/warehouse",
+    ["context"],
+  ],
+  [
     "a variable that is passed through",
     setServer({ envPassthrough: ["JIRA_TOKEN", "AWS_SECRET"] }),
     ["warehouse"],
@@ -244,6 +251,7 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     "mine",
     ["args"],
   ],
+  ["the context of a server of the config", setOwn({ context: true }), ["mine"], "mine", ["context"]],
   ["a variable of a server of the config", setOwn({ env: { TOKEN: "secret" } }), ["mine"], "mine", ["env"]],
   [
     "what a pack needs",

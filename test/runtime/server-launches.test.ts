@@ -23,6 +23,8 @@ const fileOf = async (command: string, ...args: string[]) => {
     url: undefined,
     headers: {},
     protocol: "auto" as const,
+    context: undefined,
+    isListed: true,
     legacyContext: true,
     start: undefined,
     idleMs: undefined,

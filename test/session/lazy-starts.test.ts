@@ -155,7 +155,7 @@ describe("calls that wait for a start", () => {
   test("include those of tools, whose own time stands still", async () => {
     const code = "export const outer = async (_, { callTool }) => (await callTool('say')).message;";
     const config = listingConfig(["a"], {}, { timeouts: { callMs: 1000 } });
-    config.mcpServers.probe = probe("probe") as never;
+    config.mcpServers.probe = { ...probe("probe"), context: true } as never;
     const pack = { "@acme/jira": toolPack({ outer: {} }, code) };
     const cwd = await makeLocked(config, pack, { "a.json": everything });
     writeFileSync(join(cwd, "gate"), "");
@@ -340,7 +340,7 @@ describe("an idle end", () => {
   });
 
   test("takes the server's token away, as a failed start does", async () => {
-    const cwd = await makeProject({ entry: { idleMs: 1000 } });
+    const cwd = await makeProject({ entry: { idleMs: 1000, context: true } });
     rmSync(join(cwd, "tokens"), { force: true });
     const { session, clock } = await openWithClock(cwd);
     writeFileSync(join(cwd, "broken"), "");

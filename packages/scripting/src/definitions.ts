@@ -79,7 +79,9 @@ interface SubprocessFields {
   envPassthrough?: string[];
   /** The revisions of MCP that it speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks. */
   protocol?: "auto" | "legacy" | "modern";
-  /** Whether calls have `_trailblazeContext` in their arguments. Default: true. */
+  /** Whether it gets the session's memory and device with each call, and the address for callbacks. Default: true, but false with `package`. */
+  context?: boolean;
+  /** Whether calls with the context have `_trailblazeContext` in their arguments. Default: true. */
   legacyContext?: boolean;
   /** Key of the server in a client's config, unless the user chooses one. */
   mcpServerName?: string;

@@ -55,6 +55,8 @@ export interface TrailblazeConfig {
     bin?: string;
     /** The program to run. It must speak MCP over stdin and stdout. */
     command?: string;
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    context?: boolean;
     /** The working folder, relative to the folder of this file. Default: that folder. */
     cwd?: string;
     /** The same as enabled: false. */
@@ -67,7 +69,7 @@ export interface TrailblazeConfig {
     headers?: { [key: string]: string };
     /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
     idleMs?: number;
-    /** Whether calls include `_trailblazeContext` in their arguments. Default: `true`. */
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
     legacyContext?: boolean;
     /** The npm name of an installed package whose command to run, resolved from the project. */
     package?: string;
@@ -169,6 +171,8 @@ export interface TrailblazeConfig {
     bin?: string;
     /** The program to run. It must speak MCP over stdin and stdout. */
     command?: string;
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    context?: boolean;
     /** The working folder, relative to the folder of this file. Default: that folder. */
     cwd?: string;
     /** Whether the server is used. Default: `true`. */
@@ -179,7 +183,7 @@ export interface TrailblazeConfig {
     headers?: { [key: string]: string };
     /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
     idleMs?: number;
-    /** Whether calls include `_trailblazeContext` in their arguments. Default: `true`. */
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
     legacyContext?: boolean;
     /** The server's label for logs, messages and LABEL/TOOL. It contains no slash. */
     name: string;

@@ -50,6 +50,7 @@ export const knownKeys = {
     "url",
     "headers",
     "protocol",
+    "context",
     "legacyContext",
     "enabled",
     "start",
@@ -72,6 +73,7 @@ export const knownKeys = {
     "url",
     "headers",
     "protocol",
+    "context",
     "legacyContext",
     "enabled",
     "start",
@@ -107,7 +109,7 @@ export const knownKeys = {
   ]
 };
 export const validateConfig = validate52;
-const schema19 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"$ref":"#/$defs/device"},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"$ref":"#/$defs/lock"},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/servers"}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"serversStart":{"type":"string","enum":["eager","lazy"]},"serversIdleMs":{"type":"integer","minimum":1,"maximum":86400000},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"$ref":"#/$defs/callback"},"timeouts":{"$ref":"#/$defs/timeouts"},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"$ref":"#/$defs/trailblazeSubprocessToolsets"}},"mcpServers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcpServers"}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig","$defs":{"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"lock":{"type":"object","properties":{"frozen":{"type":"boolean"},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"servers":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}};
+const schema19 = {"type":"object","properties":{"$schema":{"type":"string"},"device":{"$ref":"#/$defs/device"},"preferHostAgent":{"type":"boolean"},"memory":{"type":"object","additionalProperties":{"type":"string"}},"sensitiveMemory":{"type":"array","items":{"type":"string","pattern":"\\S"}},"packs":{},"lock":{"$ref":"#/$defs/lock"},"options":{"type":"object","additionalProperties":{"type":"object","additionalProperties":{}}},"toolsets":{"type":"object","additionalProperties":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"servers":{"type":"object","additionalProperties":{"$ref":"#/$defs/servers"}},"builtIns":{"type":"array"},"nameCollisions":{"type":"string","enum":["error","suffix","prefix"]},"crash":{"type":"string","enum":["fail","isolate","relaunch"]},"serversStart":{"type":"string","enum":["eager","lazy"]},"serversIdleMs":{"type":"integer","minimum":1,"maximum":86400000},"isolation":{"type":"string","enum":["in-process","process"]},"callback":{"$ref":"#/$defs/callback"},"timeouts":{"$ref":"#/$defs/timeouts"},"logDir":{"type":"string","pattern":"\\S"},"trailblazeSubprocessToolsets":{"type":"array","items":{"$ref":"#/$defs/trailblazeSubprocessToolsets"}},"mcpServers":{"type":"object","additionalProperties":{"$ref":"#/$defs/mcpServers"}}},"patternProperties":{"^x-":{}},"additionalProperties":false,"$id":"validateConfig","$defs":{"device":{"type":"object","properties":{"platform":{"type":"string","pattern":"^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$"},"widthPixels":{"type":"integer","minimum":1,"maximum":100000},"heightPixels":{"type":"integer","minimum":1,"maximum":100000},"driverType":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"lock":{"type":"object","properties":{"frozen":{"type":"boolean"},"workspace":{"type":"boolean"},"unlocked":{"type":"array","items":{"type":"string","pattern":"^@?[\\w.~*-]+(?:\\/[\\w.~*-]+){0,2}$"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"servers":{"type":"object","properties":{"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}},"toolsets":{"type":"array","items":{"type":"string","pattern":"\\S"}},"prompts":{"type":"array","items":{"type":"string","pattern":"\\S"}},"resources":{"type":"array","items":{"type":"string","pattern":"\\S"}},"transport":{"type":"string","enum":["stdio","http"]},"protocol":{"type":"string","enum":["both","modern","legacy"]},"version":{"type":"string","pattern":"\\S"},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"}},"patternProperties":{"^x-":{}},"additionalProperties":false},"callback":{"type":"object","properties":{"enabled":{"type":"boolean"},"timeoutMs":{"type":"integer","minimum":1,"maximum":86400000},"maxDepth":{"type":"integer","minimum":1,"maximum":1000},"maxBodyBytes":{"type":"integer","minimum":1,"maximum":67108864},"bodyTimeoutMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"timeouts":{"type":"object","properties":{"handshakeMs":{"type":"integer","minimum":1,"maximum":86400000},"listMs":{"type":"integer","minimum":1,"maximum":86400000},"callMs":{"type":"integer","minimum":1,"maximum":86400000},"inputMs":{"type":"integer","minimum":1,"maximum":86400000}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"trailblazeSubprocessToolsets":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"context":{"type":"boolean"},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers.tools":{"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false},"mcpServers":{"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"context":{"type":"boolean"},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}}}};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern3 = new RegExp("^x-", "u");
 const pattern6 = new RegExp("\\S", "u");
@@ -1067,7 +1069,7 @@ return errors === 0;
 }
 validate61.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema25 = {"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false};
+const schema25 = {"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"context":{"type":"boolean"},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/trailblazeSubprocessToolsets.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"}},"required":["name"],"patternProperties":{"^x-":{}},"additionalProperties":false};
 const pattern28 = new RegExp("^[A-Za-z0-9_-]{0,64}$", "u");
 const pattern32 = new RegExp("^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$", "u");
 const schema26 = {"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false};
@@ -1482,9 +1484,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.legacyContext !== undefined){
-if(typeof data.legacyContext !== "boolean"){
-const err22 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.context !== undefined){
+if(typeof data.context !== "boolean"){
+const err22 = {instancePath:instancePath+"/context",schemaPath:"#/properties/context/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1494,9 +1496,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.enabled !== undefined){
-if(typeof data.enabled !== "boolean"){
-const err23 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.legacyContext !== undefined){
+if(typeof data.legacyContext !== "boolean"){
+const err23 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1506,10 +1508,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.start !== undefined){
-let data15 = data.start;
-if(typeof data15 !== "string"){
-const err24 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.enabled !== undefined){
+if(typeof data.enabled !== "boolean"){
+const err24 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1518,8 +1519,11 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(!((data15 === "eager") || (data15 === "lazy"))){
-const err25 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema25.properties.start.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.start !== undefined){
+let data16 = data.start;
+if(typeof data16 !== "string"){
+const err25 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1528,11 +1532,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data.idleMs !== undefined){
-let data16 = data.idleMs;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err26 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data16 === "eager") || (data16 === "lazy"))){
+const err26 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema25.properties.start.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1541,9 +1542,11 @@ vErrors.push(err26);
 }
 errors++;
 }
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 > 86400000 || isNaN(data16)){
-const err27 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.idleMs !== undefined){
+let data17 = data.idleMs;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err27 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1552,8 +1555,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data16 < 1 || isNaN(data16)){
-const err28 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 > 86400000 || isNaN(data17)){
+const err28 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1562,13 +1566,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-}
-if(data.prefix !== undefined){
-let data17 = data.prefix;
-if(typeof data17 === "string"){
-if(!pattern28.test(data17)){
-const err29 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data17 < 1 || isNaN(data17)){
+const err29 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1578,13 +1577,28 @@ vErrors.push(err29);
 errors++;
 }
 }
-else {
-const err30 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.prefix !== undefined){
+let data18 = data.prefix;
+if(typeof data18 === "string"){
+if(!pattern28.test(data18)){
+const err30 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err30];
 }
 else {
 vErrors.push(err30);
+}
+errors++;
+}
+}
+else {
+const err31 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err31];
+}
+else {
+vErrors.push(err31);
 }
 errors++;
 }
@@ -1596,21 +1610,10 @@ errors = vErrors.length;
 }
 }
 if(data.toolset !== undefined){
-let data19 = data.toolset;
-if(typeof data19 === "string"){
-if(!pattern32.test(data19)){
-const err31 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
-if(vErrors === null){
-vErrors = [err31];
-}
-else {
-vErrors.push(err31);
-}
-errors++;
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data20 = data.toolset;
+if(typeof data20 === "string"){
+if(!pattern32.test(data20)){
+const err32 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1620,9 +1623,8 @@ vErrors.push(err32);
 errors++;
 }
 }
-}
 else {
-const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err33 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1631,12 +1633,24 @@ vErrors.push(err33);
 }
 errors++;
 }
+}
+}
+else {
+const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err34];
+}
+else {
+vErrors.push(err34);
+}
+errors++;
+}
 validate63.errors = vErrors;
 return errors === 0;
 }
 validate63.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
-const schema27 = {"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}};
+const schema27 = {"type":"object","properties":{"command":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"url":{"type":"string","pattern":"\\S"},"headers":{"type":"object","additionalProperties":{"type":"string"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"context":{"type":"boolean"},"legacyContext":{"type":"boolean"},"enabled":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000},"prefix":{"type":"string","pattern":"^[A-Za-z0-9_-]{0,64}$"},"tools":{"$ref":"#/$defs/mcpServers.tools"},"toolset":{"type":"string","pattern":"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},"type":{"type":"string","enum":["stdio","http","streamable-http"]},"disabled":{"type":"boolean"}},"additionalProperties":{}};
 const schema28 = {"type":"object","properties":{"allow":{"type":"array","items":{"type":"string","pattern":"\\S"}},"deny":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"patternProperties":{"^x-":{}},"additionalProperties":false};
 
 function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -2002,9 +2016,9 @@ vErrors.push(err17);
 errors++;
 }
 }
-if(data.legacyContext !== undefined){
-if(typeof data.legacyContext !== "boolean"){
-const err18 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.context !== undefined){
+if(typeof data.context !== "boolean"){
+const err18 = {instancePath:instancePath+"/context",schemaPath:"#/properties/context/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -2014,9 +2028,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.enabled !== undefined){
-if(typeof data.enabled !== "boolean"){
-const err19 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.legacyContext !== undefined){
+if(typeof data.legacyContext !== "boolean"){
+const err19 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -2026,10 +2040,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.start !== undefined){
-let data14 = data.start;
-if(typeof data14 !== "string"){
-const err20 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.enabled !== undefined){
+if(typeof data.enabled !== "boolean"){
+const err20 = {instancePath:instancePath+"/enabled",schemaPath:"#/properties/enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -2038,8 +2051,11 @@ vErrors.push(err20);
 }
 errors++;
 }
-if(!((data14 === "eager") || (data14 === "lazy"))){
-const err21 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema27.properties.start.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.start !== undefined){
+let data15 = data.start;
+if(typeof data15 !== "string"){
+const err21 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -2048,11 +2064,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-}
-if(data.idleMs !== undefined){
-let data15 = data.idleMs;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err22 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data15 === "eager") || (data15 === "lazy"))){
+const err22 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema27.properties.start.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -2061,9 +2074,11 @@ vErrors.push(err22);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 > 86400000 || isNaN(data15)){
-const err23 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.idleMs !== undefined){
+let data16 = data.idleMs;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err23 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -2072,8 +2087,9 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data15 < 1 || isNaN(data15)){
-const err24 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 > 86400000 || isNaN(data16)){
+const err24 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -2082,13 +2098,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-}
-if(data.prefix !== undefined){
-let data16 = data.prefix;
-if(typeof data16 === "string"){
-if(!pattern28.test(data16)){
-const err25 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
+if(data16 < 1 || isNaN(data16)){
+const err25 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -2098,13 +2109,28 @@ vErrors.push(err25);
 errors++;
 }
 }
-else {
-const err26 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.prefix !== undefined){
+let data17 = data.prefix;
+if(typeof data17 === "string"){
+if(!pattern28.test(data17)){
+const err26 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_-]{0,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_-]{0,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
 else {
 vErrors.push(err26);
+}
+errors++;
+}
+}
+else {
+const err27 = {instancePath:instancePath+"/prefix",schemaPath:"#/properties/prefix/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err27];
+}
+else {
+vErrors.push(err27);
 }
 errors++;
 }
@@ -2116,21 +2142,10 @@ errors = vErrors.length;
 }
 }
 if(data.toolset !== undefined){
-let data18 = data.toolset;
-if(typeof data18 === "string"){
-if(!pattern32.test(data18)){
-const err27 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data19 = data.toolset;
+if(typeof data19 === "string"){
+if(!pattern32.test(data19)){
+const err28 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/pattern",keyword:"pattern",params:{pattern: "^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"},message:"must match pattern \""+"^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\\..*)?$)(?!.*\\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"+"\""};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -2140,10 +2155,8 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.type !== undefined){
-let data19 = data.type;
-if(typeof data19 !== "string"){
-const err29 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err29 = {instancePath:instancePath+"/toolset",schemaPath:"#/properties/toolset/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -2152,8 +2165,11 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(!(((data19 === "stdio") || (data19 === "http")) || (data19 === "streamable-http"))){
-const err30 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.type !== undefined){
+let data20 = data.type;
+if(typeof data20 !== "string"){
+const err30 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -2162,10 +2178,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-if(data.disabled !== undefined){
-if(typeof data.disabled !== "boolean"){
-const err31 = {instancePath:instancePath+"/disabled",schemaPath:"#/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(!(((data20 === "stdio") || (data20 === "http")) || (data20 === "streamable-http"))){
+const err31 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -2175,14 +2189,26 @@ vErrors.push(err31);
 errors++;
 }
 }
-}
-else {
-const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.disabled !== undefined){
+if(typeof data.disabled !== "boolean"){
+const err32 = {instancePath:instancePath+"/disabled",schemaPath:"#/properties/disabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err32];
 }
 else {
 vErrors.push(err32);
+}
+errors++;
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
 }
 errors++;
 }

@@ -41,6 +41,7 @@ export const knownKeys = {
     "env",
     "envPassthrough",
     "protocol",
+    "context",
     "legacyContext",
     "start",
     "idleMs"

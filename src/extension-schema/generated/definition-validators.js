@@ -915,7 +915,7 @@ return errors === 0;
 validate21.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"tools":true,"toolsets":true,"prompts":true,"resources":true,"transport":true,"protocol":true,"initialize":true,"instructions":true},"dynamicProps":false,"dynamicItems":false};
 
 export const subprocessServer = validate22;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"legacyContext":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000}},"$id":"subprocessServer"};
+const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"},"mcpServerName":{"type":"string","pattern":"\\S"},"description":{"type":"string"},"command":{"type":"string","pattern":"\\S"},"script":{"type":"string","pattern":"\\S"},"package":{"type":"string","pattern":"\\S"},"bin":{"type":"string","pattern":"\\S"},"args":{"type":"array","items":{"type":"string"}},"cwd":{"type":"string","pattern":"\\S"},"env":{"type":"object","additionalProperties":{"type":"string"}},"envPassthrough":{"type":"array","items":{"type":"string","pattern":"\\S"}},"protocol":{"type":"string","enum":["auto","legacy","modern"]},"context":{"type":"boolean"},"legacyContext":{"type":"boolean"},"start":{"type":"string","enum":["eager","lazy"]},"idleMs":{"type":"integer","minimum":1,"maximum":86400000}},"$id":"subprocessServer"};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 /*# sourceURL="subprocessServer" */;
@@ -1260,9 +1260,9 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.legacyContext !== undefined){
-if(typeof data.legacyContext !== "boolean"){
-const err26 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.context !== undefined){
+if(typeof data.context !== "boolean"){
+const err26 = {instancePath:instancePath+"/context",schemaPath:"#/properties/context/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1272,10 +1272,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.start !== undefined){
-let data17 = data.start;
-if(typeof data17 !== "string"){
-const err27 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.legacyContext !== undefined){
+if(typeof data.legacyContext !== "boolean"){
+const err27 = {instancePath:instancePath+"/legacyContext",schemaPath:"#/properties/legacyContext/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1284,8 +1283,11 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(!((data17 === "eager") || (data17 === "lazy"))){
-const err28 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema33.properties.start.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.start !== undefined){
+let data18 = data.start;
+if(typeof data18 !== "string"){
+const err28 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1294,11 +1296,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data.idleMs !== undefined){
-let data18 = data.idleMs;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err29 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((data18 === "eager") || (data18 === "lazy"))){
+const err29 = {instancePath:instancePath+"/start",schemaPath:"#/properties/start/enum",keyword:"enum",params:{allowedValues: schema33.properties.start.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1307,9 +1306,11 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 > 86400000 || isNaN(data18)){
-const err30 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
+}
+if(data.idleMs !== undefined){
+let data19 = data.idleMs;
+if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
+const err30 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1318,8 +1319,9 @@ vErrors.push(err30);
 }
 errors++;
 }
-if(data18 < 1 || isNaN(data18)){
-const err31 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if((typeof data19 == "number") && (isFinite(data19))){
+if(data19 > 86400000 || isNaN(data19)){
+const err31 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1328,11 +1330,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err32 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data19 < 1 || isNaN(data19)){
+const err32 = {instancePath:instancePath+"/idleMs",schemaPath:"#/properties/idleMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1341,10 +1340,23 @@ vErrors.push(err32);
 }
 errors++;
 }
+}
+}
+}
+else {
+const err33 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err33];
+}
+else {
+vErrors.push(err33);
+}
+errors++;
+}
 validate22.errors = vErrors;
 return errors === 0;
 }
-validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"package":true,"bin":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"protocol":true,"legacyContext":true,"start":true,"idleMs":true},"dynamicProps":false,"dynamicItems":false};
+validate22.evaluated = {"props":{"name":true,"version":true,"mcpServerName":true,"description":true,"command":true,"script":true,"package":true,"bin":true,"args":true,"cwd":true,"env":true,"envPassthrough":true,"protocol":true,"context":true,"legacyContext":true,"start":true,"idleMs":true},"dynamicProps":false,"dynamicItems":false};
 
 export const serverDocument = validate23;
 const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"kind":{"type":"string","enum":["Mcp.StdioServer","Mcp.HttpEndpoint"]},"metadata":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"}},"required":["name"]},"serverInfo":{"type":"object","properties":{"name":{"type":"string","pattern":"\\S"},"version":{"type":"string","pattern":"\\S"}}},"instructions":{"type":"string"},"mcpServerName":{"type":"string","pattern":"\\S"},"tools":{"type":"array","items":{"type":"string","pattern":"\\S"}}},"required":["kind","metadata","tools"],"$id":"serverDocument"};

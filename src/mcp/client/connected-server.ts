@@ -95,7 +95,8 @@ export interface Suggestions {
 export interface ServerCall {
   name: string;
   arguments: Record<string, unknown>;
-  _meta: Record<string, unknown>;
+  /** Absent for a server that gets no context. */
+  _meta?: Record<string, unknown>;
 }
 
 /** A result, or what a server asks before it is called again; the result is empty then. */
