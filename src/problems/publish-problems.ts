@@ -74,21 +74,6 @@ export const publishProblems = {
       `The format ${format} has no place for the environment variable ${quote(name)} of the server.`,
     hint: ({ name }) => `Tell users to set ${name} in their environment.`,
   }),
-  ExportOutdated: entry<{ file: string; found: string; expected: string }>({
-    title: "Export names another version or command of the package",
-    severity: "warning",
-    message: ({ file, found, expected }) =>
-      `${quote(file, 400)} starts ${quote(found, 200)}, but the package is ${quote(expected, 200)}.`,
-    hint: ({ file }) => `Run \`trailblaze export ${exportOf(file)}\`.`,
-  }),
-};
-
-/** The format whose file this is. */
-const exportOf = (file: string): string => {
-  const name = file.slice(file.lastIndexOf("/") + 1);
-  if (name === "server.json") return "server.json";
-  if (name === "gemini-extension.json") return "gemini-extension";
-  return file.endsWith(".claude-plugin/plugin.json") ? "claude-plugin" : "agent-plugin";
 };
 
 const countTimes = (count: number): string =>

@@ -204,8 +204,6 @@ describe("the command export", () => {
       writeFileSync(join(cwd, "package.json"), manifest);
       expect((await exportPack(cwd, format)).exitCode).toBe(0);
       writeFileSync(join(cwd, "package.json"), manifest.replace("1.2.0", "1.3.0"));
-      const { stderr } = await runCli(["validate"], { cwd });
-      expect(stderr + (await runCli(["validate"], { cwd })).stdout).toContain("ExportOutdated");
       const { exitCode, stdout } = await exportPack(cwd, format, "--json");
       expect(exitCode).toBe(0);
       const { files } = JSON.parse(stdout) as { files: { file: string; changed: boolean; diff: string }[] };
@@ -332,9 +330,14 @@ describe("the command export", () => {
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
   });
 
-  test("validate warns of an export that npm would not publish", async () => {
+  test.each([
+    ["agent-plugin", ["plugin.json", "mcp.json"]],
+    ["claude-plugin", [".claude-plugin/plugin.json"]],
+    ["server.json", ["server.json"]],
+  ])("validate warns of an export %s that npm would not publish", async (format, files) => {
     const cwd = makeServerPack();
-    await exportPack(cwd, "server.json");
+    await exportPack(cwd, format);
+    expect((await runCli(["validate", "--strict"], { cwd })).exitCode).toBe(0);
     const manifest = readJson(cwd, "package.json");
     writeFileSync(
       join(cwd, "package.json"),
@@ -345,8 +348,8 @@ describe("the command export", () => {
     const { problems } = JSON.parse(stdout) as {
       problems: { code: string; severity: string; file?: string }[];
     };
-    expect(problems).toEqual([
-      expect.objectContaining({ code: "FileNotPublished", severity: "warning", file: "server.json" }),
-    ]);
+    expect(problems).toEqual(
+      files.map((file) => expect.objectContaining({ code: "FileNotPublished", severity: "warning", file })),
+    );
   });
 });

@@ -99,7 +99,6 @@ export const ownValidationCodes: readonly string[] = ["LongText", "ReservedComma
 
 /** Codes of validation that contract/PUBLISH.md adds: what makes an installed copy fail. */
 export const publishCodes: readonly string[] = [
-  "ExportOutdated",
   "InvalidPackageManifest",
   "PrivatePackage",
   "TypeScriptNotPublishable",

@@ -463,12 +463,6 @@ const samples: Samples = {
     { length: 0, most: 100 },
   ],
   EnvironmentNotExported: [{ name: "JIRA_TOKEN", format: "agent-plugin" }],
-  ExportOutdated: [
-    { file: "server.json", found: "@acme/jira@1.1.0", expected: "@acme/jira@1.2.0" },
-    { file: "mcp.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
-    { file: "gemini-extension.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
-    { file: ".claude-plugin/plugin.json", found: "@acme/jira@1.1.0 jira", expected: "@acme/jira@1.2.0" },
-  ],
 };
 
 const indent = (text: string) => text.replaceAll("\n", "\n    ");

@@ -1,7 +1,6 @@
 import type { Check } from "../finding.ts";
 import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
 import { checkDependencies, checkImports } from "./dependencies.ts";
-import { checkExports } from "./exports.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkLegacyContext } from "./legacy-context.ts";
 import { checkModules, checkOutsideImports } from "./modules.ts";
@@ -63,7 +62,6 @@ export const checks: readonly Check[] = [
   checkServerPackages,
   checkPreloads,
   checkPublishedFiles,
-  checkExports,
   checkImports,
   checkTypeScript,
 ];

@@ -21,7 +21,7 @@ import { findNearestFile } from "../modules/nearest-file.ts";
 import type { SyntaxParser } from "../modules/syntax-parser.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
-import { type ExportFile, findExportFiles } from "./export-files.ts";
+import { findExportFiles } from "./export-files.ts";
 import { collectPaths, findNeededFiles, type NeededFile, type NeededPaths } from "./needed-files.ts";
 import { findOutsideImports, isBundled, type OutsideImport } from "./outside-imports.ts";
 import { collectResourceFiles, findResourceFiles, type ResourceFile } from "./resource-files.ts";
@@ -55,9 +55,7 @@ export interface PackFacts {
   manager?: PackageManager;
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   unpublished: readonly NeededFile[];
-  /** Files that start a version of the package, as exports do; absent for installed packs. */
-  exportFiles?: readonly ExportFile[];
-  /** Those that npm would not publish. */
+  /** Files that `trailblaze export` wrote and npm would not publish; absent for installed packs. */
   unpublishedExports?: readonly string[];
   /** Dependencies that cannot be installed from the published package; absent for private and installed packs. */
   unpublishable?: readonly UnpublishableSpec[];
@@ -180,12 +178,6 @@ async function findLeftOut(
   return new Set(packed === undefined ? [] : files.filter((file) => !packed.has(file)));
 }
 
-async function collectExports(sources: FactSources, inspected: InspectedPack) {
-  const exportFiles = findExportFiles(sources.port, inspected.pack);
-  const files = isPublished(inspected) ? exportFiles.map(({ file }) => file) : [];
-  return { exportFiles, unpublishedExports: [...(await findLeftOut(sources, inspected, files))] };
-}
-
 async function findUnpublished(
   sources: FactSources,
   inspected: InspectedPack,
@@ -289,7 +281,6 @@ export async function collectFacts(
     builtIns,
     ...(project === undefined ? {} : { manager: project.manager }),
     unpublished,
-    ...(isUnderDevelopment(inspected) ? await collectExports(sources, inspected) : {}),
     undeclared: isPublished(inspected)
       ? await findUndeclared(files, published, manifest.value, inspected.problems)
       : [],
@@ -302,6 +293,7 @@ export async function collectFacts(
       : [],
     ...(isUnderDevelopment(inspected) && isPublished(inspected)
       ? {
+          unpublishedExports: [...(await findLeftOut(sources, inspected, findExportFiles(port, pack)))],
           unpublishable: await findUnpublishable(manifest.value, await findRewriting(sources, inspected)),
         }
       : {}),
