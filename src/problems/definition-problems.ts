@@ -289,13 +289,6 @@ const contentProblems = {
     message: ({ what }) => `${what} has no description. People and models need one to tell what it is for.`,
     hint: () => "Add a `description` of one or two sentences.",
   }),
-  LongText: entry<{ characters: number; limit: number }>({
-    title: "Description is longer than 4,096 characters",
-    severity: "warning",
-    message: ({ characters, limit }) =>
-      `The description has ${formatCount(characters)} characters; the recommended maximum is ${formatCount(limit)}.`,
-    hint: () => "Shorten it: models read all of it in every request that offers the tool.",
-  }),
   UnknownDefinitionKey: entry<{ key: string; suggestion: string }>({
     title: "Definition key is probably misspelled",
     severity: "warning",

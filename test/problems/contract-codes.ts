@@ -95,7 +95,7 @@ export const alsoInValidation: readonly string[] = ["PackNotInstalled", "PackVer
  * Codes of validation that the contract does not name: what it gives no code, what would be lost in silence, and a package
  * that takes over a command.
  */
-export const ownValidationCodes: readonly string[] = ["LongText", "ReservedCommand", "UnknownDefinitionKey"];
+export const ownValidationCodes: readonly string[] = ["ReservedCommand", "UnknownDefinitionKey"];
 
 /** Codes of validation that contract/PUBLISH.md adds: what makes an installed copy fail. */
 export const publishCodes: readonly string[] = [

@@ -165,7 +165,6 @@ const samples: Samples = {
   ReservedToolPrefix: [{ name: "web_open", prefix: "web_" }],
   NameMismatch: [{ name: "issues", item: "jira" }],
   MissingDescription: [{ what: "The tool" }],
-  LongText: [{ characters: 12_345, limit: 4096 }],
   UnknownDefinitionKey: [{ key: "inputSchme", suggestion: "inputSchema" }],
   UnknownMetaKey: [
     { key: "trailblaze/isForLLM", suggestion: "trailblaze/isForLlm", known: ["trailblaze/isForLlm"] },

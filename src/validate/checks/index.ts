@@ -16,7 +16,7 @@ import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } f
 import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
 import { checkPreloads, checkServerPackages } from "./server-packages.ts";
 import { checkServerPrograms } from "./server-programs.ts";
-import { checkDescriptions, checkLongTexts, checkTexts } from "./texts.ts";
+import { checkDescriptions, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
 import { checkToolsetCycles } from "./toolset-cycles.ts";
@@ -34,7 +34,6 @@ export const checks: readonly Check[] = [
   checkItemNames,
   checkDescriptions,
   checkTexts,
-  checkLongTexts,
   checkAdvertisedNames,
   checkRepeatedNames,
   checkToolNames,

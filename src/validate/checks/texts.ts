@@ -1,13 +1,10 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
-import { listSchemas, pathOf } from "../../json-schema/schema-nodes.ts";
-import { surveySchema } from "../../json-schema/schema-survey.ts";
 import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Path, ProblemPlace } from "../../problems/index.ts";
 import { quote } from "../../problems/index.ts";
-import { countCharacters, longestText } from "../../problems/text.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
-import { describeTool, findSchemas, findTools, placeInDefinition } from "./subjects.ts";
+import { describeTool, findTools } from "./subjects.ts";
 
 /** A string with invisible characters, with its path; a key has the path of its value. */
 interface OddText extends HiddenCharacters {
@@ -108,54 +105,5 @@ export const checkDescriptions: Check = function* ({ inspected }) {
   for (const tool of findTools(inspected.items)) {
     if (!tool.isEntry || !isBlank(tool.definition.description)) continue;
     yield findInItem(tool.item, "MissingDescription", { what: `The ${describeTool(tool)}` }, tool.path);
-  }
-};
-
-/** The arguments of `LongText` for a string that is too long; `undefined` for other values. */
-function measure(value: unknown): { characters: number; limit: number } | undefined {
-  if (typeof value !== "string" || value.length <= longestText) return undefined;
-  const characters = countCharacters(value);
-  return characters > longestText ? { characters, limit: longestText } : undefined;
-}
-
-/** The descriptions in a definition outside schemas, with their paths. */
-function* findDescriptions({ definition }: InspectedItem): Generator<readonly [unknown, Path]> {
-  yield [definition?.description, ["description"]];
-  if (!Array.isArray(definition?.arguments)) return;
-  for (const [index, argument] of definition.arguments.entries()) {
-    if (isRecord(argument)) yield [argument.description, ["arguments", index, "description"]];
-  }
-}
-
-/** Finds long descriptions, including those of parameters, which use up a model's context. */
-export const checkLongTexts: Check = function* ({ inspected }) {
-  const { manifest, items } = inspected;
-  const ofPackage = measure(manifest.value.description);
-  if (ofPackage !== undefined) yield findInManifest("LongText", ofPackage, ["description"]);
-  for (const item of items) {
-    const { description, path, kind, name } = item.declaration;
-    const declared = measure(description);
-    if (declared !== undefined) {
-      yield findInManifest("LongText", declared, ["trailblaze", ...path], { path, kind, item: name });
-    }
-    for (const [text, textPath] of findDescriptions(item)) {
-      const found = measure(text);
-      if (found !== undefined) yield findInItem(item, "LongText", found, textPath);
-    }
-  }
-  for (const { item, definition, path, isEntry } of findTools(items)) {
-    const found = isEntry ? measure(definition.description) : undefined;
-    if (found !== undefined) yield findInItem(item, "LongText", found, [...path, "description"]);
-  }
-  for (const written of findSchemas(items)) {
-    const survey = surveySchema(written.schema);
-    if (survey === undefined) continue;
-    const top = { schema: written.schema, parent: undefined, steps: [] };
-    for (const node of listSchemas(top, survey.draft, new Set())) {
-      const found = measure(node.schema.description);
-      if (found === undefined) continue;
-      const path = placeInDefinition(written, [...pathOf(node), "description"]);
-      yield findInItem(written.tool.item, "LongText", found, path);
-    }
   }
 };
