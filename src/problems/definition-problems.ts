@@ -340,13 +340,6 @@ const contentProblems = {
           ? `Did you mean ${listOf(nearest)}? If the host provides it, pass --built-ins ${printable(reference)}.`
           : `If the host provides it, pass --built-ins ${printable(reference)}. Otherwise, declare it or use its qualified name.`,
   }),
-  LegacyContextRejected: entry<{ tool: string }>({
-    title: "Tool receives no context in its arguments",
-    severity: "info",
-    message: ({ tool }) =>
-      `The input schema of ${quote(tool)} forbids additional properties, so calls omit _trailblazeContext.`,
-    hint: () => "Read `_meta.trailblaze`, which every call includes, or allow additional properties.",
-  }),
 };
 
 /** Problems of the package around the definitions. */

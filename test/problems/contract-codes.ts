@@ -49,7 +49,7 @@ export const validationCodes: Readonly<Record<Severity, readonly string[]>> = {
     "HostVersionUnsupported",
     "UnsafePattern",
   ],
-  info: ["HandlerUnchecked", "LegacyContextRejected"],
+  info: ["HandlerUnchecked"],
 };
 
 /** The operational codes of CONTRACT 12 by the severity they have in an operation. */

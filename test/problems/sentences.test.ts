@@ -179,7 +179,6 @@ const samples: Samples = {
     { reference: "great", nearest: ["greet"] },
     { reference: "great", nearest: [], advertises: "greet" },
   ],
-  LegacyContextRejected: [{ tool: "getIssue" }],
   LifecycleScript: [{ script: "postinstall" }],
   MissingKeyword: [{ keyword: "trailblaze-extension" }],
   InvalidQualifiedName: [{ name: "a//b", reason: "a segment is empty" }],

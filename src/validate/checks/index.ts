@@ -2,7 +2,6 @@ import type { Check } from "../finding.ts";
 import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
 import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
-import { checkLegacyContext } from "./legacy-context.ts";
 import { checkModules, checkOutsideImports } from "./modules.ts";
 import { checkNeededRanges, checkNeededVariables } from "./needs.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
@@ -42,7 +41,6 @@ export const checks: readonly Check[] = [
   checkDefaults,
   checkPatterns,
   checkReservedParameters,
-  checkLegacyContext,
   checkPromptArguments,
   checkResourceUris,
   checkReferences,
