@@ -4,7 +4,7 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { decideEnabledPacks } from "../session/enabled-packs.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -36,15 +36,11 @@ export interface Health {
 
 const supportedNode = "^20.19.0 || >=22.12.0";
 
-async function checkNode(): Promise<{ check: HealthCheck; problems: Problem[] }> {
+async function checkNode(): Promise<HealthCheck> {
   const { default: satisfies } = await import("semver/functions/satisfies.js");
   const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
   const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
-  const args = { version: process.versions.node, range: supportedNode };
-  return {
-    check: { name: "node", ok, summary },
-    problems: ok ? [] : [createProblem("NodeUnsupported", args)],
-  };
+  return { name: "node", ok, summary };
 }
 
 const count = (number: number, noun: string, nouns = `${noun}s`) =>
@@ -96,8 +92,7 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
   const port = createNodeInspectionPort();
   const cwd = resolve(options.cwd ?? process.cwd());
-  const node = await checkNode();
-  const health: Health = { project: null, checks: [node.check], problems: node.problems };
+  const health: Health = { project: null, checks: [await checkNode()], problems: [] };
   const add = (check: HealthCheck, problems: readonly Problem[] = []) => {
     health.checks.push(check);
     health.problems.push(...problems);

@@ -339,12 +339,6 @@ export const operationProblems = {
     message: () => "This system cannot confine a pack's code while its definitions are read.",
     hint: () => "Pass --data-only to read definitions that are data and reject those that are code.",
   }),
-  NodeUnsupported: entry<{ version: string; range: string }>({
-    title: "Unsupported Node version",
-    severity: "error",
-    message: ({ version, range }) => `Node ${version} is not supported; Trailblaze requires ${range}.`,
-    hint: () => "Install a supported version from https://nodejs.org.",
-  }),
   InvalidArguments: entry<{ reason: string; hint?: string }>({
     title: "Invalid arguments",
     severity: "error",

@@ -132,7 +132,6 @@ export const ownCodes: readonly string[] = [
   "InvalidArguments",
   "InternalError",
   "NeedsUndeclared",
-  "NodeUnsupported",
   "NotAPack",
   "PromptFailed",
   "RecentlyPublished",

@@ -349,7 +349,6 @@ const samples: Samples = {
     { label: "api", exit: { exitCode: 1, signal: null }, stderrTail: "Error: no token\n    at x.js:1:1" },
     { label: "api", reason: "there is no program x", hint: "Install x." },
   ],
-  NodeUnsupported: [{ version: "18.0.0", range: "^20.19.0 || >=22.12.0" }],
   InvalidArguments: [{ reason: 'There is no option "--jsn"', hint: "Did you mean --json?" }],
   InternalError: [{ reason: "x is undefined" }],
   RegistryUnavailable: [
