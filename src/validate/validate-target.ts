@@ -30,7 +30,6 @@ import {
 import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
-import { findIncludedToolsets } from "./facts/included-toolsets.ts";
 import { collectFacts, type PackFacts, type ProjectContext } from "./facts/pack-facts.ts";
 import { SyntaxParser } from "./modules/syntax-parser.ts";
 import { runChecks } from "./run-checks.ts";
@@ -82,7 +81,6 @@ function describeContext(ports: InspectionPorts, found: FoundPacks): ProjectCont
     broken,
     manager: found.manager,
     findAdvertised: (names) => findAdvertised(ports, packs, names),
-    findIncludedToolsets: (inspected) => findIncludedToolsets(ports, packs, inspected),
   };
 }
 

@@ -42,11 +42,6 @@ export interface PackFacts {
   otherPackages: ReadonlyMap<string, Problem | undefined>;
   /** Items by advertised names that references use by mistake; absent if not collected. */
   advertised?: ReadonlyMap<string, string>;
-  /**
-   * The toolsets that each toolset includes, by qualified name: those of the pack, and of other packs that they reach.
-   * Absent if not collected.
-   */
-  includedToolsets?: ReadonlyMap<string, readonly string[]>;
   /** npm names of all dependencies that package.json declares. */
   dependencies: ReadonlySet<string>;
   /** Names of the host's built-ins. */
@@ -102,8 +97,6 @@ export interface ProjectContext {
   manager: PackageManager;
   /** Finds tools of the packs by advertised names. */
   findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
-  /** Finds the toolsets that each toolset of a pack includes, directly or not, by qualified name. */
-  findIncludedToolsets(inspected: InspectedPack): Promise<ReadonlyMap<string, readonly string[]>>;
 }
 
 /** The sources of facts, each used on demand. */
@@ -276,7 +269,6 @@ export async function collectFacts(
     installed: project?.packs ?? [],
     otherPackages: project ? findOtherPackages(elsewhere, project) : new Map(),
     advertised: project ? await findMistakenNames(inspected, elsewhere, project) : new Map(),
-    ...(project ? { includedToolsets: await project.findIncludedToolsets(inspected) } : {}),
     dependencies: declaredDependencies(manifest),
     builtIns,
     ...(project === undefined ? {} : { manager: project.manager }),
