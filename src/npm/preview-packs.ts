@@ -1,7 +1,6 @@
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
-import { findPackageClaims } from "../discovery/package-commands.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { parseExtension } from "../extension-schema/index.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
@@ -13,7 +12,7 @@ import { readBins } from "../inspection/server-package.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { findReservedCommand } from "../qualified-names/reserved-commands.ts";
+import { findReservedCommands } from "../qualified-names/reserved-commands.ts";
 import { isDeclaredServer } from "./declared-server.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { readManagerVersion } from "./managers/package-manager.ts";
@@ -182,13 +181,10 @@ async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifes
     throw createFailure(spec, "its tarball does not match the integrity hash in the registry");
   const { extension } = parseExtension(manifest.trailblaze);
   const definesServer = createDefinitionFilter(extension, "server");
-  // `directories.bin` turns the files of a folder into commands; only their names matter.
-  const isCommand = (file: string) =>
-    findReservedCommand(file) !== undefined && !file.includes("node_modules/");
   try {
     return await unpackTarball(
       tarball,
-      (file) => file === "package.json" || definesServer(file) || isCommand(file),
+      (file) => file === "package.json" || definesServer(file),
       context.signal,
     );
   } catch (error) {
@@ -238,12 +234,11 @@ function rejectForeignDependencies(pack: string, manifest: Readonly<Record<strin
  * to the package itself.
  */
 function rejectClaims(
-  { port }: PreviewContext,
   spec: RegistrySpec,
   announced: Record<string, unknown>,
-  { folder, manifest }: { folder: string; manifest: Readonly<Record<string, unknown>> },
+  manifest: Readonly<Record<string, unknown>>,
 ): void {
-  const claims = [announced, manifest].flatMap((one) => findPackageClaims(port, folder, one, spec.name));
+  const claims = [announced, manifest].flatMap((one) => findReservedCommands(one, spec.name));
   const [claim] = claims;
   if (claim === undefined) return;
   const { path: _, ...args } = claim;
@@ -307,7 +302,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       digestPack(pack) === digestPack(announcedPack);
     if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
     rejectForeignDependencies(name, manifest.value);
-    rejectClaims(context, spec, announced, { folder: unpacked.folder, manifest: manifest.value });
+    rejectClaims(spec, announced, manifest.value);
     const found = await describePack(unpacked.folder, manifest, "direct", [name]);
     // Definitions were unpacked according to the root in the registry's manifest.
     if (found.extension.root !== parseExtension(announced.trailblaze).extension.root)

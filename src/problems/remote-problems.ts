@@ -46,8 +46,6 @@ export const remoteProblems = {
     /** Name and version of the package; `undefined` for the pack that is being validated. */
     package?: string | undefined;
     command: string;
-    /** The package that it installs under the name `trailblaze`. */
-    alias?: string | undefined;
     /** The requested change, such as `add @acme/jira`. */
     what?: string;
     /** Whether all changes were undone; `undefined` if nothing was changed. */
@@ -56,22 +54,17 @@ export const remoteProblems = {
   }>({
     title: "Package overrides a command that Trailblaze relies on",
     severity: warningForBystanders,
-    message: ({ package: name, command, alias, what, restored }) => {
+    message: ({ package: name, command, what, restored }) => {
       const subject = name === undefined ? "The pack" : printable(name);
-      const claim =
-        alias === undefined
-          ? `${subject} provides a command ${quote(command)}, which overrides \`npx trailblaze\`.`
-          : `${subject} installs ${quote(alias)} under the name "trailblaze", which overrides \`npx trailblaze\`.`;
+      const claim = `${subject} provides a command ${quote(command)}, which overrides \`npx trailblaze\`.`;
       if (what === undefined) return claim;
       return `Refused to ${printable(what)}: ${claim} ${describeState(restored)}`;
     },
-    hint: ({ package: name, alias, hint }) => {
-      if (hint !== undefined) return hint;
-      if (name !== undefined) return "Do not install this package. Report it to the registry.";
-      return alias === undefined
+    hint: ({ package: name, hint }) =>
+      hint ??
+      (name === undefined
         ? 'Rename the command in "bin".'
-        : "Depend on `trailblaze` itself, or rename the alias.";
-    },
+        : "Do not install this package. Report it to the registry."),
   }),
   SimilarName: entry<{ name: string; existing: string; allowed: boolean }>({
     title: "Pack name is very similar to another pack's name",

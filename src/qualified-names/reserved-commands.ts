@@ -48,8 +48,6 @@ export function findReservedCommand(name: string): string | undefined {
 /** A reserved command that a package provides. */
 export interface CommandClaim {
   command: string;
-  /** The package that an alias installs as `trailblaze`, if an alias provides the command. */
-  alias?: string;
   /** Keys from the top of package.json. */
   path: Path;
 }
@@ -66,33 +64,16 @@ function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
   }
 }
 
-/** Dependencies that install another package under the alias `trailblaze`. */
-function* findAliases(manifest: Readonly<Record<string, unknown>>): Generator<CommandClaim> {
-  for (const key of ["dependencies", "optionalDependencies"]) {
-    const dependencies = manifest[key];
-    const wanted =
-      isRecord(dependencies) && Object.hasOwn(dependencies, "trailblaze") && dependencies.trailblaze;
-    const [, alias] = /^npm:(@?[^@]+)/.exec(typeof wanted === "string" ? wanted.trim() : "") ?? [];
-    if (alias !== undefined && alias !== "trailblaze")
-      yield { command: "trailblaze", alias, path: [key, "trailblaze"] };
-  }
-}
-
-/**
- * The reserved commands that a package provides without being one of their owners. `owner` is the package's name;
- * `files` are the paths in the folder that `directories.bin` names. Pure.
- */
+/** The reserved commands that a package provides in `bin` without being one of their owners. `owner` is its name. Pure. */
 export function findReservedCommands(
   manifest: Readonly<Record<string, unknown>>,
   owner: string | undefined,
-  files: readonly string[] = [],
 ): CommandClaim[] {
-  const inFolder = files.map((name) => ({ name, path: ["directories", "bin"] }));
   const claims = new Map<string, CommandClaim>();
-  for (const { name, path } of [...declaredNames(manifest), ...inFolder]) {
+  for (const { name, path } of declaredNames(manifest)) {
     const command = findReservedCommand(name);
     if (command === undefined || claims.has(command)) continue;
     if (!ownersOf(command).some((one) => one === owner)) claims.set(command, { command, path });
   }
-  return [...claims.values(), ...findAliases(manifest)];
+  return [...claims.values()];
 }

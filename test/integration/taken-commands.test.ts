@@ -12,7 +12,7 @@ import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 
 const yes = () => true;
@@ -51,9 +51,6 @@ beforeAll(async () => {
   await publishPackage("tb-zzz-taker", takes);
   await publishPackage("tb-middle", { dependencies: { "tb-zzz-taker": "1.0.0" } });
   await publishPack("tb-carrier", { dependencies: { "tb-middle": "1.0.0" } });
-  await publishPackage("tb-stand-in", { bin: { other: "taker.js" } });
-  await publishPackage("tb-aliasing", { dependencies: { trailblaze: "npm:tb-stand-in@1.0.0" } });
-  await publishPack("tb-alias-carrier", { dependencies: { "tb-aliasing": "1.0.0" } });
   await publishPack("tb-zzz-direct", { bin: { trailblaze: "taker.js", node: "taker.js" } });
   await publishPack("tb-harmless");
   await publishPack("tb-silent");
@@ -108,16 +105,6 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     const { files, installed } = readState(directory);
     expect({ files, installed }).toEqual({ files: before.files, installed: before.installed });
     expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
-  });
-
-  test("add detects a package that is aliased as trailblaze", async () => {
-    useManagers(inject("registry"));
-    const directory = await makeProject(manager, { registry: inject("registry") });
-    const options = { cwd: directory, consent: yes };
-    await expect(addPacks(["tb-alias-carrier"], options)).rejects.toMatchObject({
-      code: "ReservedCommand",
-      problem: { args: { alias: "tb-stand-in" } },
-    });
   });
 
   test("a trailblaze command that the package manager installed is reported, and no client runs it", async () => {
@@ -188,23 +175,6 @@ describe("a trailblaze command that only the registry's document declares", () =
     });
     expect(readState(directory)).toEqual(before);
     expect(commandOf(directory)).toBe("genuine list");
-  });
-});
-
-test("add rejects a trailblaze command in directories.bin", async () => {
-  const folder = makeTree({
-    "package.json": packManifest("tb-folder", {
-      trailblaze: { prompts: ["hello"] },
-      directories: { bin: "commands" },
-    }),
-    "commands/deep/trailblaze": program("tb-folder"),
-    "trailblaze/prompts/hello.json": prompt,
-  });
-  const options = { cwd: folder, registry: inject("registry"), home: makeTree({}) };
-  await runPackageManager("npm", ["publish", "--access", "public"], options);
-  const directory = await makeHost("npm");
-  await expect(addPacks(["tb-folder"], { cwd: directory, consent: yes })).rejects.toMatchObject({
-    code: "ReservedCommand",
   });
 });
 

@@ -368,7 +368,6 @@ const samples: Samples = {
   ReservedCommand: [
     { command: "trailblaze" },
     { command: "trailblaze", package: "evil@1.0.0" },
-    { command: "trailblaze", alias: "evil" },
     { command: "node", package: "evil@1.0.0", what: "add evil", restored: true },
     { command: "node", package: "evil@1.0.0", what: "add evil" },
   ],

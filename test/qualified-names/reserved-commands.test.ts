@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { findReservedCommand, findReservedCommands } from "../../src/qualified-names/reserved-commands.ts";
 
-const claimsOf = (manifest: Record<string, unknown>, files: string[] = []) =>
-  findReservedCommands(manifest, typeof manifest.name === "string" ? manifest.name : undefined, files).map(
+const claimsOf = (manifest: Record<string, unknown>) =>
+  findReservedCommands(manifest, typeof manifest.name === "string" ? manifest.name : undefined).map(
     ({ command, path }) => `${command} ${path.join(".")}`,
   );
 
@@ -49,21 +49,9 @@ test.each([
   [{ name: 5, bin: "x.js" }, []],
   [{ bin: [5, "bin/npx"] }, ["npx bin.1"]],
   [{ bin: { jira: "trailblaze" } }, []],
-  [{ bin: 5, directories: 5, dependencies: [] }, []],
-  [{ dependencies: { trailblaze: "npm:@acme/other@1" } }, ["trailblaze dependencies.trailblaze"]],
-  [{ optionalDependencies: { trailblaze: "npm:other" } }, ["trailblaze optionalDependencies.trailblaze"]],
-  [{ dependencies: { trailblaze: "npm:trailblaze@1" }, optionalDependencies: { trailblaze: "^1.0.0" } }, []],
-  [{ dependencies: { host: "npm:trailblaze@1" } }, []],
-  [{ dependencies: { trailblaze: " npm:other" } }, ["trailblaze dependencies.trailblaze"]],
-  [{ dependencies: { trailblaze: "file:npm:other" } }, []],
+  [{ bin: 5 }, []],
 ])("the package %j claims the command names %j", (manifest, claims) => {
   expect(claimsOf({ name: "@acme/jira", ...manifest })).toEqual(claims);
-});
-
-test("files in the folder of commands count as commands", () => {
-  expect(claimsOf({ name: "@acme/jira" }, ["/p/cmds/jira", "/p/cmds/deep/trailblaze"])).toEqual([
-    "trailblaze directories.bin",
-  ]);
 });
 
 test("the package trailblaze keeps its own command", () => {

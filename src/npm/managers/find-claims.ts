@@ -1,10 +1,10 @@
 import { join, relative, sep } from "node:path";
 import { walkProject } from "../../discovery/find-packs.ts";
 import { isFault } from "../../discovery/manifest.ts";
-import { findPackageClaims } from "../../discovery/package-commands.ts";
 import { declaredDependencies, findProject } from "../../discovery/project.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
+import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { type LinkedCommand, readLinkedCommands } from "./linked-commands.ts";
 
 /** An installed package, or a file in node_modules/.bin, that overrides a reserved command. */
@@ -12,7 +12,6 @@ export interface InstalledClaim {
   /** Name and version of the package, or the program's path if the package is unknown. */
   package: string;
   command: string;
-  alias?: string;
   /** Absolute. */
   location: string;
 }
@@ -42,8 +41,8 @@ export async function findClaims(port: DiscoveryPort, cwd: string): Promise<Comm
     const name = textOf(read.value.name);
     const owner = name !== undefined && installedAs.has(name) ? name : undefined;
     const described = `${name ?? [...installedAs][0]} ${textOf(read.value.version) ?? ""}`.trim();
-    for (const { command, alias } of findPackageClaims(port, location, read.value, owner))
-      claims.push({ package: described, command, ...(alias === undefined ? {} : { alias }), location });
+    for (const { command } of findReservedCommands(read.value, owner))
+      claims.push({ package: described, command, location });
   }
   const folders = [...new Set([project.directory, workspace?.root ?? project.directory])];
   const linked = folders.flatMap((folder) => readLinkedCommands(join(folder, "node_modules", ".bin")));

@@ -1,6 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import { quote } from "../../problems/index.ts";
+import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { commandName } from "../facts/dependency-commands.ts";
 import type { NeededFile } from "../facts/needed-files.ts";
 import { findContainingPackage } from "../facts/outside-imports.ts";
@@ -82,9 +83,10 @@ const lifecycleScripts = ["preinstall", "install", "postinstall"];
  * Checks package.json outside the field: commands that override Trailblaze's, install scripts, and the keyword for
  * searches.
  */
-export const checkPackageManifest: Check = function* ({ inspected, claims = [] }) {
-  for (const { path, ...claim } of claims) yield findInManifest("ReservedCommand", claim, path);
-  const { scripts, keywords } = inspected.manifest.value;
+export const checkPackageManifest: Check = function* ({ inspected: { pack, manifest } }) {
+  for (const { path, command } of findReservedCommands(manifest.value, pack.name))
+    yield findInManifest("ReservedCommand", { command }, path);
+  const { scripts, keywords } = manifest.value;
   for (const script of lifecycleScripts) {
     if (isRecord(scripts) && Object.hasOwn(scripts, script)) {
       yield findInManifest("LifecycleScript", { script }, ["scripts", script]);

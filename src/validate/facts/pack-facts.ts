@@ -1,5 +1,4 @@
 import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
-import { findPackageClaims } from "../../discovery/package-commands.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import { findProjectManager } from "../../discovery/project-manager.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
@@ -10,7 +9,6 @@ import type { InspectedPack } from "../../inspection/types.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackageManager, Path, Problem } from "../../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index.ts";
-import type { CommandClaim } from "../../qualified-names/reserved-commands.ts";
 import { collectModules, type ModuleFacts } from "../modules/collect-modules.ts";
 import { type FailingImport, findFailingImport } from "../modules/failing-imports.ts";
 import { followImports, isJavaScript } from "../modules/follow-imports.ts";
@@ -82,8 +80,6 @@ export interface PackFacts {
   nearestPaths?: ReadonlyMap<string, { nearest?: string | undefined; source?: string }>;
   /** npm names of installed dependencies by their commands that servers use. */
   dependencyCommands: ReadonlyMap<string, string>;
-  /** Reserved commands that the package would override; absent if not collected. */
-  claims?: readonly CommandClaim[];
 }
 
 /** The project around a pack. */
@@ -300,6 +296,5 @@ export async function collectFacts(
     repeatedKeys: await findRepeated(manifest),
     nearestPaths: findNearestPaths(files, paths),
     dependencyCommands: findDependencyCommands(port, inspected),
-    claims: findPackageClaims(port, pack.location, manifest.value, pack.name),
   };
 }
