@@ -54,20 +54,13 @@ export const packageProblems = {
         ? `Write a module of the pack that exports what it imports from ${quote(packageName)}, and use that module. npm does not publish node_modules.`
         : `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
-  UnpublishableDependency: entry<{
-    name: string;
-    spec: string;
-    /** `git`: the URL of a repository, without a commit. `unsupported`: npm does not understand it. */
-    cause: "local" | "workspace" | "git" | "unsupported";
-  }>({
+  UnpublishableDependency: entry<{ name: string; spec: string }>({
     title: "Dependency cannot be installed from the published package",
-    severity: (_context, { cause }) => (cause === "git" ? "warning" : "error"),
-    message: ({ name, spec, cause }) =>
-      `The dependency ${quote(name)} is ${quote(spec, 200)}, ${unpublishable[cause]}.`,
-    hint: ({ cause }) =>
-      cause === "git"
-        ? "Use a version from the registry, or add the commit after a #."
-        : 'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
+    severity: "error",
+    message: ({ name, spec }) =>
+      `The dependency ${quote(name)} is ${quote(spec, 200)}, a path on your machine.`,
+    hint: () =>
+      'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
   }),
   UnparsableModule: entry<{ file: string; reason: string }>({
     title: "Module has a syntax error",
@@ -152,13 +145,6 @@ function suggestName(name = ""): string {
   const suggested = `${scope}${usable}`.slice(0, 214);
   return quote(suggested === name ? `${name}-tools` : suggested, 214);
 }
-
-const unpublishable = {
-  local: "a path on your machine",
-  workspace: "which your package manager does not replace with a version when it publishes",
-  git: "which can change at any time",
-  unsupported: "which npm cannot install",
-};
 
 const renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);
 

@@ -102,12 +102,7 @@ const samples: Samples = {
     { key: "version", value: "1.0", reason: "it is not a semver version" },
   ],
   PrivatePackage: [{}],
-  UnpublishableDependency: [
-    { name: "base", spec: "file:../base", cause: "local" },
-    { name: "base", spec: "workspace:*", cause: "workspace" },
-    { name: "base", spec: "github:acme/base", cause: "git" },
-    { name: "base", spec: "exec:./base.js", cause: "unsupported" },
-  ],
+  UnpublishableDependency: [{ name: "base", spec: "file:../base" }],
   UnparsableModule: [{ file: "lib/a.js", reason: "Unexpected token ';'" }],
   WrongModuleFormat: [
     { file: "lib/a.js", readAs: "esm", isMixed: false },

@@ -1,6 +1,5 @@
 import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
-import { findProjectManager } from "../../discovery/project-manager.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
 import type { Workspace } from "../../discovery/workspace.ts";
 import { findReferences } from "../../extension-schema/references.ts";
@@ -26,7 +25,6 @@ import { collectResourceFiles, findResourceFiles, type ResourceFile } from "./re
 import { collectServerPackages, lacksPackage, type ServerPackages } from "./server-packages.ts";
 import { findTypeScript, type TypeScriptUse } from "./typescript.ts";
 import { findUndeclared, type UndeclaredImport } from "./undeclared-imports.ts";
-import { findUnpublishable, type UnpublishableSpec } from "./unpublishable-dependencies.ts";
 
 /** All facts about a pack that checks need. They are collected first, so that each check is a pure function. */
 export interface PackFacts {
@@ -50,8 +48,6 @@ export interface PackFacts {
   unpublished: readonly NeededFile[];
   /** Files that `trailblaze export` wrote and npm would not publish; absent for installed packs. */
   unpublishedExports?: readonly string[];
-  /** Dependencies that cannot be installed from the published package; absent for private and installed packs. */
-  unpublishable?: readonly UnpublishableSpec[];
   /** Packages that published modules import and package.json does not declare; absent if not collected. */
   undeclared?: readonly UndeclaredImport[];
   /** Imports of files outside the package; empty for installed and private packs, absent if not collected. */
@@ -184,18 +180,6 @@ async function findUnpublished(
   );
 }
 
-/** Whether the package manager replaces `workspace:` when it publishes: pnpm, Bun and Yarn 2 and later do. */
-async function findRewriting(
-  { port, findWorkspace }: FactSources,
-  { pack, manifest }: InspectedPack,
-): Promise<boolean> {
-  if (!/"(?:workspace|catalog):/.test(manifest.text)) return false;
-  const manager = findProjectManager(port, { directory: pack.location }, await findWorkspace());
-  return "unsupported" in manager
-    ? manager.unsupported === "bun"
-    : manager.name === "pnpm" || manager.isModernYarn;
-}
-
 /** The JavaScript modules of the package that npm publishes. */
 function listModules(reached: readonly NeededFile[], unpublished: readonly NeededFile[]): string[] {
   const missing = new Set(unpublished.map(({ file }) => file));
@@ -282,7 +266,6 @@ export async function collectFacts(
     ...(isUnderDevelopment(inspected) && isPublished(inspected)
       ? {
           unpublishedExports: [...(await findLeftOut(sources, inspected, findExportFiles(port, pack)))],
-          unpublishable: await findUnpublishable(manifest.value, await findRewriting(sources, inspected)),
         }
       : {}),
     failingImports: await findFailingImports(files, paths, broken),
