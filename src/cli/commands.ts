@@ -74,7 +74,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
       format: {
         type: "string",
         placeholder: "FORMAT",
-        description: "Output format: pretty (default), json, github or sarif",
+        description: "Output format: pretty (default), json or github",
       },
       "built-ins": builtInsOption,
       ...confinementOptions,

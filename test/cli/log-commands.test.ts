@@ -93,7 +93,6 @@ describe("text from packs and tools in a GitHub Actions log", () => {
     [["list", "tools", "--json"]],
     [["validate"]],
     [["validate", "--format", "json"]],
-    [["validate", "--format", "sarif"]],
     [["tools"]],
     [["tools", "--json"]],
     [["call", "x_t"]],

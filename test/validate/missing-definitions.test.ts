@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatGithub, formatPretty, formatSarif } from "../../src/cli/report/report-formats.ts";
+import { formatGithub, formatPretty } from "../../src/cli/report/report-formats.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makePack, prompt, validateTree } from "./validate-tree.ts";
 
@@ -84,10 +84,6 @@ describe("the place of MissingDefinitionFile", () => {
     expect(pretty).toMatch(/^ {2}> *\d+ \|.*"two"/m);
     expect(formatGithub(detailed, cwd)).toContain(
       `::error file=package.json,line=${line},col=${column},title=MissingDefinitionFile::`,
-    );
-    const sarif = JSON.stringify(await formatSarif([detailed], () => cwd, "1.0.0", undefined));
-    expect(sarif).toContain(
-      `{"artifactLocation":{"uri":"package.json"},"region":{"startLine":${line},"startColumn":${column}}}`,
     );
   });
 });

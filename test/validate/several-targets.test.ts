@@ -126,18 +126,8 @@ describe("--workspaces", () => {
   });
 });
 
-describe("paths for code scanning and annotations", () => {
+describe("paths in annotations", () => {
   const marks = (stdout: string) => stdout.match(/file=([^,]+)/)?.[1];
-  const uris = (stdout: string) => {
-    const { runs } = JSON.parse(stdout) as {
-      runs: {
-        results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[];
-      }[];
-    };
-    return runs.map(({ results }) =>
-      results.map(({ locations }) => locations[0]?.physicalLocation.artifactLocation.uri),
-    );
-  };
 
   test("paths start at GITHUB_WORKSPACE, even for one target and through a symbolic link", async () => {
     const cwd = makeWorkspace();
@@ -148,8 +138,6 @@ describe("paths for code scanning and annotations", () => {
       const folder = join(cwd, "packages/broken");
       const github = await validate(folder, ["--format", "github"], env);
       expect(marks(github.stdout)).toBe("packages/broken/package.json");
-      const sarif = await validate(folder, ["--format", "sarif"], env);
-      expect(uris(sarif.stdout)).toEqual([["packages/broken/package.json"]]);
     }
   });
 
@@ -165,8 +153,6 @@ describe("paths for code scanning and annotations", () => {
     const folder = join(cwd, "packages/broken");
     const github = await validate(folder, ["--format", "github"]);
     expect(marks(github.stdout)).toBe("packages/broken/package.json");
-    const sarif = await validate(folder, ["--format", "sarif"]);
-    expect(uris(sarif.stdout)).toEqual([["packages/broken/package.json"]]);
   });
 
   test("paths of several targets start at the repository's root", async () => {
@@ -175,16 +161,5 @@ describe("paths for code scanning and annotations", () => {
     const folder = join(cwd, "packages");
     const { stdout } = await validate(folder, ["./good", "./broken", "--format", "github"]);
     expect(marks(stdout)).toBe("packages/broken/package.json");
-  });
-
-  test("a SARIF report has one run for all targets", async () => {
-    const { stdout } = await validate(makeWorkspace(), [
-      "./packages/broken",
-      "./packages/broken",
-      "--format",
-      "sarif",
-    ]);
-    const path = "packages/broken/package.json";
-    expect(uris(stdout)).toEqual([[path, path]]);
   });
 });

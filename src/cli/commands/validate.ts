@@ -1,23 +1,15 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { projectHome } from "../../home.ts";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
-import { hostVersion } from "../../version.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
 import { readNames } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
 import { formatJson, output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { findReportBase } from "../report/report-base.ts";
-import {
-  formatGithub,
-  formatPretty,
-  formatSarif,
-  type ReportFormat,
-  reportFormats,
-} from "../report/report-formats.ts";
+import { formatGithub, formatPretty, type ReportFormat, reportFormats } from "../report/report-formats.ts";
 
 function readFormat(value: unknown): ReportFormat {
   const format = reportFormats.find((one) => one === (value ?? "pretty"));
@@ -146,9 +138,6 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const reports = details.map(({ report }) => report);
   const ok = reports.every((report) => report.ok) && !hasErrors(problems) && !(strict && problems.length > 0);
   const json = isOne ? reports[0] : { ok, reports, problems };
-  const baseOf = (location: string) => findReportBase(location, cwd);
-  const sarif =
-    format === "sarif" ? formatJson(await formatSarif(details, baseOf, hostVersion, projectHome)) : "";
   return {
     json,
     formatText(style) {
@@ -157,11 +146,9 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
           return formatJson(json);
         case "github":
           return details
-            .map((detailed) => formatGithub(detailed, baseOf(detailed.location)))
+            .map((detailed) => formatGithub(detailed, findReportBase(detailed.location, cwd)))
             .filter((text) => text !== "")
             .join("\n");
-        case "sarif":
-          return sarif;
         case "pretty":
           return details.map((detailed) => formatPretty(detailed, style, !isOne)).join("\n\n");
       }

@@ -1,5 +1,4 @@
 import { join, relative, sep } from "node:path";
-import { addressInVersion, addressOf } from "../../home.ts";
 import type { Problem } from "../../problems/index.ts";
 import { fileOfPosition } from "../../problems/index.ts";
 import { printable } from "../../problems/text.ts";
@@ -9,7 +8,7 @@ import { disarmCommands } from "../log-commands.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { formatCodeFrame } from "./code-frame.ts";
 
-export const reportFormats = ["pretty", "json", "github", "sarif"] as const;
+export const reportFormats = ["pretty", "json", "github"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
 function count(problems: readonly Problem[], severity: Problem["severity"], word: string): string {
@@ -67,53 +66,4 @@ export function formatGithub({ report, location }: DetailedReport, base: string)
       return `::${levels[severity]} ${given.join(",")}::${escapeData(words)}`;
     })
     .join("\n");
-}
-
-/**
- * SARIF 2.1.0, for code scanning, with all reports in one run. `baseOf` returns the folder to which the paths of a location
- * are relative. Each rule links to its page in the project's repository, or in the published package without its address.
- */
-export async function formatSarif(
-  reports: readonly DetailedReport[],
-  baseOf: (location: string) => string,
-  version: string,
-  home: string | undefined,
-): Promise<object> {
-  const { catalog } = await import("../../problems/catalog.ts");
-  const levels = { error: "error", warning: "warning", info: "note" } as const;
-  const placed = reports.flatMap(({ report, location }) =>
-    report.problems.map((problem) => ({ problem, location })),
-  );
-  const findPage = (path: string) =>
-    home === undefined ? addressInVersion(version, path) : addressOf(home, path);
-  const codes = [...new Set(placed.map(({ problem }) => problem.code))].sort();
-  const results = placed.map(({ problem, location }) => {
-    const { code, severity, message, hint, line, column } = problem;
-    const file = fileOfPosition(problem);
-    const region = line === undefined ? {} : { region: { startLine: line, startColumn: column ?? 1 } };
-    const physicalLocation =
-      file === undefined
-        ? undefined
-        : { artifactLocation: { uri: encodeURI(pathFrom(baseOf(location), location, file)) }, ...region };
-    return {
-      ruleId: code,
-      ruleIndex: codes.indexOf(code),
-      level: levels[severity],
-      message: { text: hint === undefined ? message : `${message} ${hint}` },
-      ...(physicalLocation === undefined ? {} : { locations: [{ physicalLocation }] }),
-    };
-  });
-  const rules = codes.map((code) => ({
-    id: code,
-    shortDescription: { text: catalog[code].title },
-    help: { text: `Run \`trailblaze explain ${code}\`.` },
-    helpUri: findPage(`docs/problems/${code}.md`),
-  }));
-  return {
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [
-      { tool: { driver: { name: "trailblaze", version, rules } }, columnKind: "utf16CodeUnits", results },
-    ],
-  };
 }
