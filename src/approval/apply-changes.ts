@@ -109,12 +109,14 @@ function changeItem(entry: LockedPack, item: ItemChange, value: LockedItem | und
 function changePack(lock: LockFile, change: ApprovalChange): void {
   const { name, items } = change.entry;
   const [item] = items;
-  if (change.action === "prune" && item === undefined) {
-    delete lock.packs[name];
-    return;
-  }
   const known = ownEntry(lock.packs, name);
   if (known === undefined && change.action === "prune") return;
+  if (change.action === "prune" && item === undefined) {
+    const denied = denialsOf(known);
+    if (denied.length > 0) setKey(lock.packs, name, { surface: "", denied });
+    else delete lock.packs[name];
+    return;
+  }
   const entry = known ?? { surface: "" };
   if (known === undefined) setKey(lock.packs, name, entry);
   // A refusal says nothing about the version.
@@ -124,6 +126,8 @@ function changePack(lock: LockFile, change: ApprovalChange): void {
   if (item === undefined) return;
   changeItem(entry, item, change.action === "approve" ? change.value : undefined);
   setDenied(entry, denialOf(item, true), change.action === "deny");
+  if (change.action === "prune" && Object.keys(entry).every((key) => key === "surface"))
+    delete lock.packs[name];
 }
 
 function changeServer(lock: LockFile, change: ApprovalChange): void {
@@ -131,7 +135,9 @@ function changeServer(lock: LockFile, change: ApprovalChange): void {
   const [item] = items;
   const known = ownEntry(lock.servers, name);
   if (change.action === "prune" && (item === undefined || item.kind === "server")) {
-    delete lock.servers[name];
+    const denied = item === undefined ? denialsOf(known) : [];
+    if (denied.length > 0) setKey(lock.servers, name, { denied });
+    else delete lock.servers[name];
     return;
   }
   if (change.action === "approve" && item?.kind === "server" && change.value !== undefined) {
@@ -151,6 +157,7 @@ function changeServer(lock: LockFile, change: ApprovalChange): void {
   }
   changeList(known, item, change.action === "approve" ? change.value : undefined);
   setDenied(known, denialOf(item, false), change.action === "deny");
+  if (change.action === "prune" && Object.keys(known).length === 0) delete lock.servers[name];
 }
 
 /** The lock after changes; the given one stays as it is. Pure. */

@@ -12,8 +12,8 @@ export interface PlanContext {
   /** The lock when the plan was made; `undefined` if there was none. */
   lock: LockFile | undefined;
   installation: Installation;
-  /** Whether a malformed lock is rewritten. */
-  rebuilds: boolean;
+  /** Whether everything is approved, so that a lock is begun even with nothing in it. */
+  isWhole: boolean;
 }
 
 /** Whether a change says only that a server has listed its tools. */
@@ -67,6 +67,15 @@ export class ApprovalPlan {
       packs: groupByEntry(this.changes, "pack"),
       servers: groupByEntry(this.changes, "server"),
     });
+  }
+
+  /** The names of servers whose launch it approves without their lists: they can start only after it is applied. */
+  get unlistedServers(): string[] {
+    const launches = this.changes.filter(
+      ({ action, entry, value }) =>
+        action === "approve" && entry.items[0]?.kind === "server" && value?.lists === null,
+    );
+    return [...new Set(launches.map(({ name }) => name))];
   }
 
   /** Labels of the servers that failed to start, so that their lists are unknown. */

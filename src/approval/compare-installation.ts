@@ -1,5 +1,5 @@
 import { keyOfKind, kinds } from "../kinds.ts";
-import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
+import { comparePacks, compareUserServers, hasOnlyDenials, ownEntry } from "../lock/compare.ts";
 import { filterListed, type ListedKind } from "../lock/server-entries.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
@@ -89,11 +89,12 @@ const sortedUnion = (a: Iterable<string>, b: Iterable<string>) => [...new Set([.
 export function compareInstallation(lock: LockFile, installation: Installation): Comparison {
   const { packs, servers, installed, unused, scope } = installation;
   const names = sortedUnion(Object.keys(lock.packs), packs.keys()).filter(
-    (name) => packs.has(name) || !installed.has(name),
+    (name) => packs.has(name) || !(installed.has(name) || hasOnlyDenials(ownEntry(lock.packs, name))),
   );
   const labels = sortedUnion(Object.keys(lock.servers), servers.keys()).filter(
     (label) =>
-      (servers.has(label) || !(unused.has(label) || scope.isUnlocked(label))) &&
+      (servers.has(label) ||
+        !(unused.has(label) || scope.isUnlocked(label) || hasOnlyDenials(ownEntry(lock.servers, label)))) &&
       !(servers.has(label) && deniedOf(ownEntry(lock.servers, label)).has(`server:${label}`)),
   );
   return {

@@ -1,21 +1,11 @@
-import { createLock, readLock, readUsableEntries } from "../lock/lock-file.ts";
+import { createLock, readLock } from "../lock/lock-file.ts";
 import type { ServerPlace } from "../lock/recording-gate.ts";
 import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
-import { TrailblazeError } from "../problems/index.ts";
-import { type ApprovalChange, applyChanges } from "./apply-changes.ts";
+import type { ApprovalChange } from "./apply-changes.ts";
 import { ApprovalPlan } from "./approval-plan.ts";
-import { compareInstallation } from "./compare-installation.ts";
-import {
-  addLists,
-  decideLaunches,
-  findInstalledServer,
-  isSameItem,
-  isSameLaunch,
-  serversOf,
-} from "./decide-launches.ts";
+import { type Comparison, compareInstallation } from "./compare-installation.ts";
 import { findLockedServer, isLaunchApproved } from "./diff-lock.ts";
 import { DenialPlanning, liftDenials } from "./plan-denials.ts";
-import { Planning } from "./planning.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./read-installation.ts";
 import { Targets } from "./targets.ts";
 
@@ -27,17 +17,16 @@ export interface ApprovalOptions extends InstallationOptions {
   static?: boolean;
   /** Records the targets as denied instead. */
   deny?: boolean;
-  /** Also removes what is no longer installed. */
-  prune?: boolean;
-  /** Takes what is usable of a malformed lock; the rest is new. */
-  rebuild?: boolean;
-  /** Starts only servers whose launch the lock approves, and asks nothing. */
-  dryRun?: boolean;
-  /**
-   * Decides about the launch of a server before it is started, and about what a pack needs before its servers start.
-   * Default: those among the targets are approved.
-   */
-  agree?: (change: ApprovalChange, plan: ApprovalPlan) => boolean | Promise<boolean>;
+}
+
+/** Every server of an installation that is launched. */
+function* serversOf({ packs, servers }: Installation): Generator<[ServerPlace, LockedServer]> {
+  for (const [server, launch] of servers) yield [{ pack: undefined, server }, launch];
+  for (const [pack, { entry }] of packs) {
+    for (const [server, launch] of Object.entries(entry.servers ?? {})) {
+      if ("lists" in launch) yield [{ pack, server }, launch];
+    }
+  }
 }
 
 const isPlace = ({ owner, entry }: ApprovalChange, { pack, server }: ServerPlace) =>
@@ -45,94 +34,63 @@ const isPlace = ({ owner, entry }: ApprovalChange, { pack, server }: ServerPlace
 
 const isRemembered = (lock: LockFile, place: ServerPlace) => findLockedServer(lock, place)?.lists != null;
 
-/** The lock of a project, or what is usable of a malformed one; `undefined` if there is none. */
-export async function readForApproval(project: string, rebuilds: boolean): Promise<LockFile | undefined> {
-  try {
-    return await readLock(project);
-  } catch (error) {
-    if (rebuilds && error instanceof TrailblazeError && error.code === "LockMalformed")
-      return readUsableEntries(project);
-    throw error;
-  }
-}
-
 /**
- * Plans the approval of packs (`@acme/jira`), servers of the config by label, or items (`acme/jira/createIssue`). Nothing is
- * written before `applyApproval`.
+ * Plans the approval of packs (`@acme/jira`), servers of the config by label, or items (`acme/jira/createIssue`), and the
+ * removal of what is gone. Nothing is written before `applyApproval`. What a server lists is planned only if the lock approves
+ * its launch: apply the plan and plan again for the lists of servers whose launch is new.
  *
- * Trust level: execution, because it starts the servers among the targets whose launch is approved or agreed to, to take
- * their lists; with `static`, inspection. Code of packs is not loaded. Throws `TrailblazeError`: `ProjectNotFound`,
- * `InvalidConfig`, `LockMalformed`, `PackNotInstalled` and others for unknown targets; or the reason of `signal`.
+ * Trust level: execution, because it starts the servers among the targets whose launch the lock approves, to take their lists;
+ * with `static`, inspection. Code of packs is not loaded. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`,
+ * `LockMalformed`, `PackNotInstalled` and others for unknown targets; or the reason of `signal`.
  */
 export async function planApproval(
   written: readonly string[],
   options: ApprovalOptions = {},
 ): Promise<ApprovalPlan> {
-  const { deny = false, rebuild = false, agree = () => true } = options;
+  const { all = false, deny = false } = options;
   const opened = await openInstallation(options);
   const { project, lockFile } = opened;
-  const found = await readForApproval(project, rebuild);
-  const targets = new Targets(written, options.all === true);
-  const before = liftDenials(found ?? createLock(), targets);
-  const read = await opened.read(() => false);
-  const createPlan = (changes: readonly ApprovalChange[], installation: Installation) =>
-    new ApprovalPlan(lockFile, changes, installation.problems, {
-      project,
-      lock: found,
-      installation,
-      rebuilds: rebuild,
-    });
-
-  targets.check(found ?? createLock(), read);
-
-  // First the launches: nothing starts before it is agreed to.
-  const planning = new Planning(targets, options, read, before);
-  const { agreed, declined } = await decideLaunches(planning, { targets, lock: before, read }, (change) =>
-    deny || options.dryRun ? !deny : agree(change, createPlan([change], read)),
+  const found = await readLock(project);
+  const targets = new Targets(written, all);
+  const lock = liftDenials(found ?? createLock(), targets);
+  const installation = await opened.read(
+    (place, launch) =>
+      options.static !== true && targets.hasServer(place) && isLaunchApproved(lock, place, launch),
   );
-  const launched = applyChanges(before, agreed);
-  const mayStart = (place: ServerPlace, launch: LockedServer) =>
-    targets.hasServer(place) && isLaunchApproved(options.dryRun ? before : launched, place, launch);
-  const isStarted =
-    options.static !== true && [...serversOf(read)].some(([place, launch]) => mayStart(place, launch));
-  const installation = isStarted
-    ? addLists(
-        read,
-        await opened.read((place, launch) => {
-          const shown = findInstalledServer(read, place);
-          return shown !== undefined && isSameLaunch(shown, launch) && mayStart(place, launch);
-        }),
-      )
-    : read;
   targets.check(found ?? createLock(), installation);
+  const planning = new DenialPlanning(targets, deny, installation, lock);
+  const compared = compareInstallation(lock, installation);
+  const changes = deny ? planning.planDenials(compared) : planAll(planning, compared, found);
+  return new ApprovalPlan(lockFile, changes, installation.problems, {
+    project,
+    lock: found,
+    installation,
+    isWhole: all && !deny,
+  });
+}
 
-  // Then everything else, with what the servers list.
-  const rest = new DenialPlanning(targets, options, installation, launched);
-  const compared = compareInstallation(launched, installation);
-  const planAll = (owner: ApprovalChange["owner"], entries: readonly EntryChange[]) =>
-    entries.flatMap((entry) => rest.planEntry(owner, entry));
-  const changes = deny
-    ? rest.planDenials(compared)
-    : [...planAll("pack", compared.packs), ...planAll("server", compared.servers)].filter(
-        (change) => !declined.some((one) => isSameItem(one, change)),
-      );
-  const listed = deny
-    ? []
-    : [...serversOf(installation)].flatMap(([place, server]) => {
-        if (server.lists == null || isRemembered(launched, place) || !targets.hasServer(place)) return [];
-        if (changes.some((change) => change.entry.items[0]?.kind === "server" && isPlace(change, place)))
-          return [];
-        const entries = place.pack === undefined ? compared.servers : compared.packs;
-        const entry = entries.find(({ name }) => name === (place.pack ?? place.server));
-        if (entry === undefined) return [];
-        const fields = [{ path: ["lists"], from: null, to: {} }];
-        const item: ItemChange = {
-          kind: "server",
-          name: place.server,
-          change: "changed",
-          fields,
-        };
-        return [rest.create(place.pack === undefined ? "server" : "pack", entry, item)];
-      });
-  return createPlan([...agreed, ...listed, ...changes, ...rest.planVanishedDenials()], installation);
+function planAll(
+  planning: DenialPlanning,
+  compared: Comparison,
+  known: LockFile | undefined,
+): ApprovalChange[] {
+  const { installation, lock, targets } = planning;
+  const planEntries = (owner: ApprovalChange["owner"], entries: readonly EntryChange[]) =>
+    entries.flatMap((entry) => planning.planEntry(owner, entry));
+  const changes = [...planEntries("pack", compared.packs), ...planEntries("server", compared.servers)];
+  // That a server has been listed is recorded also if it lists nothing.
+  const listed = [...serversOf(installation)].flatMap(([place, server]) => {
+    if (server.lists == null || isRemembered(lock, place) || !targets.hasServer(place)) return [];
+    if (changes.some((change) => change.entry.items[0]?.kind === "server" && isPlace(change, place)))
+      return [];
+    const owner = place.pack === undefined ? "server" : "pack";
+    const entries = owner === "server" ? compared.servers : compared.packs;
+    const entry = entries.find(({ name }) => name === (place.pack ?? place.server));
+    if (entry === undefined) return [];
+    const fields = [{ path: ["lists"], from: null, to: {} }];
+    const item: ItemChange = { kind: "server", name: place.server, change: "changed", fields };
+    return [planning.create(owner, entry, item)];
+  });
+  const vanished = known === undefined ? [] : planning.planVanishedDenials(known, changes);
+  return [...listed, ...changes, ...vanished];
 }

@@ -1,7 +1,7 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import { ownEntry } from "../lock/compare.ts";
-import { findListed, listedBy } from "../lock/server-entries.ts";
-import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
+import { listedBy } from "../lock/server-entries.ts";
+import type { ItemChange, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import { type ApprovalChange, denialOf, denialsOf } from "./apply-changes.ts";
 import type { Comparison } from "./compare-installation.ts";
 import { type Owner, Planning } from "./planning.ts";
@@ -55,43 +55,25 @@ export class DenialPlanning extends Planning {
     return [...own, ...ofServers];
   }
 
-  /** Denials of items that are no longer there. */
-  planVanishedDenials(): ApprovalChange[] {
-    if (this.options.prune !== true) return [];
-    return Object.entries(this.lock.packs).flatMap(([name, locked]) => {
-      const recorded = this.installation.packs.get(name);
-      if (recorded === undefined || !this.targets.hasEntry(name, true)) return [];
-      const { pack, entry: installed } = recorded;
-      const declared = new Set(
-        kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => `${kind}:${item.name}`)),
-      );
-      return denialsOf(locked).flatMap((denial) => {
-        const [kind = "", rest = ""] = splitAt(denial, ":");
-        const known = kind as ItemChange["kind"];
-        const [server, own] = splitAt(rest, "/");
-        const listing = own === undefined ? undefined : ownEntry(installed.servers, server);
-        const isThere =
-          own === undefined
-            ? declared.has(denial)
-            : listing !== undefined &&
-              (listing.lists == null || findListed(listing, known, own) !== undefined);
-        if (isThere) return [];
-        const item = {
-          kind: known,
-          name: own ?? rest,
-          ...(own === undefined ? {} : { server }),
-          change: "removed",
-          fields: [],
-        } satisfies ItemChange;
-        const entry: EntryChange = {
-          name,
-          change: "changed",
-          version: { from: null, to: null },
-          items: [item],
-        };
-        return [this.create("pack", entry, item)];
+  /** Named denials of items that are no longer there. `known`: the lock with its denials. */
+  planVanishedDenials(known: LockFile, planned: readonly ApprovalChange[]): ApprovalChange[] {
+    const ofEntries = (owner: Owner, entries: Readonly<Record<string, LockedPack | LockedServer>>) => {
+      const isPack = owner === "pack";
+      return Object.entries(entries).flatMap(([name, locked]) => {
+        const items = planned
+          .filter((change) => change.owner === owner && change.entry.name === name)
+          .flatMap(({ entry }) => entry.items.map((item) => denialOf(item, isPack)));
+        return denialsOf(locked)
+          .filter((denial) => !items.includes(denial))
+          .map((denial): ItemChange => ({ ...readDenial(denial, isPack), change: "removed", fields: [] }))
+          .filter((item) => this.targets.isNamed({ name }, item, isPack))
+          .map((item) => {
+            const version = { from: null, to: null };
+            return this.create(owner, { name, change: "changed", version, items: [item] }, item);
+          });
       });
-    });
+    };
+    return [...ofEntries("pack", known.packs), ...ofEntries("server", known.servers)];
   }
 }
 

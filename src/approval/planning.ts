@@ -15,13 +15,7 @@ import { nameOf, type Targets } from "./targets.ts";
 
 export type Owner = ApprovalChange["owner"];
 
-/** Which changes of an entry are planned. */
-export interface PlanningRules {
-  deny?: boolean;
-  prune?: boolean;
-}
-
-export const isNeeds = ({ kind }: ItemChange) => kind === "needs";
+const isNeeds = ({ kind }: ItemChange) => kind === "needs";
 
 /** A server as it is approved before what it lists is. */
 function withoutLists(server: LockedServer): LockedItem {
@@ -31,14 +25,14 @@ function withoutLists(server: LockedServer): LockedItem {
 
 /** Makes the changes of a plan from a comparison. */
 export class Planning {
-  protected readonly targets: Targets;
-  protected readonly options: PlanningRules;
-  protected readonly installation: Installation;
-  protected readonly lock: LockFile;
+  readonly targets: Targets;
+  readonly #denies: boolean;
+  readonly installation: Installation;
+  readonly lock: LockFile;
 
-  constructor(targets: Targets, options: PlanningRules, installation: Installation, lock: LockFile) {
+  constructor(targets: Targets, denies: boolean, installation: Installation, lock: LockFile) {
     this.targets = targets;
-    this.options = options;
+    this.#denies = denies;
     this.installation = installation;
     this.lock = lock;
   }
@@ -72,7 +66,7 @@ export class Planning {
   create(owner: Owner, entry: EntryChange, item: ItemChange | undefined): ApprovalChange {
     const value = item === undefined ? undefined : this.#valueOf(owner, entry, item);
     const isGone = entry.change === "removed" || (item?.change === "removed" && item.kind !== "needs");
-    const action = isGone ? "prune" : this.options.deny ? "deny" : "approve";
+    const action = isGone ? "prune" : this.#denies ? "deny" : "approve";
     return {
       action,
       name: nameOf(entry, item ?? { kind: "needs", name: entry.name }, owner === "pack"),
@@ -90,22 +84,26 @@ export class Planning {
     return version !== undefined && (locked.version ?? null) !== version;
   }
 
+  /** Whether the item is a server whose launch is approved with what it lists. */
+  #isLaunchMeant({ kind, name, change }: ItemChange, pack: string | undefined): boolean {
+    return kind === "server" && change !== "removed" && this.targets.hasServer({ pack, server: name });
+  }
+
   /** The changes of one entry that are meant. */
   planEntry(owner: Owner, entry: EntryChange): ApprovalChange[] {
     const isPack = owner === "pack";
-    const { deny = false, prune = false } = this.options;
     const isMeant = this.targets.hasEntry(entry.name, isPack);
-    if (entry.change === "removed") return prune && isMeant ? [this.create(owner, entry, undefined)] : [];
-    const meant = entry.items.filter((item) => this.targets.hasItem(entry, item, isPack));
-    const chosen = meant.filter((item) => {
-      if (item.kind === "needs") return !deny;
-      return item.change === "removed" ? prune : true;
-    });
+    if (entry.change === "removed") return isMeant ? [this.create(owner, entry, undefined)] : [];
+    const chosen = entry.items.filter(
+      (item) =>
+        this.targets.hasItem(entry, item, isPack) ||
+        this.#isLaunchMeant(item, isPack ? entry.name : undefined),
+    );
     // The needs of a pack are those of each of its items.
-    const needs = deny || chosen.length === 0 ? [] : entry.items.filter(isNeeds);
+    const needs = chosen.length === 0 ? [] : entry.items.filter(isNeeds);
     const items = new Set([...needs, ...chosen]);
     if (items.size > 0) return [...items].map((item) => this.create(owner, entry, item));
-    return isMeant && !deny && this.#isVersionOutdated(owner, entry.name)
+    return isMeant && this.#isVersionOutdated(owner, entry.name)
       ? [this.create(owner, entry, undefined)]
       : [];
   }

@@ -1,6 +1,7 @@
 import { lockFileName, readLock } from "../lock/lock-file.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { applyApproval, summarizePlan } from "./apply-approval.ts";
+import { applyApproval, approve } from "./apply-approval.ts";
+import type { ApprovalPlan } from "./approval-plan.ts";
 import { planApproval } from "./plan-approval.ts";
 import type { InstallationOptions } from "./read-installation.ts";
 
@@ -22,16 +23,18 @@ export async function recordAdditions(
   { starts, ...options }: InstallationOptions & { starts: boolean },
 ): Promise<RecordedAddition | undefined> {
   if (names.length === 0 || (await readLock(project)) === undefined) return undefined;
-  const plan = await planApproval(names, { ...options, cwd: project, static: !starts });
-  await applyApproval(plan);
-  const { approved } = summarizePlan(plan);
-  const unlisted = plan.changes.filter(({ entry, value }) => {
-    return entry.items[0]?.kind === "server" && value?.lists === null;
-  });
-  const isListed = (name: string) => plan.changes.some((one) => one.name.startsWith(`${name}/`));
-  const waiting = [...new Set(unlisted.map(({ name }) => name))].filter((name) => !isListed(name));
+  const plans: ApprovalPlan[] = [];
+  const agree = (plan: ApprovalPlan) => plans.push(plan) > 0;
+  const { result } = await approve(names, { ...options, cwd: project, static: !starts }, agree);
+  const { approved } = result;
+  const isListed = (server: string) =>
+    plans.some(({ changes }) => changes.some(({ name, value }) => name === server && value?.lists != null));
+  const waiting = plans.flatMap(({ unlistedServers }) => unlistedServers).filter((name) => !isListed(name));
   return {
-    text: plan.text,
+    text: plans
+      .map(({ text }) => text)
+      .filter((text) => text !== "")
+      .join("\n\n"),
     lines: [
       ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
       ...waiting.map(
@@ -53,7 +56,7 @@ export async function recordRemovals(
     ...servers.filter((label) => Object.hasOwn(lock.servers, label)),
   ];
   if (known.length === 0) return [];
-  const plan = await planApproval(known, { cwd: project, static: true, prune: true });
+  const plan = await planApproval(known, { cwd: project, static: true });
   const pruned = plan.narrow(plan.changes.filter(({ action }) => action === "prune"));
   return (await applyApproval(pruned)).pruned;
 }

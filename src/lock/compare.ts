@@ -53,6 +53,10 @@ export function startOf(server: LockedServer): LockedItem {
   return "members" in server ? launchOf(server) : start;
 }
 
+/** Whether an entry has denials alone: it approves nothing, and outlives what it is about. */
+export const hasOnlyDenials = (entry: LockedPack | LockedServer | undefined): boolean =>
+  Array.isArray(entry?.denied) && Object.keys(entry).every((key) => key === "denied" || key === "surface");
+
 type Items = Readonly<Record<string, LockedItem>>;
 
 const namesOf = (...objects: (object | null | undefined)[]) => [

@@ -133,7 +133,11 @@ async function explainSyntax(file: string, error: DataSyntaxError): Promise<Trai
     const line = error.text.slice(0, marker.index).split("\n").length;
     return failure(
       "LockMalformed",
-      { file, reason: "it has conflict markers of a merge" },
+      {
+        file,
+        reason: "it has conflict markers of a merge",
+        hint: "Run `git checkout --theirs trailblaze.lock && trailblaze approve`.",
+      },
       { file, line, column: 1 },
     );
   }
@@ -230,13 +234,12 @@ export function formatLock({ packs, servers }: LockFile): string {
 
 /**
  * Changes the lock of a project: reads it, replaces it atomically, and keeps changes that other processes made before.
- * `change` returns `undefined` to leave the file as it is. Resolves with whether it was written. Throws `LockMalformed`
- * unless `read` replaces the reader, and `InvalidArguments` if the file cannot be written.
+ * `change` returns `undefined` to leave the file as it is. Resolves with whether it was written. Throws `LockMalformed`,
+ * and `InvalidArguments` if the file cannot be written.
  */
 export async function changeLock(
   project: string,
   change: (lock: LockFile | undefined) => LockFile | undefined,
-  { read = readLock }: { read?: (project: string) => Promise<LockFile | undefined> } = {},
 ): Promise<boolean> {
   const file = lockFileOf(project);
   const held = await lockFile(realFile(file), { graceMs: Number.POSITIVE_INFINITY }).catch(
@@ -248,7 +251,7 @@ export async function changeLock(
   try {
     removeDrafts(realFile(file));
     const before = readBytes(file)?.toString();
-    const changed = change(await read(project));
+    const changed = change(await readLock(project));
     if (changed === undefined) return false;
     const text = formatLock(changed);
     if (text === before) return false;

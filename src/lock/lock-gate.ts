@@ -18,7 +18,7 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { checkOtherLists } from "./check-other-lists.ts";
-import { findFieldChanges, formatPaths, ownEntry, startOf } from "./compare.ts";
+import { findFieldChanges, formatPaths, hasOnlyDenials, ownEntry, startOf } from "./compare.ts";
 import { describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
@@ -220,12 +220,12 @@ export class LockGate implements Gate {
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
     const problems = [
-      ...Object.keys(this.#lock.packs)
-        .filter((name) => !installed.has(name))
-        .map((name) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
-      ...Object.keys(this.#lock.servers)
-        .filter((name) => !servers.has(name))
-        .map((name) => this.#noteOutdated(name, `${gone} in the config`, {})),
+      ...Object.entries(this.#lock.packs)
+        .filter(([name, entry]) => !installed.has(name) && !hasOnlyDenials(entry))
+        .map(([name]) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
+      ...Object.entries(this.#lock.servers)
+        .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
+        .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),
     ];
     this.refuseDifferences();
     return problems;

@@ -94,14 +94,12 @@ export const lockProblems = {
     file: string;
     /** Continues after a colon, without a period. */
     reason: string;
-    /** The way out; default: `trailblaze approve --rebuild`. */
+    /** The way out; default: version control. */
     hint?: string;
   }>({
     title: "File trailblaze.lock cannot be used",
     severity: "error",
     message: ({ file, reason }) => `Cannot use ${path(file)}: ${printable(reason)}.`,
-    hint: ({ hint }) =>
-      hint ??
-      "Restore it from version control. After a merge by hand, `trailblaze approve --rebuild` shows and rewrites what does not fit.",
+    hint: ({ hint }) => hint ?? "Restore it from version control, then run `trailblaze approve`.",
   }),
 };

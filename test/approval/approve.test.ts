@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { applyApproval } from "../../src/approval/apply-approval.ts";
+import { applyApproval, approve as approveTargets } from "../../src/approval/apply-approval.ts";
+import type { ApprovalPlan } from "../../src/approval/approval-plan.ts";
 import { diffLock } from "../../src/approval/diff-lock.ts";
 import { type ApprovalOptions, planApproval } from "../../src/approval/plan-approval.ts";
 import { openSession } from "../../src/session.ts";
@@ -17,11 +18,19 @@ import {
   warehouse,
 } from "./support/locked-project.ts";
 
-async function approve(cwd: string, targets: readonly string[], options: ApprovalOptions = {}) {
-  const plan = await planApproval(targets, { cwd, all: targets.length === 0, ...options });
-  const { lockFile, ...result } = await applyApproval(plan);
-  expect(lockFile).toBe(lockOf(cwd));
-  return { ...result, left: plan.countUnapproved(), text: plan.text };
+async function approve(
+  cwd: string,
+  targets: readonly string[],
+  options: ApprovalOptions = {},
+  agree: (plan: ApprovalPlan) => boolean = () => true,
+) {
+  const { result, plan, isDeclined } = await approveTargets(
+    targets,
+    { cwd, all: targets.length === 0, ...options },
+    agree,
+  );
+  expect(result.lockFile).toBe(lockOf(cwd));
+  return { ...result, left: plan.countUnapproved(), text: plan.text, isDeclined };
 }
 
 const readLocked = (cwd: string) => JSON.parse(readLockText(cwd));
@@ -43,10 +52,10 @@ test("approving everything creates the lock, the same bytes as before", async ()
   const { changed, approved, left } = await approve(cwd, []);
   expect({ changed, left }).toEqual({ changed: true, left: 0 });
   expect(approved).toEqual([
-    "remote",
     "acme/jira/createIssue",
     "acme/jira/deleteIssue",
     "acme/jira/all",
+    "remote",
     "remote/search",
   ]);
   const text = readLockText(cwd);
@@ -57,10 +66,13 @@ test("approving everything creates the lock, the same bytes as before", async ()
   expect(await toolsOf(cwd)).toEqual(["createIssue", "deleteIssue", "search"]);
 });
 
-test("without anything to approve, no file is created", async () => {
+test("an approval of everything with nothing to approve begins an empty lock", async () => {
   const cwd = makeJiraProject({});
-  expect(await approve(cwd, [])).toMatchObject({ changed: false, approved: [] });
+  expect(await approve(cwd, [], { deny: true })).toMatchObject({ changed: false });
   expect(existsSync(lockOf(cwd))).toBe(false);
+  expect(await approve(cwd, [])).toMatchObject({ changed: true, approved: [] });
+  expect(readLocked(cwd)).toEqual({ lockfileVersion: 1, packs: {}, servers: {} });
+  expect(await approve(cwd, [])).toMatchObject({ changed: false });
 });
 
 test("approving one item leaves the rest, and says how much that is", async () => {
@@ -85,21 +97,33 @@ test("a tool of a server is approved with the launch, and others are not", async
 
 test("a launch that is not agreed to is not started", async () => {
   const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick")]) }, configWith([listed("search")]));
-  const asked: string[] = [];
-  const { approved } = await approve(cwd, [], {
-    agree(change) {
-      expect(starts(cwd)).toBe(0);
-      asked.push(change.name);
-      return change.name !== "remote";
-    },
+  const shown: string[] = [];
+  const { changed, approved, isDeclined } = await approve(cwd, [], {}, ({ text }) => {
+    shown.push(text);
+    return false;
   });
-  expect(asked).toEqual(["remote", "acme/store/warehouse"]);
-  expect(approved).toEqual(["acme/store/warehouse", "acme/store/warehouse/pick"]);
+  expect({ changed, approved, isDeclined }).toEqual({ changed: false, approved: [], isDeclined: true });
+  expect(shown).toHaveLength(1);
+  expect(shown[0]).toContain("server remote: new");
+  expect(shown[0]).toContain("server warehouse: new");
   expect(starts(cwd)).toBe(0);
-  expect(readLocked(cwd)).toMatchObject({
-    packs: { "@acme/store": { servers: { warehouse: { lists: { pick: {} } } } } },
-    servers: {},
-  });
+  expect(existsSync(lockOf(cwd))).toBe(false);
+});
+
+test("what an approved launch lists is a second question; declined, the launch stays", async () => {
+  const cwd = makeJiraProject({}, configWith([listed("search")]));
+  const shown: string[] = [];
+  const agree = ({ text }: ApprovalPlan) => {
+    expect(starts(cwd)).toBe(shown.length);
+    shown.push(text);
+    return shown.length === 1;
+  };
+  expect(await approve(cwd, [], {}, agree)).toMatchObject({ changed: true, approved: ["remote"], left: 1 });
+  expect(shown).toHaveLength(2);
+  expect(shown[0]).not.toContain("search");
+  expect(shown[1]).toContain("tool search of server remote: new");
+  expect(readLocked(cwd).servers.remote.lists).toBeNull();
+  expect(await toolsOf(cwd)).toEqual([]);
 });
 
 test("--static starts nothing: lists stay unknown until they are approved, and known ones stay", async () => {
@@ -127,9 +151,9 @@ test("a server without tools is known to list none", async () => {
   await session.close();
 });
 
-test("a dry run starts no new launch", async () => {
+test("a plan starts no new launch", async () => {
   const cwd = makeJiraProject({}, configWith([listed("search")]));
-  const plan = await planApproval([], { cwd, all: true, dryRun: true });
+  const plan = await planApproval([], { cwd, all: true });
   expect(plan.changes.map(({ name }) => name)).toEqual(["remote"]);
   expect(starts(cwd)).toBe(0);
   expect(existsSync(lockOf(cwd))).toBe(false);
@@ -137,9 +161,8 @@ test("a dry run starts no new launch", async () => {
 
 test("a server that fails is a problem, and its launch is approved", async () => {
   const cwd = makeJiraProject({}, configWith([], { env: { PROBE_TOOLS: "{" } }));
-  const plan = await planApproval(["remote"], { cwd });
+  const { plan } = await approveTargets(["remote"], { cwd }, () => true);
   expect(plan.problems).toMatchObject([{ code: "ServerStartFailed", severity: "error" }]);
-  await applyApproval(plan);
   expect(readLocked(cwd).servers.remote.lists).toBeNull();
 });
 
@@ -187,13 +210,13 @@ test("a denied server of a pack does not start", async () => {
   expect(await isInSync(cwd)).toBe(true);
 });
 
-test("what is gone leaves the lock only with --prune", async () => {
+test("what is gone leaves the lock, but for denials until they are named", async () => {
   const cwd = makeJiraProject(
     { "@acme/jira": jira(), "@acme/store": jira() },
-    configWith([listed("search")]),
+    configWith([listed("search"), listed("send")]),
   );
-  await approve(cwd, ["acme/jira/deleteIssue", "acme/store/deleteIssue"], { deny: true });
   await approve(cwd, []);
+  await approve(cwd, ["acme/jira/deleteIssue", "acme/store/deleteIssue", "remote/send"], { deny: true });
   rmSync(join(cwd, "node_modules/@acme/store"), { recursive: true });
   changeProject(cwd, { "trailblaze.config.json": {} });
   writeTree(join(cwd, "node_modules/@acme/jira"), {
@@ -204,12 +227,23 @@ test("what is gone leaves the lock only with --prune", async () => {
       trailblaze: { tools: ["createIssue"] },
     },
   });
-  expect(await approve(cwd, [])).toMatchObject({ changed: false, pruned: [] });
   expect(await isInSync(cwd)).toBe(false);
-  const { pruned } = await approve(cwd, [], { prune: true });
-  expect(pruned).toEqual(["acme/jira/all", "acme/store", "remote", "acme/jira/deleteIssue"]);
+  const { pruned } = await approve(cwd, []);
+  expect(pruned).toEqual(["acme/jira/all", "acme/store", "remote"]);
   expect(await isInSync(cwd)).toBe(true);
-  expect(readLocked(cwd)).toMatchObject({ servers: {} });
+  expect(readLocked(cwd)).toMatchObject({
+    packs: {
+      "@acme/jira": { denied: ["tool:deleteIssue"] },
+      "@acme/store": { denied: ["tool:deleteIssue"] },
+    },
+    servers: { remote: { denied: ["tool:send"] } },
+  });
+  const frozen = await openSession({ cwd, lock: "frozen" });
+  await frozen.close();
+  expect(frozen.problems).toEqual([]);
+  const denied = ["acme/jira/deleteIssue", "acme/store/deleteIssue", "remote/send"];
+  expect((await approve(cwd, denied)).pruned).toEqual(denied);
+  expect(readLocked(cwd).servers).toEqual({});
   expect(Object.keys(readLocked(cwd).packs)).toEqual(["@acme/jira"]);
   expect(Object.keys(readLocked(cwd).packs["@acme/jira"])).toEqual(["surface", "tools", "version"]);
 });
@@ -237,39 +271,26 @@ test("approving an item records what its pack needs", async () => {
   expect(await toolsOf(cwd)).toEqual(["createIssue"]);
 });
 
-test("needs are decided before the servers that have them start", async () => {
+test("needs are shown before the servers that have them start", async () => {
   const store = warehouse([listed("pick")]);
   const manifest = { trailblaze: { servers: ["warehouse"], needs: { network: ["example.com"] } } };
   const cwd = makeJiraProject({ "@acme/store": { ...store, "package.json": manifest } });
-  const asked: string[] = [];
-  const result = await approve(cwd, [], {
-    agree({ name, entry }) {
-      asked.push(`${entry.items[0]?.kind} ${name}`);
-      return false;
-    },
-  });
-  expect(asked).toEqual(["needs acme/store"]);
-  expect(result).toMatchObject({ changed: false, approved: [] });
+  const { text } = await planApproval(["acme/store/warehouse/pick"], { cwd });
+  expect(text).toContain("needs: new");
+  expect(text).toContain("server warehouse: new");
 });
 
-test("a malformed lock is an error; --rebuild keeps what fits, and the rest is new", async () => {
-  const cwd = makeJiraProject({ "@acme/jira": jira(), "@acme/other": jira({ createIssue: {} }) });
-  await approve(cwd, ["@acme/jira", "acme/other/createIssue"]);
+test("a malformed lock is an error, with a way out after a merge", async () => {
+  const cwd = makeJiraProject();
+  await approve(cwd, []);
   const text = readLockText(cwd);
   writeFileSync(lockOf(cwd), text.replace("The tool deleteIssue.", "Deletes."));
   await expect(planApproval(["@acme/jira"], { cwd })).rejects.toMatchObject({ code: "LockMalformed" });
-  const { approved } = await approve(cwd, ["@acme/jira"], { rebuild: true });
-  expect(approved).toEqual(["acme/jira/createIssue", "acme/jira/deleteIssue", "acme/jira/all"]);
-  expect(readLockText(cwd)).toBe(text);
   writeFileSync(lockOf(cwd), `<<<<<<< HEAD\n${text}`);
-  await approve(cwd, ["@acme/jira", "acme/other/createIssue"], { rebuild: true });
-  expect(readLockText(cwd)).toBe(text);
-});
-
-test("--rebuild without anything installed creates no file", async () => {
-  const cwd = makeJiraProject({});
-  expect((await approve(cwd, [], { rebuild: true })).changed).toBe(false);
-  expect(existsSync(lockOf(cwd))).toBe(false);
+  await expect(planApproval(["@acme/jira"], { cwd })).rejects.toMatchObject({
+    code: "LockMalformed",
+    problem: { line: 1, hint: "Run `git checkout --theirs trailblaze.lock && trailblaze approve`." },
+  });
 });
 
 test("two approvals at once lose nothing", async () => {

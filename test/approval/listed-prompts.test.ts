@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { applyApproval } from "../../src/approval/apply-approval.ts";
+import { approve as approveTargets } from "../../src/approval/apply-approval.ts";
 import { diffLock } from "../../src/approval/diff-lock.ts";
-import { type ApprovalOptions, planApproval } from "../../src/approval/plan-approval.ts";
+import type { ApprovalOptions } from "../../src/approval/plan-approval.ts";
 import { inPack, makeJiraProject, openLocked, query, status } from "../lock/support/locked-project.ts";
 import { runCli } from "../support/run-cli.ts";
 import { lockEverything, readLockText } from "./support/locked-project.ts";
@@ -32,8 +32,12 @@ function makeListed() {
 }
 
 async function approve(cwd: string, targets: readonly string[], options: ApprovalOptions = {}) {
-  const plan = await planApproval(targets, { cwd, all: targets.length === 0, ...options });
-  const { approved, denied, pruned } = await applyApproval(plan);
+  const { result, plan } = await approveTargets(
+    targets,
+    { cwd, all: targets.length === 0, ...options },
+    () => true,
+  );
+  const { approved, denied, pruned } = result;
   return { approved, denied, pruned, text: plan.text };
 }
 
@@ -142,12 +146,11 @@ test("a denied prompt or resource of a server is no difference, and is approved 
   expect(JSON.parse(readLockText(project)).servers.mine).not.toHaveProperty("denied");
 });
 
-test("what a server no longer lists is removed with --prune only", async () => {
+test("what a server no longer lists is removed", async () => {
   const project = makeListed();
   await approve(project, []);
   setOthers(project, { ...others, prompts: [audit] }, { ...ownOthers, resources: [], templates: [] });
-  expect((await approve(project, [])).pruned).toEqual([]);
-  expect((await approve(project, [], { prune: true })).pruned).toEqual([
+  expect((await approve(project, [])).pruned).toEqual([
     ...["acme/jira/warehouse/report", "mine/db://rows/{id}", "mine/db://tables"],
   ]);
   const text = readLockText(project);

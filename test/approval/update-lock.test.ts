@@ -19,7 +19,7 @@ test("with a lock, additions are recorded without their servers' tools, and remo
   writeTree(cwd, { "trailblaze.config.json": configWith([listed("search")]) });
   const recorded = await recordAdditions(cwd, ["@acme/more", "remote"], { starts: false });
   expect(recorded?.lines).toEqual([
-    "Recorded in trailblaze.lock: remote, acme/more/createIssue, acme/more/deleteIssue, acme/more/all",
+    "Recorded in trailblaze.lock: acme/more/createIssue, acme/more/deleteIssue, acme/more/all, remote",
     "Run `trailblaze approve remote` to start it and approve its tools.",
   ]);
   expect(existsSync(join(cwd, "pids"))).toBe(false);

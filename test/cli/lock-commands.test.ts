@@ -49,7 +49,7 @@ test("approve prints what it starts first, and what it has recorded as JSON", as
   expect(json(approved)).toEqual({
     lockFile: lockOf(cwd),
     changed: true,
-    approved: ["remote", "acme/jira/createIssue", "acme/jira/deleteIssue", "acme/jira/all", "remote/search"],
+    approved: ["acme/jira/createIssue", "acme/jira/deleteIssue", "acme/jira/all", "remote", "remote/search"],
     denied: [],
     pruned: [],
   });

@@ -1,12 +1,11 @@
-import { applyApproval, summarizePlan } from "../../approval/apply-approval.ts";
+import { type Approval, approve, summarizePlan } from "../../approval/apply-approval.ts";
 import type { ApprovalPlan } from "../../approval/approval-plan.ts";
-import { planApproval } from "../../approval/plan-approval.ts";
+import { type ApprovalOptions, planApproval } from "../../approval/plan-approval.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "../command.ts";
-import { ApprovalQuestions } from "../lock/ask-approval.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
 import { output } from "../output.ts";
-import { canAsk } from "../remote/ask.ts";
+import { askForYes, canAsk } from "../remote/ask.ts";
 import { withStopSignal } from "../session/session-command.ts";
 
 /** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
@@ -25,8 +24,8 @@ function checkConsent({ positionals, options }: CommandInput): { asks: boolean }
 
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-function formatResult(plan: ApprovalPlan, isDryRun: boolean): string {
-  const { approved, denied, pruned } = summarizePlan(plan);
+function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
+  const { approved, denied, pruned, changed } = result;
   const parts = [
     [isDryRun ? "Would approve" : "Approved", approved],
     [isDryRun ? "Would deny" : "Denied", denied],
@@ -42,7 +41,8 @@ function formatResult(plan: ApprovalPlan, isDryRun: boolean): string {
     lines.push(
       `${count(left, "item")} ${left === 1 ? "is" : "are"} still not approved: run \`trailblaze diff\`.`,
     );
-  return (lines.length === 0 ? ["Nothing to approve."] : lines).map((line) => printable(line)).join("\n");
+  const nothing = changed ? "Nothing to approve: trailblaze.lock is empty." : "Nothing to approve.";
+  return (lines.length === 0 ? [nothing] : lines).map((line) => printable(line)).join("\n");
 }
 
 /** Records in trailblaze.lock what sessions may use. */
@@ -51,35 +51,37 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   const { asks } = checkConsent(input);
   const isDryRun = options["dry-run"] === true;
   return withStopSignal(input, async (signal) => {
-    const questions = asks ? new ApprovalQuestions(signal) : undefined;
-    try {
-      const planned = await planApproval(positionals, {
-        ...readInstallationOptions(input, signal),
-        // On a terminal, everything is asked about.
-        all: options.all === true || positionals.length === 0,
-        static: options.static === true,
-        deny: options.deny === true,
-        prune: options.prune === true,
-        rebuild: options.rebuild === true,
-        dryRun: isDryRun && options.yes !== true,
-        ...(questions === undefined ? {} : { agree: (change, plan) => questions.agree(change, plan) }),
-      });
-      const plan = (await questions?.choose(planned)) ?? planned;
-      if (questions === undefined && plan.text !== "") output.note(plan.text);
+    const settings = {
+      ...readInstallationOptions(input, signal),
+      // On a terminal, everything is shown.
+      all: options.all === true || positionals.length === 0,
+      static: options.static === true,
+      deny: options.deny === true,
+    };
+    const agree = async (plan: ApprovalPlan) => {
+      if (plan.text !== "") output.note(plan.text);
+      const isAgreed =
+        !asks || plan.text === "" || (await askForYes("Write this to trailblaze.lock?", signal));
       signal.throwIfAborted();
-      const isDeclined = planned.changes.length > 0 && plan.changes.length === 0;
-      const result =
-        isDryRun || isDeclined ? { ...summarizePlan(plan), changed: false } : await applyApproval(plan);
-      const { problems } = plan;
-      return {
-        json: problems.length === 0 ? result : { ...result, problems },
-        formatText: () => formatResult(plan, isDryRun),
-        problems,
-        problemsAreAside: true,
-        failed: isDeclined || plan.failedServers.length > 0,
-      };
-    } finally {
-      questions?.close();
-    }
+      return isAgreed;
+    };
+    const approval = isDryRun
+      ? await dryRun(positionals, settings)
+      : await approve(positionals, settings, agree);
+    const { result, plan, isDeclined } = approval;
+    const { problems } = plan;
+    return {
+      json: problems.length === 0 ? result : { ...result, problems },
+      formatText: () => formatResult(approval, isDryRun),
+      problems,
+      problemsAreAside: true,
+      failed: isDeclined || plan.failedServers.length > 0,
+    };
   });
+}
+
+async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
+  const plan = await planApproval(names, settings);
+  if (plan.text !== "") output.note(plan.text);
+  return { result: { ...summarizePlan(plan), changed: false }, plan, isDeclined: false };
 }

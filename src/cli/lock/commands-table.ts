@@ -25,11 +25,6 @@ export const lockCommands: Readonly<Record<string, CommandDescription>> = {
       "dry-run": { type: "boolean", description: "Show the changes without making them" },
       static: { type: "boolean", description: "Start no servers; their tools stay unapproved" },
       deny: { type: "boolean", description: "Deny what is named instead, until it is approved by name" },
-      prune: { type: "boolean", description: "Also remove entries of what is no longer installed" },
-      rebuild: {
-        type: "boolean",
-        description: "Keep the valid entries of a malformed trailblaze.lock; the others count as new",
-      },
       config,
     },
     load: () => import("../commands/approve.ts"),
