@@ -56,10 +56,6 @@ const packs = z.object({
   autoInstall: patterns
     .default([])
     .meta({ description: "Packs that may be installed automatically if they are missing." }),
-  callbacks: z.enum(["all", "declared"]).default("all").meta({
-    description:
-      "Which tools a pack that does not declare `needs.tools` may call: all, or with declared only its own.",
-  }),
 });
 
 const lock = z.object({

@@ -20,11 +20,9 @@ export interface PacksConfig extends PacksPolicy {
   /** `all`, `none`, or the keys that a pack's tools see, by pack (`acme/jira`). */
   memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
   autoInstall: readonly string[];
-  /** Which tools of others a pack without `needs.tools` may call. */
-  callbacks: "all" | "declared";
 }
 
-const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall", "callbacks"];
+const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"];
 
 /** Limit on patterns with `*` in one array, because each is compared with every item. */
 const maximumWildPatterns = 1000;
@@ -99,13 +97,6 @@ class PacksReader {
     return "skip";
   }
 
-  readCallbacks(): PacksConfig["callbacks"] {
-    const value = this.#get("callbacks");
-    if (value === undefined || value === "all" || value === "declared") return value ?? "all";
-    this.#fail("`packs.callbacks` must be all or declared", ["callbacks"]);
-    return "declared";
-  }
-
   readMemory(): PacksConfig["memory"] {
     const value = this.#get("memory");
     if (value === undefined || value === "all" || value === "none") return value ?? "all";
@@ -159,7 +150,6 @@ function readPacks(packs: Readonly<Record<string, unknown>>): { packs: PacksConf
     onError: reader.readOnError(),
     memory: reader.readMemory(),
     autoInstall: reader.readPatterns("autoInstall") ?? [],
-    callbacks: reader.readCallbacks(),
   };
   return { packs: read, faults: reader.faults };
 }

@@ -91,8 +91,6 @@ export interface SessionPacksPolicy extends PacksPolicy {
   memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
   /** Patterns of packs that execution may install. */
   autoInstall: readonly string[];
-  /** Which tools of others a pack without `needs.tools` may call. */
-  callbacks: "all" | "declared";
 }
 
 /** How a session uses trailblaze.lock. */

@@ -2,7 +2,7 @@
 // Schema and the validators from it, because loading zod would double the time of a `list`.
 import { z } from "zod";
 import type { Kind } from "../kinds.ts";
-import { type NeedsKey, needsPatterns } from "./needs.ts";
+import { variablePattern } from "./needs.ts";
 
 const devices = ["con", "prn", "aux", "nul"].map(anyCase);
 const numberedDevices = ["com", "lpt"].map((name) => `${anyCase(name)}[0-9]`);
@@ -66,54 +66,18 @@ function declarations(kind: Kind, what: string) {
   return z.array(declaration).optional().meta({ description: what });
 }
 
-const label = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
-// A last label that is a number would make the name an IP address.
-const hostName = `(?=[^:]{1,255}(?::|$))(?:\\*\\.)?(?:${label}\\.)*(?!(?:[0-9]+|0[xX][0-9A-Fa-f]*)(?::|$))${label}`;
-const octet = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])";
-const ipv4 = `${octet}(?:\\.${octet}){3}`;
-const hex = "[0-9A-Fa-f]{1,4}";
-const lastHexes = `(?:${hex}:${hex}|${ipv4})`;
-const before = (most: number) => `(?:(?:${hex}:){0,${most}}${hex})?`;
-const ipv6 = [
-  `(?:${hex}:){6}${lastHexes}`,
-  `::(?:${hex}:){5}${lastHexes}`,
-  ...[0, 1, 2, 3].map((most) => `${before(most)}::(?:${hex}:){${4 - most}}${lastHexes}`),
-  `${before(4)}::${lastHexes}`,
-  `${before(5)}::${hex}`,
-  `${before(6)}::`,
-].join("|");
-const port = "(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?";
-
-/** Entries of `needs.network`, for which the host has code; a test compares the two. */
-const host = new RegExp(`^(?:(?:${hostName}|${ipv4}|\\[(?:${ipv6})\\])${port}|${ipv6})$`);
-
-/** Entries of a key of `needs`. */
-function entries(key: NeedsKey, what: string) {
-  return z
-    .array(z.string().regex(key === "network" ? host : needsPatterns[key]))
-    .optional()
-    .meta({ description: what });
-}
+const strings = (what: string) => z.array(z.string()).optional().meta({ description: what });
 
 /** An absent key is not declared; an empty array means none. */
 export const needs = z.object({
-  env: entries(
-    "env",
-    "The environment variables that `envPassthrough` of the pack's servers names. Enforced: a server that names others does not start.",
-  ),
-  network: entries(
-    "network",
-    "The hosts that the pack connects to: names, also with a leading `*.`, IP addresses or `localhost`, each with an optional port. Not enforced.",
-  ),
-  read: entries(
-    "read",
-    "The files and folders that the pack reads, starting with `${PROJECT}`, `${PACK}`, `${DATA}`, `${HOME}` or `${TMP}`. Not enforced.",
-  ),
-  write: entries("write", "The files and folders that the pack writes, in the same form. Not enforced."),
-  tools: entries(
-    "tools",
-    "The tools that the pack's code calls, besides its own and those that its definitions refer to: names, or patterns where `*` matches any part of a segment. Enforced: other calls fail.",
-  ),
+  env: z.array(z.string().regex(variablePattern)).optional().meta({
+    description:
+      "The environment variables that `envPassthrough` of the pack's servers names. Enforced: a server that names others does not start.",
+  }),
+  network: strings("The hosts that the pack connects to. Not enforced."),
+  read: strings("The files and folders that the pack reads. Not enforced."),
+  write: strings("The files and folders that the pack writes. Not enforced."),
+  tools: strings("The tools of others that the pack's code calls. Not enforced."),
 });
 
 export const extension = z

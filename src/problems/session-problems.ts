@@ -96,19 +96,6 @@ export const sessionProblems = {
     hint: ({ option }) =>
       `Fix the function that the host passes as \`${option}\`. The call went on without it.`,
   }),
-  NeedsUndeclared: entry<{
-    /** npm name of the pack. */
-    name: string;
-    /** The first tool of others that it called. */
-    tool: string;
-  }>({
-    title: "Pack calls tools that it does not declare",
-    severity: "info",
-    message: ({ name, tool }) =>
-      `${name} called ${quote(tool, 200)}, but its package.json does not declare which tools it needs.`,
-    hint: ({ tool }) =>
-      `List ${quote(tool, 200)} in \`needs.tools\` of the pack's package.json. To limit such packs to the tools that they provide, set \`packs.callbacks\` of the config to declared.`,
-  }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",
     severity: "error",

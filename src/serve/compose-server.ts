@@ -21,7 +21,6 @@ import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { MemberApproval } from "./member-approval.ts";
-import { createReferences } from "./pack-references.ts";
 import { planStartedServer } from "./plan-started-server.ts";
 import {
   asReferrer,
@@ -49,8 +48,6 @@ export interface ComposedServer {
   ): Exclude<ServerMember, { type: "bundle" }> | undefined;
   /** The pack of a member. */
   packOf(item: InspectedItem): InspectedPack;
-  /** The qualified names of the tools and bundles that a pack's definitions refer to. */
-  referredBy(pack: DiscoveredPack): Promise<ReadonlySet<string>>;
 }
 
 /** What to start for a name. */
@@ -100,11 +97,10 @@ class ServerFinder {
     this.#builtInNames = builtIns.map(({ name }) => String(name));
   }
 
-  get #lookups(): Pick<ComposedServer, "findReferred" | "packOf" | "referredBy"> {
+  get #lookups(): Pick<ComposedServer, "findReferred" | "packOf"> {
     return {
       findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
       packOf: (item) => this.#inspectedOf(item),
-      referredBy: createReferences(this.#sources, this.#found, this.#builtInNames),
     };
   }
 

@@ -6,7 +6,6 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { repairEntry } from "../mcp/client/server-lists.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
-import type { CalledTool } from "../runtime/tool-reach.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
 
@@ -17,8 +16,6 @@ export interface MemberTool extends RunnableTool {
   /** `null` for an entry of a bundle. */
   qualifiedName: string | null;
   definition: object;
-  /** How `needs.tools` of packs that call it names it. */
-  called: CalledTool;
 }
 
 const textOf = (value: unknown, other: string) => (typeof value === "string" ? value : other);
@@ -69,9 +66,7 @@ function createTool(
     outputSchema: isRecord(definition.outputSchema) ? definition.outputSchema : undefined,
   };
   const name = textOf(definition.name, qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1));
-  const { pack } = owner;
-  const called: CalledTool = { pack: pack?.name, version: pack?.version, names: [qualifiedName] };
-  return [{ name, qualifiedName, definition, code, called }];
+  return [{ name, qualifiedName, definition, code }];
 }
 
 /** The tool of a pack, or the built-in; empty if the built-in does not exist. */

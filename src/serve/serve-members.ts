@@ -24,7 +24,6 @@ import { createPackResource } from "../runtime/pack-resource.ts";
 import type { CodePlace, OutcomeRunner } from "../runtime/tool-code.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import { type CalledTool, ToolReach } from "../runtime/tool-reach.ts";
 import { failedResult, readToolResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { advertisedPrompt, createPackPrompt } from "../session/pack-prompt.ts";
@@ -59,8 +58,6 @@ export class MemberServer {
   readonly #options: MemberServerOptions;
   readonly #members: readonly MemberTool[];
   readonly #initializers: readonly Initializer[];
-  readonly #called: ReadonlyMap<ServedTool | undefined, CalledTool>;
-  readonly #reach: ToolReach;
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
   readonly #resources: ServedResources;
@@ -73,25 +70,20 @@ export class MemberServer {
   ) {
     this.#server = server;
     this.#options = options;
-    this.#reach = new ToolReach(({ code, message }) => options.report(`${code}: ${message}`));
     this.#members = server.members.tools.flatMap((member): MemberTool[] => {
       if (member.type !== "bundle") return findMemberTool(member, server, options);
       const entries = bundles.get(member.item) ?? [];
-      const { name: pack, version } = server.packOf(member.item).pack;
-      const called: CalledTool = { pack, version, names: [member.item.qualifiedName] };
       return entries.map((tool) => ({
         ...tool,
         name: tool.entry.name,
         qualifiedName: null,
         definition: tool.entry,
-        called,
       }));
     });
     this.#initializers = this.#findInitializers();
     const offered = this.#members.filter(({ definition }) => this.#isOffered(definition));
     const names = numberNames(offered.map(({ name }) => name));
     this.tools = offered.map((tool, index) => this.#serveTool(tool, names[index] ?? tool.name));
-    this.#called = new Map(offered.map(({ called }, index) => [this.tools[index], called]));
     const { prompts } = server.members;
     const nobody = { session: { id: "", clientInfo: null, capabilities: {} }, meta: {} };
     const inPrompt = (owner: CodeOwner, channel: CallChannel): HandlerContext => ({
@@ -226,7 +218,7 @@ export class MemberServer {
     return this.#options.allTools || (meta.isForLlm && !meta.requiresContext);
   }
 
-  #serveTool({ qualifiedName, definition, called: _, ...tool }: MemberTool, name: string): ServedTool {
+  #serveTool({ qualifiedName, definition, ...tool }: MemberTool, name: string): ServedTool {
     const { validator, report, config } = this.#options;
     const { owner } = tool.code;
     return {
@@ -272,14 +264,6 @@ export class MemberServer {
     );
   }
 
-  /** The reason why the code of a pack may not call a tool; `undefined` if it may. */
-  async #explainRefusal({ pack }: CodeOwner, tool: ServedTool): Promise<string | undefined> {
-    const called = this.#called.get(tool);
-    if (pack === undefined || called === undefined) return undefined;
-    const { packs } = this.#options.config;
-    return this.#reach.explainRefusal(pack, called, packs, () => this.#server.referredBy(pack));
-  }
-
   async #callInside(
     name: string,
     args: unknown,
@@ -292,8 +276,6 @@ export class MemberServer {
       const args = { name: String(name), otherKind: undefined, nearest: [] };
       return { ...failedResult(createProblem("ToolNotFound", args).message), isError: true };
     }
-    const refusal = await this.#explainRefusal(owner, tool);
-    if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
     const request = { name: tool.name, arguments: isRecord(args) ? args : {}, meta, session };
     const call = [owner.pack?.name, tool.name, args];
     const answer = await channel.questions

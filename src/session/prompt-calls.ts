@@ -205,8 +205,6 @@ export class PromptCalls {
           const own = `${pack?.qualifiedName}/${wanted}`;
           const isOwn = state.tools.some(({ qualifiedName }) => qualifiedName === own);
           const called = state.resolve(isOwn ? own : wanted, undefined);
-          const refusal = await calls.reach.explainRefusalFor(state, pack?.qualifiedName, called);
-          if (refusal !== undefined) return { ...failedResult(refusal), isError: true };
           const result = await calls.callFromHost(state, called, args, { signal }, nested);
           return { ...result, isError: result.variant !== "Success" };
         } catch (error) {

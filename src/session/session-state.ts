@@ -1,12 +1,10 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import { findReferredTools, type OwnedItem } from "../inspection/referred-tools.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { findRefusals } from "./excluded.ts";
 import { formatSource } from "./register-tools.ts";
 import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
 import type { ServerStates, SessionServerState } from "./server-states.ts";
@@ -75,7 +73,6 @@ export class SessionState {
   readonly #byLabel = new Map<string, ToolCandidate>();
   /** The tools that claim an advertised name, or a server's own name. */
   readonly #claims = new Map<string, ToolCandidate[]>();
-  readonly #referred = new Map<StatePack, Promise<ReadonlySet<string>>>();
   #others: Promise<void> | undefined;
   #calls = 0;
   #release: (() => void) | undefined;
@@ -113,32 +110,6 @@ export class SessionState {
 
   get formerNames(): ReadonlyMap<string, ToolCandidate> {
     return this.#parts.formerNames;
-  }
-
-  /** The qualified names of tools and bundles that the definitions of a pack of this state refer to. */
-  findReferred(pack: StatePack): Promise<ReadonlySet<string>> {
-    const known = this.#referred.get(pack);
-    if (known !== undefined) return known;
-    const refused = findRefusals(this.packs);
-    const itemsOf = ({ inspected }: StatePack): OwnedItem[] =>
-      inspected.items
-        .filter(({ qualifiedName }) => !refused.has(qualifiedName))
-        .map((item) => ({ item, pack: inspected.pack }));
-    const toolsets = new Map(
-      this.packs
-        .flatMap(itemsOf)
-        .filter(({ item }) => item.declaration.kind === "toolset")
-        .map((one) => [one.item.qualifiedName, one]),
-    );
-    const { registry } = this.#parts;
-    const suggestions = new SuggestionBudget(0);
-    const found = findReferredTools(itemsOf(pack), {
-      resolve: (reference, from, kind) =>
-        registry.resolve(reference, { from, kind, suggestions }).qualifiedName,
-      findToolset: async (qualifiedName) => toolsets.get(qualifiedName),
-    });
-    this.#referred.set(pack, found);
-    return found;
   }
 
   /** Notes a call that uses this state. The returned function notes its end; call it once. */

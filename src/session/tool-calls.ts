@@ -20,7 +20,6 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
 import { CallListeners } from "./call-listeners.ts";
-import { CallReach } from "./call-reach.ts";
 import { answerRounds, askInScope } from "./host-input.ts";
 import type { CallScope, InnerCallOptions, Invocation, Nesting } from "./invocation.ts";
 import { connect } from "./server-requests.ts";
@@ -57,12 +56,10 @@ export class ToolCalls {
   /** The links in results. */
   readonly links = new ResourceLinks<LinkMaker>();
   /** What the code of packs may call. */
-  readonly reach: CallReach;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
     this.own = options.own;
-    this.reach = new CallReach(options.report);
     this.#listeners = new CallListeners(options.report);
     const { closing } = options;
     whenAborted(closing, () => {
@@ -124,9 +121,7 @@ export class ToolCalls {
     { state, candidate }: Invocation,
   ): Promise<ToolCandidate | { fault: string }> {
     try {
-      const called = await state.resolveStarting(name, candidate);
-      const fault = await this.reach.explainRefusal(state, candidate, called);
-      return fault === undefined ? called : { fault };
+      return await state.resolveStarting(name, candidate);
     } catch (error) {
       return { fault: (error as Error).message };
     }

@@ -11,7 +11,6 @@ export const completeConfig = {
     onError: "fail",
     memory: { "@acme/jira": ["userId"], notes: [] },
     autoInstall: ["acme/*"],
-    callbacks: "declared",
   },
   lock: { frozen: true, workspace: true, unlocked: ["acme/weather", "*/*/today"] },
   options: { "@acme/jira/createIssue": { maxResults: 10 }, myapp_login: { retries: null } },

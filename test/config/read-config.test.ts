@@ -12,7 +12,6 @@ const packsByDefault = {
   onError: "skip",
   memory: "all",
   autoInstall: [],
-  callbacks: "all",
 };
 
 const defaults = {

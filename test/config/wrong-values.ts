@@ -37,8 +37,6 @@ export const wrongByShape: readonly WrongValue[] = [
   [{ packs: { transitive: ["a/b/c/d"] } }, ["packs", "transitive", 0], /"a\/b\/c\/d".*segments/],
   [{ packs: { autoInstall: [5] } }, ["packs", "autoInstall", 0], /number/],
   [{ packs: { onError: "ignore" } }, ["packs", "onError"], /skip.*fail/],
-  [{ packs: { callbacks: "none" } }, ["packs", "callbacks"], /all.*declared/],
-  [{ packs: { callbacks: true } }, ["packs", "callbacks"], /all.*declared/],
   [{ packs: { memory: "some" } }, ["packs", "memory"], /all.*none/],
   [{ packs: { memory: { "acme/*": [] } } }, ["packs", "memory", "acme/*"], /"acme\/\*"/],
   [{ packs: { memory: { "acme/jira/x": [] } } }, ["packs", "memory", "acme/jira/x"], /"acme\/jira\/x"/],

@@ -131,7 +131,6 @@ export const ownCodes: readonly string[] = [
   "InputRequired",
   "InvalidArguments",
   "InternalError",
-  "NeedsUndeclared",
   "NotAPack",
   "PromptFailed",
   "RecentlyPublished",

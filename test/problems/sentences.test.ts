@@ -227,7 +227,6 @@ const samples: Samples = {
     },
   ],
   HostListenerFailed: [{ option: "onLog", tool: "web_click", reason: "socket closed" }],
-  NeedsUndeclared: [{ name: "@acme/jira", tool: "web_click" }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [
     { name: undefined, bundles: ["a"] },

@@ -178,7 +178,7 @@ describe("what goes wrong with a prompt", () => {
     const refusal = line({ error: { code: -32602, message: "which\u0007 file?" } });
     const session = await open(
       { "@acme/desk": promptPack(Object.fromEntries(prompts), module) },
-      { ...withServers(server("docs", [{ name: "review" }], {}, refusal)), packs: { callbacks: "all" } },
+      { ...withServers(server("docs", [{ name: "review" }], {}, refusal)) },
     );
     const failing = (name: string, options = {}) => session.getPrompt(name, {}, options);
     await expect(failing("fails")).rejects.toMatchObject({ code: "PromptFailed", message: "no template" });

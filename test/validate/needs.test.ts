@@ -38,17 +38,6 @@ test("validation reports invalid needs as errors at their lines", async () => {
   ]);
 });
 
-test.each([["acme/jira@latest/x"], ["acme/jira@ /x"], ["acme/jira@^1/.x"], ["-acme@1/x"]])(
-  "validation reports the name %j, which has no valid range, between others",
-  async (name) => {
-    const found = await judge({ tools: ["*", "acme/jira@1/x", name] });
-    expect(found.map(([code, , path]) => [code, path])).toEqual([
-      ["error InvalidNeeds", "needs.tools.0"],
-      ["error InvalidNeeds", "needs.tools.2"],
-    ]);
-  },
-);
-
 describe("variables that servers take", () => {
   test.each([
     [undefined, ["A"], []],

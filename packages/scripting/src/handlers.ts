@@ -27,10 +27,7 @@ export interface HandlerContext {
   progress(progress: number, total?: number, message?: string): Promise<void>;
   /** The tool's `options`: the user's values, otherwise the defaults. */
   readonly options: Readonly<Record<string, unknown>>;
-  /**
-   * Calls another tool by its advertised or qualified name. Resolves with `isError: true` if it fails or is unknown, or if
-   * `needs.tools` of the pack does not allow it.
-   */
+  /** Calls another tool by its advertised or qualified name. Resolves with `isError: true` if it fails or is unknown. */
   callTool(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
   /**
    * Only when the handler runs again after `needInput`: the answers to the requests that it returned last, by their keys. A

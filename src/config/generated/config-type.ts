@@ -107,8 +107,6 @@ export interface TrailblazeConfig {
     allow?: readonly string[];
     /** Packs that may be installed automatically if they are missing. */
     autoInstall?: readonly string[];
-    /** Which tools a pack that does not declare `needs.tools` may call: all, or with declared only its own. Default: `all`. */
-    callbacks?: "all" | "declared";
     /** Packs and items to exclude. Takes precedence over allow. */
     deny?: readonly string[];
     /** Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none. Default: `all`. */

@@ -3,7 +3,7 @@ import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
 import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkModules, checkOutsideImports } from "./modules.ts";
-import { checkNeededRanges, checkNeededVariables } from "./needs.ts";
+import { checkNeededVariables } from "./needs.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
 import { checkNameAndVersion } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
@@ -55,7 +55,6 @@ export const checks: readonly Check[] = [
   checkDependencyCommands,
   checkVariables,
   checkNeededVariables,
-  checkNeededRanges,
   checkServerPackages,
   checkPreloads,
   checkPublishedFiles,
