@@ -96,40 +96,27 @@ other package can override ([why](decisions/0014-entries-bypass-bin.md)). The pr
 ## What is kept
 
 Only the bytes of the entry change. Comments, order, indentation, line breaks, a byte order mark, the file's mode and symbolic links
-stay as they are, and uninstalling restores the original file. Trailblaze locks a file while it edits it, parses and compares the
-edit before it writes it, and replaces the old file as a whole. It keeps a copy of the original file in the state folder
-(\`~/.local/state/trailblaze/backups\` on Linux), next to the ledger \`installs.json\`, which lists the entries that Trailblaze wrote.
+stay as they are. Trailblaze locks a file while it edits it, parses and compares the edit before it writes it, and replaces the old file
+as a whole. It keeps a copy of the original file in the state folder (\`~/.local/state/trailblaze/backups\` on Linux), and output names
+it. A config whose layout does not allow editing only the entry, such as \`mcp_servers = { … }\` on one line of TOML, is refused with the
+entry to paste ([ClientConfigUnwritable](problems/ClientConfigUnwritable.md)).
 
-Values stay too. In YAML, a block scalar at the end of a file without a final line break would gain a line break if anything followed
-it, so Trailblaze puts the entry before it.
+Trailblaze recognizes its entries by their command lines. Keys that the client or you add to an entry, such as \`disabled\`,
+\`autoApprove\` or \`timeout\`, stay on a new install. An uninstall removes the entry, a container that is empty then, and a file that
+holds nothing then; anything else is as before the install, except for a line break at the end of the file. An entry that connects to a
+URL has no command line: it is removed if the URL is on this machine, otherwise with \`--force\`.
+
+Trailblaze never replaces an entry that it did not write, unless you pass \`--force\`, and does not touch malformed files: see
+[ClientConfigMalformed](problems/ClientConfigMalformed.md) and [ClientConfigConflict](problems/ClientConfigConflict.md).
 
 ### While other programs write
 
-Clients rewrite their configs while they run. An edit keeps what they write:
-
-- Right before Trailblaze replaces the file, it compares it with what it read. If another program has changed it, the edit starts
-  over with the new content. If the file keeps changing for 10 seconds, the edit ends with
-  [ClientConfigUnwritable](problems/ClientConfigUnwritable.md), and the file stays as the other program left it.
-- If another program writes into the old file during the replacement, Trailblaze reads that content and repeats the edit on top of
-  it. This is not possible on Windows.
-- A new file never replaces a file that appeared in the meantime, and a file is removed only if it has not changed since it was read.
-- A half-written file is read again, for up to a second.
-- If a program that was seen writing the file overwrites the new entry with older content, Trailblaze writes the entry again, also
-  for up to a second.
-
-One gap remains: Node cannot compare and replace a file in one step. If another program moves its own file there within the last
-20 to 100 microseconds, that one change is lost. The edit looks for files that are about to be moved there, and waits for them. In
-tests on an overloaded Linux machine, some 2,000 installs next to a program that wrote every 25 ms lost one of its changes. Next to a
-program that wrote every 4 ms, they lost one change in 7,000.
+Clients rewrite their configs while they run. Right before Trailblaze replaces a file, it compares it with what it read. If another
+program has changed it, the edit starts over with the new content, up to five times. A half-written file is read again. A change in the
+moment between the comparison and the replacement, less than a millisecond, is lost.
 
 The lock is a folder \`FILE.lock\`, in the format of the package proper-lockfile. Clients that use this package wait for an edit, and
-an edit waits for them. If a running \`trailblaze\` holds the lock for more than 30 seconds, the edit fails. If the owner of the lock is
-unknown, the edit continues without the lock after 2 seconds. The lock of a \`trailblaze\` that was killed is removed at once.
-
-Trailblaze never replaces an entry that it did not write, unless you pass \`--force\`; uninstalling then restores the entry. It keeps
-entries that were edited after it wrote them, and does not touch malformed files: see
-[ClientConfigMalformed](problems/ClientConfigMalformed.md), [ClientConfigConflict](problems/ClientConfigConflict.md) and
-[ClientConfigModified](problems/ClientConfigModified.md).
+an edit waits for them, up to 30 seconds. A lock that was not refreshed for ten seconds is removed.
 
 ## After installing
 

@@ -59,16 +59,14 @@ function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
 }
 
 /** Checks whether the servers of entries in clients' configs still exist. */
-async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[] }> {
+async function checkInstalls(directory: string): Promise<{ check: HealthCheck; problems: Problem[] }> {
   const [{ listInstalls }, { resolveServer }] = await Promise.all([
     import("./list-installs.ts"),
     import("./resolve-server.ts"),
   ]);
-  const installs = await listInstalls();
+  const installs = await listInstalls(directory);
   const problems: Problem[] = [];
   for (const { server, file, project } of installs) {
-    // The entry was edited, or cannot be read.
-    if (project === null) continue;
     try {
       await resolveServer(server, { cwd: project });
     } catch (error) {
@@ -77,11 +75,10 @@ async function checkInstalls(): Promise<{ check: HealthCheck; problems: Problem[
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }
-  const there = installs.filter(({ state }) => state !== "missing");
   const summary =
-    there.length === 0
+    installs.length === 0
       ? "no entries in client configs"
-      : `${count(there.length, "entry", "entries")} in client configs, ${problems.length} with a missing server`;
+      : `${count(installs.length, "entry", "entries")} in client configs, ${problems.length} with a missing server`;
   return { check: { name: "clients", ok: problems.length === 0, summary }, problems };
 }
 
@@ -113,7 +110,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   const command = await checkCommand(port, directory);
   add(command.check, command.problems);
 
-  const clients = await checkInstalls();
+  const clients = await checkInstalls(directory);
   const configProblems = await findConfigProblems(port, { directory, config: options.config, cwd });
   const described = configProblems.length === 0 ? "valid" : count(configProblems.length, "error");
   add({ name: "config", ok: configProblems.length === 0, summary: described }, configProblems);

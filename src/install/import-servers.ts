@@ -4,6 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
+import { fileExists } from "../files/config-files.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -13,7 +14,6 @@ import { loadEditor, openConfig } from "./editing/config-document.ts";
 import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
 import { type JsonRecord, valueAt } from "./editing/config-value.ts";
 import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
-import { openFiles } from "./install-files.ts";
 import { findFiles } from "./plan-install.ts";
 import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 
@@ -109,8 +109,7 @@ async function readSource(source: string, { cwd, scope, readInput }: ImportOptio
   const client = findClient(source);
   const { directory } = findProject(createNodeInspectionPort(), cwd);
   const candidates = findFiles(client, { cwd, scope }, () => directory);
-  const files = openFiles();
-  const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
+  const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const folders = [directory, resolve(cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
   return { file, text: readText(file), formats: [client.format], client, folders };
 }

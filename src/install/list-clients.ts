@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
+import { fileExists } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { clients } from "./clients/index.ts";
 import { findCandidates, findSigns, readHost } from "./clients/locations.ts";
 import type { ConfigFormatName } from "./editing/config-format.ts";
-import { openFiles } from "./install-files.ts";
 
 /** A client as `clients --json` shows it. */
 export interface ListedClient {
@@ -24,7 +24,6 @@ export interface ListedClient {
 export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
   clients: ListedClient[];
 }> {
-  const files = openFiles();
   const host = readHost();
   let project = resolve(cwd);
   try {
@@ -32,7 +31,7 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
   } catch {
     // Outside a project, clients have no project files.
   }
-  const pick = (paths: readonly string[]) => paths.find((path) => files.exists(path)) ?? paths[0] ?? null;
+  const pick = (paths: readonly string[]) => paths.find((path) => fileExists(path)) ?? paths[0] ?? null;
   const listed = clients.map(
     (client): ListedClient => ({
       id: client.id,
@@ -41,7 +40,7 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
       format: client.format,
       userFile: pick(findCandidates(client, "user", host, "")),
       projectFile: pick(findCandidates(client, "project", host, project)),
-      present: findSigns(client, host).some((sign) => files.exists(sign)),
+      present: findSigns(client, host).some((sign) => fileExists(sign)),
     }),
   );
   return { clients: listed };

@@ -1,24 +1,53 @@
 import { dirname } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import type { ConfigFiles } from "../files/config-files.ts";
+import { findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { findClient } from "./clients/index.ts";
-import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
-import { findStartFolder } from "./entry/launch.ts";
-import { openFiles, readLedger } from "./install-files.ts";
-import { hashEntry, type LedgerEntry } from "./ledger.ts";
+import type { Scope } from "./clients/client.ts";
+import { clients } from "./clients/index.ts";
+import { findCandidates, readHost } from "./clients/locations.ts";
+import { findOwnEntries } from "./decide-edit.ts";
+import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
 
-/** An installed entry, from the ledger. */
-export interface ListedInstall extends Pick<LedgerEntry, "client" | "scope" | "server" | "file" | "key"> {
-  /** `missing`: the file or the entry does not exist; `edited`: it has changed; `unreadable`: the file is invalid. */
-  state: "installed" | "edited" | "missing" | "unreadable";
-  /** The folder in which its server starts; `null` if it is unknown or the entry is missing. */
-  project: string | null;
+/** An entry of Trailblaze in a client's config. */
+export interface ListedInstall {
+  /** The client's id. */
+  client: string;
+  scope: Scope;
+  /** `null` for a project's session. */
+  server: string | null;
+  file: string;
+  key: string;
+  /** The folder in which its server starts. */
+  project: string;
 }
 
-/** The project of a project's client config. Clients start its servers in this folder. */
+/** The entries of Trailblaze in the clients' configs of the user and of a project, for `doctor`. Skips unreadable files. */
+export async function listInstalls(project: string): Promise<ListedInstall[]> {
+  const found = new Map<string, ListedInstall>();
+  const host = readHost();
+  for (const client of clients) {
+    const editor = await loadEditor(client.format);
+    for (const scope of ["user", "project"] as const) {
+      for (const file of findCandidates(client, scope, host, project)) {
+        try {
+          const realFile = findRealFile(file);
+          const text = await readConfigFile(realFile, isWholeConfig(editor));
+          for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
+            const id = JSON.stringify([realFile, client.container, key]);
+            const listed = { client: client.id, scope, server, file, key };
+            // Clients start the servers of a project's config in the folder of the project.
+            if (!found.has(id)) found.set(id, { ...listed, project: folder ?? findProjectOf(file) });
+          }
+        } catch (error) {
+          if (!(error instanceof TrailblazeError)) throw error;
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
+
 function findProjectOf(file: string): string {
   const folder = dirname(file);
   try {
@@ -27,33 +56,4 @@ function findProjectOf(file: string): string {
     if (error instanceof TrailblazeError) return folder;
     throw error;
   }
-}
-
-async function describeInstall(files: ConfigFiles, record: LedgerEntry): Promise<ListedInstall> {
-  const { client: id, scope, server, file, key, container, hash } = record;
-  const listed = { client: id, scope, server, file, key, project: null };
-  try {
-    const client = findClient(id);
-    const text = files.read(file);
-    if (text === undefined) return { ...listed, state: "missing" };
-    const place = { container, key, isList: client.isList === true };
-    const entry = new ConfigDocument(await loadEditor(client.format), text).get(place);
-    if (!isRecord(entry)) return { ...listed, state: entry === undefined ? "missing" : "edited" };
-    const { name: _, ...rest } = entry;
-    const state = hashEntry(place.isList ? rest : entry) === hash ? "installed" : "edited";
-    const isOfProject = scope === "project" && state === "installed";
-    return {
-      ...listed,
-      state,
-      project: findStartFolder(entry) ?? (isOfProject ? findProjectOf(file) : null),
-    };
-  } catch {
-    return { ...listed, state: "unreadable" };
-  }
-}
-
-/** The entries in clients' configs and their state, for `doctor`. */
-export async function listInstalls(): Promise<ListedInstall[]> {
-  const files = openFiles();
-  return Promise.all(readLedger(files).entries.map((entry) => describeInstall(files, entry)));
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findManagerName } from "../discovery/project-manager.ts";
-import type { ConfigFiles } from "../files/config-files.ts";
+import { fileExists, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
@@ -10,11 +10,10 @@ import { formatInstall } from "../problems/text.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
-import { decideEdit, type EditDecision, type FoundEntry, findEntriesOf } from "./decide-edit.ts";
-import { loadEditor } from "./editing/config-document.ts";
+import { decideEdit, type EditDecision, findOwnEntries } from "./decide-edit.ts";
+import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
 import { buildEntry } from "./entry/build-entry.ts";
 import { createLaunch, isInNpxCache } from "./entry/launch.ts";
-import { openFiles, readCurrent } from "./install-files.ts";
 import { describeNextSteps, warnOfPlainJson, warnOfVariables } from "./install-notes.ts";
 import {
   checkOptions,
@@ -61,7 +60,6 @@ export function findFiles(
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
 
 async function finishPlan(
-  files: ConfigFiles,
   client: ClientRecord,
   target: Target,
   notes: (decision: EditDecision) => string[],
@@ -69,10 +67,10 @@ async function finishPlan(
   const { file, key, server, scope, edit } = target;
   const { format } = client;
   const editor = await loadEditor(format);
-  const current = await readCurrent(files, editor, file);
-  const decision = decideEdit(client, target, current);
+  const text = await readConfigFile(findRealFile(file), isWholeConfig(editor));
+  const decision = decideEdit(client, editor, target, text);
   const { changed, diff } = decision;
-  const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, current.text)];
+  const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, text)];
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 
@@ -92,7 +90,7 @@ async function refuseCache(directory: string): Promise<never> {
  * tools of all packs. Writes nothing. Checks every reference of the server, and reads definitions as inspection does.
  *
  * Throws `TrailblazeError`: `UnknownClient`, `UnknownInstallLocation`, `NoProjectScope`, `ClientConfigMalformed`,
- * `ClientConfigConflict`, `ClientConfigModified`, `InvalidArguments`, and errors of finding the server.
+ * `ClientConfigConflict`, `ClientConfigUnwritable`, `InvalidArguments`, and errors of finding the server.
  */
 export async function planInstall(
   clientName: string,
@@ -103,7 +101,6 @@ export async function planInstall(
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
   const headers = readHeaders(options);
-  const files = openFiles();
   const normal = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
@@ -146,9 +143,9 @@ export async function planInstall(
           script,
         });
   const { entry, omitted } = buildEntry(client, key, launch, environment);
-  const file = candidates.find((one) => files.exists(one)) ?? candidates[0] ?? "";
+  const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
-  return finishPlan(files, client, target, () => [
+  return finishPlan(client, target, () => [
     ...describeNextSteps(client, {
       scope,
       names: environment.names,
@@ -202,19 +199,19 @@ export async function planUninstall(
   checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
-  const files = openFiles();
   const { server, name: itemName } = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
-  const present = candidates.filter((file) => files.exists(file));
-  const places: (FoundEntry & { file: string })[] = [];
+  const present = candidates.filter((file) => fileExists(file));
+  const places: { file: string; key: string; server: string | null }[] = [];
+  const own = [];
+  for (const file of present) {
+    const text = await readConfigFile(findRealFile(file), isWholeConfig(editor));
+    for (const entry of findOwnEntries(client, editor, file, text)) own.push({ file, ...entry });
+  }
   for (const isMeant of await createEntryFilters(reference, server, cwd)) {
-    if (places.length > 0) break;
-    for (const file of present) {
-      const current = await readCurrent(files, editor, file);
-      for (const entry of findEntriesOf(client, file, isMeant, current)) places.push({ file, ...entry });
-    }
+    if (places.length === 0) places.push(...own.filter((entry) => isMeant(entry.server, entry.key)));
   }
   const named = name === undefined ? places : places.filter(({ key }) => key === name);
   const [place, second] = named;
@@ -227,7 +224,7 @@ export async function planUninstall(
   const key = place?.key ?? name ?? itemName;
   const started = place === undefined ? server : place.server;
   const target: Target = { file, key, server: started, scope, edit: { action: "uninstall", force } };
-  return finishPlan(files, client, target, ({ changed }) => {
+  return finishPlan(client, target, ({ changed }) => {
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
     return changed && isShared
       ? ["Other clients also read .mcp.json, so the entry is removed for them, too."]

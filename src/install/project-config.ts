@@ -3,14 +3,13 @@ import { parseConfig, readProjectConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ConfigFiles } from "../files/config-files.ts";
+import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
-import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
+import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
 import { formatEntryDiff } from "./format-diff.ts";
-import { openFiles } from "./install-files.ts";
 
 const listKey = "trailblazeSubprocessToolsets";
 
@@ -60,37 +59,22 @@ function edit(
   { write = [], remove = [] }: ConfigChange,
 ): ConfigDocument {
   let edited = document;
-  for (const label of remove) edited = edited.remove(placeOf(servers, label), { found: 0 });
+  for (const label of remove) edited = edited.remove(placeOf(servers, label));
   for (const { label, entry } of write) edited = edited.set(placeOf(servers, label), entry);
   return edited;
 }
 
 /** Writes a text, or deletes the file. Returns false if the file does not have the expected text. */
 async function replaceText(
-  files: ConfigFiles,
-  editor: ConfigEditor,
   realFile: string,
   [before, after]: readonly [string | undefined, string | undefined],
 ): Promise<boolean> {
-  const lock = await files.lock(realFile);
-  try {
-    const isWhole = (text: string) => !(openConfig(editor, text) instanceof ConfigSyntaxError);
-    const { snapshot, text } = await files.open(realFile, { isWhole });
-    try {
-      if (text !== before) return false;
-      if (after === undefined) return snapshot.bytes === undefined || files.remove(snapshot);
-      const draft = files.draft(realFile, after, 0o644, snapshot);
-      try {
-        return files.replace(draft, snapshot, { isFolderBusy: true });
-      } finally {
-        draft.discard();
-      }
-    } finally {
-      snapshot.close();
-    }
-  } finally {
-    lock.release();
-  }
+  const decide = (text: string | undefined) => ({
+    isExpected: text === before,
+    text: text === before ? after : text,
+  });
+  const { decision } = await editConfigFile(realFile, decide, { isWhole: () => true, newMode: 0o644 });
+  return decision.isExpected;
 }
 
 /**
@@ -103,9 +87,8 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const source = await readProjectConfig(port, directory);
   const file = source?.file ?? "trailblaze.config.yaml";
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
-  const files = openFiles();
-  const realFile = files.findRealFile(join(directory, file));
-  const before = files.read(realFile);
+  const realFile = findRealFile(join(directory, file));
+  const before = await readConfigFile(realFile, () => true);
   const invalid = ({ reason }: ConfigSyntaxError) =>
     failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
   const document = openConfig(editor, before ?? "");
@@ -117,7 +100,7 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
     throw error instanceof ConfigSyntaxError ? invalid(error) : error;
   }
   // A file without a value or a comment has nothing of the user's.
-  const isUseless = change.remove !== undefined && /^[\s{}]*$/.test(edited.text);
+  const isUseless = change.remove !== undefined && edited.isBlank;
   const after = isUseless && before !== undefined ? undefined : edited.text;
   const { value } = await parseConfig(file, Buffer.from(edited.text));
   await readConfig(port, { directory, config: value ?? {} });
@@ -138,11 +121,11 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
     async apply(note) {
       if (isSame) return;
       note?.(realFile, after);
-      isApplied = await replaceText(files, editor, realFile, [before, after]);
+      isApplied = await replaceText(realFile, [before, after]);
       if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },
     async undo() {
-      if (isApplied) await replaceText(files, editor, realFile, [after, before]);
+      if (isApplied) await replaceText(realFile, [after, before]);
       isApplied = false;
     },
   };

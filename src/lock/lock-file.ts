@@ -242,12 +242,10 @@ export async function changeLock(
   change: (lock: LockFile | undefined) => LockFile | undefined,
 ): Promise<boolean> {
   const file = lockFileOf(project);
-  const held = await lockFile(realFile(file), { graceMs: Number.POSITIVE_INFINITY }).catch(
-    (error: unknown) => {
-      const reason = `${quote(file, 400)} cannot be locked: ${error instanceof Error ? error.message : String(error)}`;
-      throw failure("InvalidArguments", { reason });
-    },
-  );
+  const held = await lockFile(realFile(file)).catch((error: unknown) => {
+    const reason = `${quote(file, 400)} cannot be locked: ${error instanceof Error ? error.message : String(error)}`;
+    throw failure("InvalidArguments", { reason });
+  });
   try {
     removeDrafts(realFile(file));
     const before = readBytes(file)?.toString();

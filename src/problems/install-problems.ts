@@ -68,24 +68,21 @@ export const installProblems = {
       return `${path(file)} already has an entry ${quote(key)}, which starts ${started}${where}.`;
     },
     hint: () =>
-      "Choose another name with --name, or replace the entry with --force; uninstalling restores it.",
-  }),
-  ClientConfigModified: entry<{ file: string; key: string }>({
-    title: "Entry was edited after it was installed",
-    severity: "error",
-    message: ({ file, key }) =>
-      `The entry ${quote(key)} in ${path(file)} was edited after Trailblaze wrote it, so it was kept.`,
-    hint: () => "Remove it by hand, or pass --force to discard the edits.",
+      "Choose another name with --name, or replace the entry with --force, which keeps a backup of the file.",
   }),
   ClientConfigUnwritable: entry<{
     file: string;
     /** Continues after a colon, without a period. */
     reason: string;
+    /** The entry to paste, or what else to do in the file. */
+    byHand?: string;
   }>({
     title: "Client config cannot be written",
     severity: "error",
     message: ({ file, reason }) => `Cannot write ${path(file)}: ${printable(reason)}.`,
-    hint: () =>
-      "The file was not changed. Check the permissions of the file and its folder, and the free disk space.",
+    hint: ({ byHand }) =>
+      byHand === undefined
+        ? "The file was not changed. Check the permissions of the file and its folder, and the free disk space."
+        : `The file was not changed. Edit it by hand: ${byHand}`,
   }),
 };

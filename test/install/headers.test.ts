@@ -46,15 +46,10 @@ test("a new value of a header is shown as a change, without the old and the new 
 });
 
 test("headers of a foreign entry that --force replaces are hidden in diffs", async () => {
-  const theirs = { mcpServers: { mine: { url, headers: { A: "th3irs" } } } };
+  const theirs = { mcpServers: { mine: { url: "https://a.test/mcp", headers: { A: "th3irs" } } } };
   const here = makeInstallPlace({ "home/.cursor/mcp.json": theirs });
   const plan = await here.planInstall("cursor", "mine", { url, force: true });
   expect(plan.diff).not.toMatch(/th3irs|\*\*\*/);
-  const { file } = await here.apply(plan);
-  const removal = await here.planUninstall("cursor", "mine");
-  expect(removal.diff).not.toContain("th3irs");
-  await here.apply(removal);
-  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(theirs);
 });
 
 describe("invalid headers", () => {

@@ -195,7 +195,7 @@ extensions:
     skipped: [{ name: "developer", reason: "invalid" }],
   },
   {
-    client: "windsurf",
+    client: "antigravity",
     text: {
       mcpServers: {
         docs: { ...npx, env: { API_KEY: key }, disabled: true },

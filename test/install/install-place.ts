@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
+import type { LockOptions } from "../../src/files/file-lock.ts";
 import { findStateDirectory } from "../../src/files/user-folders.ts";
-import { type ApplySettings, applyPlan } from "../../src/install/apply-plan.ts";
+import { applyPlan } from "../../src/install/apply-plan.ts";
 import { clients } from "../../src/install/clients/index.ts";
 import type { InstallOptions } from "../../src/install/install-request.ts";
 import { listClients } from "../../src/install/list-clients.ts";
@@ -54,7 +55,7 @@ const project: Tree = {
 const variables = JSON.stringify(clients).match(/(?<=\$\{)[A-Z_]+(?=:-)/g) ?? [];
 
 /** A home and a project in a temporary folder, which the environment names, and what installs into clients there. */
-export function makeInstallPlace(tree: Tree = {}, settings: ApplySettings = {}) {
+export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
   const inProject = Object.entries(project).map(([path, content]) => [`project/${path}`, content]);
   const root = makeTree({ "home/.keep": "", ...Object.fromEntries(inProject), ...tree });
   const [home, cwd] = [join(root, "home"), join(root, "project")];
@@ -97,7 +98,7 @@ export function makeInstallPlace(tree: Tree = {}, settings: ApplySettings = {}) 
     },
     installs() {
       enter();
-      return listInstalls();
+      return listInstalls(cwd);
     },
   };
   return {

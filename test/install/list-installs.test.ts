@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeInstallPlace } from "./install-place.ts";
 
-test("installs are listed with their current state", async () => {
+test("the entries in clients' configs are found by their command lines", async () => {
   const place = makeInstallPlace();
   expect(await place.installs()).toEqual([]);
   const clients = ["cursor", "kiro", "opencode", "mistral-vibe", "goose"];
@@ -11,19 +11,20 @@ test("installs are listed with their current state", async () => {
   rmSync(files.get("kiro") ?? "");
   writeFileSync(files.get("cursor") ?? "", '{"mcpServers":{"mine":{"command":"else"}}}');
   writeFileSync(files.get("goose") ?? "", "[");
-  const listed = await place.installs();
-  expect(listed.map(({ client, state, project }) => [client, state, project])).toEqual([
-    ["cursor", "edited", null],
-    ["kiro", "missing", null],
-    ["opencode", "installed", place.project],
-    ["mistral-vibe", "installed", place.project],
-    ["goose", "unreadable", null],
-  ]);
+  expect(await place.installs()).toEqual(
+    ["mistral-vibe", "opencode"].map((client) => ({
+      client,
+      scope: "user",
+      server: "mine",
+      key: "mine",
+      file: files.get(client),
+      project: place.project,
+    })),
+  );
 });
 
 test("an entry in a project's config belongs to that project", async () => {
   const place = makeInstallPlace();
   const { file } = await place.install("cursor", "mine", { scope: "project" });
-  const listed = await place.installs();
-  expect(listed).toMatchObject([{ file, state: "installed", project: place.project }]);
+  expect(await place.installs()).toMatchObject([{ file, scope: "project", project: place.project }]);
 });

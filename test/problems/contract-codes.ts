@@ -76,7 +76,6 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "InitializeFailed",
     "ClientConfigMalformed",
     "ClientConfigConflict",
-    "ClientConfigModified",
     "NoProjectScope",
     "UnknownClient",
     "UnknownInstallLocation",

@@ -411,8 +411,14 @@ const samples: Samples = {
     { file: "~/.cursor/mcp.json", key: "jira", owner: "acme/jira/api" },
     { file: "~/.cursor/mcp.json", key: "jira", owner: "acme/jira/api", project: "/other" },
   ],
-  ClientConfigModified: [{ file: "~/.cursor/mcp.json", key: "jira" }],
-  ClientConfigUnwritable: [{ file: "~/.cursor/mcp.json", reason: "EACCES" }],
+  ClientConfigUnwritable: [
+    { file: "~/.cursor/mcp.json", reason: "EACCES" },
+    {
+      file: "~/.codex/config.toml",
+      reason: "its layout does not allow it",
+      byHand: 'jira = { command = "x" }',
+    },
+  ],
   NotApproved: [
     { name: "acme/jira", state: "new", differences: ["createIssue", "getIssue"], entry: "acme/jira" },
     { name: "acme/jira/createIssue", state: "new", differences: [], entry: "acme/jira" },

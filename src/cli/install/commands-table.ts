@@ -63,7 +63,7 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
       },
       force: {
         type: "boolean",
-        description: "Replace an entry that Trailblaze did not write; uninstall restores it",
+        description: "Replace an entry that Trailblaze did not write; a backup is kept",
       },
       ...installOption,
     },
@@ -76,7 +76,10 @@ export const installCommands: Readonly<Record<string, CommandDescription>> = {
     options: {
       ...place,
       all: { type: "boolean", description: "Uninstall from every detected client" },
-      force: { type: "boolean", description: "Remove the entry even if it has been edited" },
+      force: {
+        type: "boolean",
+        description: "Remove an entry that connects to a URL of another machine, too",
+      },
     },
     load: () => import("../commands/uninstall.ts"),
   },

@@ -3,29 +3,13 @@ import {
   type ConfigEditor,
   type ConfigFormatName,
   type ConfigLayout,
+  ConfigLayoutError,
   ConfigSyntaxError,
   type EntryPlace,
 } from "./config-format.ts";
-import {
-  copyRecord,
-  isSameValue,
-  type JsonRecord,
-  type JsonValue,
-  toPlain,
-  valueAt,
-} from "./config-value.ts";
+import { copyRecord, isSameValue, type JsonRecord, toPlain, valueAt } from "./config-value.ts";
 import { editList } from "./list-entries.ts";
 import { applySplices, type Splice } from "./splice.ts";
-
-/** What else changed when the first entry was added, so that removing the last entry can undo it. */
-export interface ContainerTrace {
-  /** How many of the container's keys existed before. */
-  found: number;
-  /** The text of the innermost of these, if it was empty. */
-  empty?: string;
-  /** The whole text, if it had no values. */
-  whole?: string;
-}
 
 const mark = "\uFEFF";
 const noLayout = "its layout does not allow editing only the entry";
@@ -60,7 +44,7 @@ function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry:
   return copy;
 }
 
-export const isEmptyValue = (value: unknown): boolean =>
+const isEmptyValue = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
   (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
@@ -73,17 +57,6 @@ function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknow
   const kept = below.length > 0 && isRecord(inner) ? withoutEmpty(inner, below) : inner;
   if (isEmptyValue(kept)) return rest;
   return kept === inner ? map : { ...rest, [key]: kept };
-}
-
-/** Whether a config contains only empty objects down to the container. */
-function isScaffold(rest: string, container: readonly string[]): boolean {
-  const written = rest.replace(/\s/g, "");
-  const scaffolds = container.map((_, depth) =>
-    JSON.stringify(
-      container.slice(0, depth + 1).reduceRight<object>((inner, key) => ({ [key]: inner }), {}),
-    ).replace(/\s/g, ""),
-  );
-  return ["", "{}", ...scaffolds].includes(written);
 }
 
 /** Loads the editor of a format on first use. */
@@ -103,6 +76,12 @@ export function openConfig(editor: ConfigEditor, text: string): ConfigDocument |
     throw error;
   }
 }
+
+/** Whether a text is a valid config that is not blank; another program may still be writing any other. */
+export const isWholeConfig =
+  (editor: ConfigEditor) =>
+  (text: string): boolean =>
+    text.trim() !== "" && openConfig(editor, text) instanceof ConfigDocument;
 
 /** A parsed config. An edit returns a new one in which only the entry differs, or throws. */
 export class ConfigDocument {
@@ -162,7 +141,7 @@ export class ConfigDocument {
   }
 
   #refuse(container: readonly string[]): never {
-    throw new ConfigSyntaxError(noLayout, this.#layout.offsetOf(container));
+    throw new ConfigLayoutError(noLayout, this.#layout.offsetOf(container));
   }
 
   /** Applies the first alternative that yields the expected value. Empty containers may be added or removed. */
@@ -194,11 +173,6 @@ export class ConfigDocument {
     return isList ? this.entries(place).get(key) : valueAt(this.root, [...container, key]);
   }
 
-  /** Whether there is an entry, in a container of any form. */
-  has(place: EntryPlace): boolean {
-    return this.#find(place) !== undefined;
-  }
-
   /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
   get(place: EntryPlace): unknown {
     this.#checkContainer(place);
@@ -223,86 +197,32 @@ export class ConfigDocument {
     return edited ?? this.#refuse(place.container);
   }
 
-  /** The range of an entry; `undefined` if it is not contiguous. */
-  #spanOf(place: EntryPlace): Splice | undefined {
-    const [[splice, ...rest] = []] = this.#layout.replace(place, {});
-    return rest.length === 0 ? splice : undefined;
-  }
-
-  /** The text of an entry, for `putBack`; `undefined` if it is not contiguous. */
-  rawOf(place: EntryPlace): string | undefined {
-    const span = this.#spanOf(place);
-    return span && this.#body.slice(span.start, span.end);
-  }
-
-  /** Restores an entry that `set` replaced: its text if that still fits, otherwise its value. */
-  putBack(place: EntryPlace, { raw, value }: { raw?: string | undefined; value: JsonValue }): ConfigDocument {
-    const span = this.#spanOf(place);
-    const asWritten = raw === undefined || span === undefined ? [] : [[{ ...span, text: raw }]];
-    const anew = isRecord(value) ? this.#layout.replace(place, value as JsonRecord) : [];
-    const edited = this.#apply([...asWritten, ...anew], withEntry(this.root, place, value));
-    return edited ?? this.#refuse(place.container);
-  }
-
-  /** Records what else changes when the first entry is added to a container. */
-  traceContainer(container: readonly string[]): ContainerTrace {
-    const trace: ContainerTrace = { found: 0 };
-    if (isEmptyValue(this.root) && this.#body.length <= 4096) trace.whole = this.#body;
-    while (
-      trace.found < container.length &&
-      valueAt(this.root, container.slice(0, trace.found + 1)) !== undefined
-    ) {
-      trace.found++;
-    }
-    const isBlank = this.#body.trim() === "";
-    const empty = isBlank ? undefined : this.#layout.rawEmpty(container.slice(0, trace.found));
-    if (empty !== undefined) trace.empty = empty;
-    return trace;
-  }
-
-  /** Removes an entry and, after the last one, also what else changed when the first one was added. */
-  remove(place: EntryPlace, trace?: ContainerTrace): ConfigDocument {
+  /** Removes an entry, and the containers that are empty then and have no comment. */
+  remove(place: EntryPlace): ConfigDocument {
     const { container } = place;
     const expected = withEntry(this.root, place, undefined);
     const ways = this.#isEditedAsList(place) ? this.#editList(place, undefined) : this.#layout.remove(place);
-    const cut = this.#apply(ways, expected, container) ?? this.#refuse(container);
-    if (!isEmptyValue(valueAt(expected, container))) return cut;
-    const tidied = cut.#tidyContainer(container, trace, expected);
-    const whole = trace?.whole;
-    if (whole === undefined || !isEmptyValue(withoutEmpty(expected, container))) return tidied;
-    const written = whole.trimEnd();
-    // Braces at the end are the object that got the entry, or the end of a comment.
-    const isOnlyScaffold = [written.replace(/\{\s*\}$/, "").trimEnd(), written].some(
-      (kept) => tidied.#body.startsWith(kept) && isScaffold(tidied.#body.slice(kept.length), container),
-    );
-    return isOnlyScaffold ? new ConfigDocument(this.editor, this.#mark + whole) : tidied;
-  }
-
-  /** Removes the containers that were created for an entry, and restores the original text of an empty one. */
-  #tidyContainer(
-    container: readonly string[],
-    trace: ContainerTrace | undefined,
-    expected: unknown,
-  ): ConfigDocument {
-    const path = container.slice(0, trace?.found);
-    let tidied: ConfigDocument = this;
-    for (let depth = container.length; depth > path.length; depth--) {
-      const made = container.slice(0, depth);
-      const raw = tidied.#layout.rawEmpty(made);
-      // A comment that was added meanwhile stays, and so does its container.
-      if (raw === undefined || /[^\s{}]/.test(raw)) return tidied;
-      const key = made.at(-1) ?? "";
-      const ways = tidied.#layout.remove({ container: made.slice(0, -1), key, isList: false });
-      tidied = tidied.#apply(ways, expected, container) ?? tidied;
+    let edited = this.#apply(ways, expected, container) ?? this.#refuse(container);
+    for (let depth = container.length; depth > 0; depth--) {
+      const value = valueAt(edited.root, container.slice(0, depth));
+      if (value === undefined) continue;
+      const without = isEmptyValue(value) ? edited.#removeContainer(container.slice(0, depth)) : undefined;
+      if (without === undefined) break;
+      edited = without;
     }
-    const isEmpty = tidied.#body.trim() !== "" && isEmptyValue(valueAt(tidied.root, path));
-    if (!isEmpty || tidied.#layout.rawEmpty(path) === undefined) return tidied;
-    const ways = tidied.#layout.restoreEmpty(path, trace?.empty ?? this.editor.emptyText);
-    return tidied.#apply(ways, expected, container) ?? tidied;
+    return edited;
   }
 
-  /** Whether the config has no value, so that a file created for an entry can be removed. */
-  isEmpty(container: readonly string[]): boolean {
-    return isEmptyValue(withoutEmpty(this.root, container));
+  /** `undefined` if the container cannot be removed without a comment. */
+  #removeContainer(path: readonly string[]): ConfigDocument | undefined {
+    const place = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
+    const hasComment = ({ start, end }: Splice) => /#|\/[/*]/.test(this.#body.slice(start, end));
+    const ways = this.#layout.remove(place).filter((splices) => !splices.some(hasComment));
+    return this.#apply(ways, withEntry(this.root, place, undefined), place.container);
+  }
+
+  /** Whether the config has neither values nor comments, so that its file can be deleted. */
+  get isBlank(): boolean {
+    return /^[\s{}]*$/.test(this.#body);
   }
 }

@@ -5,7 +5,7 @@ export type ConfigFormatName = "json" | "jsonc" | "toml" | "yaml";
 
 /** Thrown for a text that must not be edited. `offset` is in UTF-16 code units. */
 export class ConfigSyntaxError extends Error {
-  override readonly name = "ConfigSyntaxError";
+  override readonly name: string = "ConfigSyntaxError";
   readonly reason: string;
   readonly offset: number;
 
@@ -15,6 +15,11 @@ export class ConfigSyntaxError extends Error {
     this.reason = reason;
     this.offset = offset;
   }
+}
+
+/** Thrown for a valid config in which an entry cannot be edited without changing the rest. */
+export class ConfigLayoutError extends ConfigSyntaxError {
+  override readonly name = "ConfigLayoutError";
 }
 
 /** The place of an entry: the path of its container, and its key. */
@@ -31,8 +36,6 @@ export interface ConfigEditor {
   readonly maximumLength: number;
   /** Whether its layouts edit entries in arrays themselves; otherwise `editList` does. */
   readonly hasLists: boolean;
-  /** The text of an empty container if its former text is unknown. */
-  readonly emptyText: string;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */
@@ -50,10 +53,5 @@ export interface ConfigLayout {
   offsetOf(path: readonly string[]): number;
   add(place: EntryPlace, entry: JsonRecord): Splice[][];
   remove(place: EntryPlace): Splice[][];
-  /** Replaces an entry with its key, in one splice if the entry is contiguous. */
   replace(place: EntryPlace, entry: JsonRecord): Splice[][];
-  /** The text of an empty container, including the separator after its key. */
-  rawEmpty(container: readonly string[]): string | undefined;
-  /** Restores the text of an empty container. */
-  restoreEmpty(container: readonly string[], raw: string): Splice[][];
 }

@@ -44,14 +44,3 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   }
   return current;
 }
-
-/** JSON with sorted keys: equal for values that differ only in order and formatting. */
-export function canonicalJson(value: unknown): string {
-  const sort = (part: unknown): unknown => {
-    if (Array.isArray(part)) return part.map(sort);
-    if (!isRecord(part)) return part;
-    const keys = Object.keys(part).sort();
-    return keys.map((key) => [key, sort(part[key])]).concat([["$map"]]);
-  };
-  return JSON.stringify(sort(toPlain(value))) ?? "undefined";
-}

@@ -135,6 +135,11 @@ function insertLast(
     if (compact) return [{ start: close, end: close, text: render(undefined) }];
     const at = object.offset + 1 + inner.trimEnd().length;
     const hasLineEnd = text.slice(at, close).includes("\n");
+    // Comments keep the braces when the property is removed, and there is no line end to add then.
+    const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
+    if (!hasLineEnd && (inner + around).trim() !== "") {
+      return [{ start: at, end: at, text: `${inner.trim() === "" ? "" : " "}${render(base)}` }];
+    }
     const closing = hasLineEnd ? "" : `${lineEnd}${base}`;
     const indentation = base + unit;
     return [
@@ -182,9 +187,6 @@ function cutProperty(text: string, object: Node, property: Node): Splice[][] {
   return [cut(lead), cut(property.offset)];
 }
 
-/** The text between an object's braces. */
-const innerOf = (text: string, object: Node) => text.slice(object.offset + 1, endOf(object) - 1);
-
 function wrap(keys: readonly string[], value: JsonValue): JsonValue {
   return keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
 }
@@ -192,7 +194,6 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 export const jsonEditor: ConfigEditor = {
   maximumLength: 64 << 20,
   hasLists: false,
-  emptyText: "",
   write({ container, key, isList }, entry) {
     const indentation = "  ".repeat(container.length + 1);
     const text = JSON.stringify(isList ? { name: key, ...entry } : entry, null, 2);
@@ -208,11 +209,10 @@ export const jsonEditor: ConfigEditor = {
         const layout = findLayout(text, root);
         const keys = [...container, key];
         if (root === undefined) {
-          const at = text.trimEnd().length;
-          const lead = at === 0 ? "" : layout.lineEnd;
+          // What is added to a text with comments only could not be told from an object that was there before.
+          if (text.trim() !== "") return [];
           const written = renderLines(wrap(keys, entry), layout, "");
-          const tail = text.slice(at).includes("\n") ? "" : layout.lineEnd;
-          return [[{ start: at, end: at, text: lead + written + tail }]];
+          return [[{ start: 0, end: text.length, text: written + layout.lineEnd }]];
         }
         let object = root;
         let depth = 0;
@@ -248,18 +248,6 @@ export const jsonEditor: ConfigEditor = {
           : renderLines(entry, layout, indentationAt(text, property.offset));
         const lead = text.slice(property.offset, value.offset);
         return [[{ start: property.offset, end: endOf(property), text: lead + written }]];
-      },
-      rawEmpty(container) {
-        const object = findValue(root, container);
-        if (object?.type !== "object" || (object.children?.length ?? 0) > 0) return undefined;
-        return innerOf(text, object);
-      },
-      restoreEmpty(container, raw) {
-        const object = findValue(root, container);
-        const compact = (inner: string) => inner.replace(/\s/g, "");
-        // Comments that were added meanwhile stay.
-        if (object?.type !== "object" || compact(innerOf(text, object)) !== compact(raw)) return [];
-        return [[{ start: object.offset + 1, end: endOf(object) - 1, text: raw }]];
       },
     };
   },

@@ -1,9 +1,8 @@
 import { parse, TomlError } from "smol-toml";
-import { isRecord } from "../../data/parse-json.ts";
 import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
 import { type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
-import { findStatements, TomlScanner, type TomlStatement } from "./toml-statements.ts";
+import { findStatements, type TomlStatement } from "./toml-statements.ts";
 import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
 
 function offsetOfLine(text: string, line: number): number {
@@ -56,72 +55,11 @@ function startOfGap(text: string, offset: number): number {
   return start;
 }
 
-const containerTable = (statements: readonly TomlStatement[], container: readonly string[]) =>
-  statements.find(
+/** Whether a container is written as a value, `{ … }` or `[ … ]`, in which entries are not edited. */
+const isInline = (statements: readonly TomlStatement[], container: readonly string[]) =>
+  statements.some(
     ({ kind, path }) => kind === "value" && path.length === container.length && startsWith(path, container),
   );
-
-/** A container that is written as a value: `{ … }` or `[ … ]`. */
-interface InlineContainer {
-  isList: boolean;
-  /** The range between its brackets. */
-  start: number;
-  end: number;
-  members: readonly { start: number; end: number; key: unknown }[];
-}
-
-function nameOfMember(text: string, { start, end }: { start: number; end: number }): unknown {
-  const { member } = parse(`member = ${text.slice(start, end)}`);
-  return isRecord(member) ? member.name : undefined;
-}
-
-function findInline(
-  text: string,
-  statements: readonly TomlStatement[],
-  container: readonly string[],
-): InlineContainer | undefined {
-  const statement = containerTable(statements, container);
-  const bracket = statement && text[statement.valueStart];
-  if (statement === undefined || (bracket !== "{" && bracket !== "[")) return undefined;
-  const scanner = new TomlScanner(text, statement.valueStart);
-  const start = statement.valueStart + 1;
-  if (bracket === "[") {
-    const { members, close } = scanner.readList();
-    const named = members.map((member) => ({ ...member, key: nameOfMember(text, member) }));
-    return { isList: true, start, end: close, members: named };
-  }
-  const { members, close } = scanner.readInlineTable();
-  const keyed = members.map(({ start: from, end, path }) => ({
-    start: from,
-    end,
-    key: path.length === 1 ? path[0] : undefined,
-  }));
-  return { isList: false, start, end: close, members: keyed };
-}
-
-const writeInline = ({ isList }: InlineContainer, key: string, entry: JsonRecord) =>
-  isList ? tomlValue({ name: key, ...entry }) : `${tomlKey(key)} = ${tomlValue(entry)}`;
-
-function addToInline(text: string, inline: InlineContainer, key: string, entry: JsonRecord): Splice[] {
-  const { isList, start, end, members } = inline;
-  const last = members.at(-1);
-  const written = writeInline(inline, key, entry);
-  if (last !== undefined) return [{ start: last.end, end: last.end, text: `, ${written}` }];
-  // The comment in an empty array would be lost.
-  if (text.slice(start, end).trim() !== "") return [];
-  return [{ start, end, text: isList ? written : ` ${written} ` }];
-}
-
-function removeFromInline(text: string, { members }: InlineContainer, key: string): Splice[][] {
-  const index = members.findIndex((member) => member.key === key);
-  const [previous, own, next] = [members[index - 1], members[index], members[index + 1]];
-  if (own === undefined) return [];
-  if (previous !== undefined) return [[{ start: previous.end, end: own.end, text: "" }]];
-  if (next === undefined) return [[{ start: own.start, end: own.end, text: "" }]];
-  const hasComment = text.slice(own.end, next.start).includes("#");
-  const end = hasComment ? text.indexOf(",", own.end) + 1 : next.start;
-  return [[{ start: own.start, end, text: "" }]];
-}
 
 const isTable = (text: string, { start }: Splice) => text[start] === "[";
 
@@ -153,14 +91,11 @@ function startOfNext(text: string, offset: number): number {
 export const tomlEditor: ConfigEditor = {
   maximumLength: 64 << 20,
   hasLists: true,
-  // Tables create their containers implicitly; inline containers can be empty.
-  emptyText: "",
   write: (place, entry) => writeTable(place, entry, "\n"),
   open(text) {
     const value = parseText(text);
     const statements = findStatements(text);
     const lineEnd = findLineEnd(text);
-    const inlineOf = (container: readonly string[]) => findInline(text, statements, container);
     const runsOf = (place: EntryPlace) => findRuns(statements, findEntry(statements, text, place));
     /** Removes the statements of an entry with the blank lines around them. */
     const cutRuns = (place: EntryPlace) =>
@@ -175,8 +110,7 @@ export const tomlEditor: ConfigEditor = {
       value,
       offsetOf: (path) => statements.find((statement) => startsWith(statement.path, path))?.start ?? 0,
       add(place, entry) {
-        const inline = inlineOf(place.container);
-        if (inline !== undefined) return [addToInline(text, inline, place.key, entry)];
+        if (isInline(statements, place.container)) return [];
         const table = writeTable(place, entry, lineEnd);
         const last = statements.findLast(({ path }) => startsWith(path, place.container));
         const following = last && statements[statements.indexOf(last) + 1];
@@ -188,17 +122,9 @@ export const tomlEditor: ConfigEditor = {
         if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
         return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
       },
-      remove(place) {
-        const inline = inlineOf(place.container);
-        return inline === undefined ? [cutRuns(place)] : removeFromInline(text, inline, place.key);
-      },
+      remove: (place) => (isInline(statements, place.container) ? [] : [cutRuns(place)]),
       replace(place, entry) {
-        const inline = inlineOf(place.container);
-        if (inline !== undefined) {
-          const own = inline.members.find(({ key }) => key === place.key);
-          const written = writeInline(inline, place.key, entry);
-          return own === undefined ? [] : [[{ start: own.start, end: own.end, text: written }]];
-        }
+        if (isInline(statements, place.container)) return [];
         const [run, ...others] = runsOf(place);
         if (run === undefined) return [];
         const table = writeTable(place, entry, lineEnd);
@@ -209,15 +135,6 @@ export const tomlEditor: ConfigEditor = {
         const [first, ...rest] = cutRuns(place);
         if (first === undefined) return [];
         return [[{ ...first, text: (first.start === 0 ? "" : lineEnd + lineEnd) + table }, ...rest]];
-      },
-      rawEmpty(container) {
-        const inline = inlineOf(container);
-        const inner = inline && text.slice(inline.start, inline.end);
-        return inner?.trim() === "" ? inner : undefined;
-      },
-      restoreEmpty(container, raw) {
-        const inline = inlineOf(container);
-        return inline === undefined ? [] : [[{ start: inline.start, end: inline.end, text: raw }]];
       },
     };
   },

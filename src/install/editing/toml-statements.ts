@@ -115,8 +115,7 @@ export class TomlScanner {
   skipValue(): void {
     const next = this.#next;
     if (next === '"' || next === "'") this.skipString();
-    else if (next === "[") this.readList();
-    else if (next === "{") this.readInlineTable();
+    else if (next === "[" || next === "{") this.#skipBrackets();
     else while (this.position < this.#text.length && !/[\s,\]}#]/.test(this.#next)) this.#skipWord();
   }
 
@@ -127,31 +126,20 @@ export class TomlScanner {
       this.position++;
   }
 
-  /** The members of `[ … ]`, from its opening bracket. */
-  readList(): { members: { start: number; end: number }[]; close: number } {
-    const members: { start: number; end: number }[] = [];
-    this.position++;
-    for (;;) {
-      this.skipSpace();
-      if (this.takes("]")) return { members, close: this.position - 1 };
-      if (this.takes(",")) continue;
-      const start = this.position;
-      this.skipValue();
-      if (this.position === start) this.fail();
-      members.push({ start, end: this.position });
-    }
-  }
-
-  /** The members of `{ … }`, from its opening brace. */
-  readInlineTable(): { members: TomlStatement[]; close: number } {
-    const members: TomlStatement[] = [];
-    this.position++;
-    for (;;) {
-      this.skipSpace();
-      if (this.takes("}")) return { members, close: this.position - 1 };
-      if (this.takes(",")) continue;
-      members.push(this.readPair([], 0));
-    }
+  /** Skips an array or an inline table, from its opening bracket. */
+  #skipBrackets(): void {
+    let depth = 0;
+    do {
+      const next = this.#next;
+      if (next === "") this.fail();
+      if (next === '"' || next === "'") this.skipString();
+      else if (next === "#") this.skipComment();
+      else {
+        if (next === "[" || next === "{") depth++;
+        else if (next === "]" || next === "}") depth--;
+        this.position++;
+      }
+    } while (depth > 0);
   }
 
   readPair(prefix: readonly string[], element: number): TomlStatement {

@@ -149,8 +149,9 @@ function addEntry(
   if (!isYamlMap(root) || root.items.length === 0) {
     const written = writeYamlPair(keys[0] ?? "", wrap(1), "", lineEnd);
     if (isYamlMap(root)) {
+      // With a comment, its braces could not be restored.
       const [start, end] = rangeOf(root);
-      return [{ start, end, text: written }];
+      return text.includes("#") ? [] : [{ start, end, text: written }];
     }
     const at = text.trimEnd().length;
     const lead = at === 0 ? "" : lineEnd;
@@ -174,7 +175,6 @@ function addEntry(
 export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
   hasLists: false,
-  emptyText: " {}",
   write({ container, key, isList }, entry) {
     const indentation = "  ".repeat(container.length);
     if (!isList) return indentation + writeYamlPair(key, entry, indentation, "\n");
@@ -211,17 +211,6 @@ export const yamlEditor: ConfigEditor = {
           ? writeFlowPair(key, entry)
           : writeYamlPair(key, entry, indentation, findLineEnd(text));
         return [[{ start, end: endOfPair(text, own.pair), text: written }]];
-      },
-      rawEmpty(container) {
-        const pair = pairAt(container)?.pair;
-        if (pair === undefined) return undefined;
-        if ((isYamlMap(pair.value) || isSeq(pair.value)) && pair.value.items.length > 0) return undefined;
-        const { start, end } = findNothing(text, pair);
-        return text.slice(start, end);
-      },
-      restoreEmpty(container, raw) {
-        const pair = pairAt(container)?.pair;
-        return pair === undefined ? [] : [[{ ...findNothing(text, pair), text: raw }]];
       },
     };
   },

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { ClientRecord } from "../clients/client.ts";
-import { canonicalJson, type JsonRecord } from "../editing/config-value.ts";
+import type { JsonRecord } from "../editing/config-value.ts";
 import { findStartedServer, type Launch } from "./launch.ts";
 
 export interface Environment {
@@ -52,31 +52,37 @@ function readWords({ shape }: ClientRecord, entry: Readonly<Record<string, unkno
   return [command, ...(Array.isArray(entry.args) ? entry.args : [])];
 }
 
-/** Whether an entry is exactly what Trailblaze writes for its command line, with any environment. */
-function isOwnShape(client: ClientRecord, key: string, value: Readonly<Record<string, unknown>>): boolean {
-  const [command, ...args] = readWords(client, value);
-  const launch = { command: String(command), args: args.map(String) };
-  const { entry } = buildEntry(client, key, launch);
-  const { shape } = client;
-  const given = { ...value };
-  delete given[shape.environment ?? "env"];
-  if (shape.passedNames !== undefined) delete given[shape.passedNames];
-  return canonicalJson(given) === canonicalJson(entry);
+/**
+ * An entry of Trailblaze with another launch. Keys that the client or the user added stay, such as `disabled`, `timeout` and
+ * approvals.
+ */
+export function mergeEntry(
+  { shape, reference }: ClientRecord,
+  entry: JsonRecord,
+  wanted: JsonRecord,
+): JsonRecord {
+  const { command = "command", environment = "env", passedNames, address } = shape;
+  if ((entry[command] === undefined) !== (wanted[command] === undefined)) return wanted;
+  const merged: JsonRecord = { ...entry };
+  for (const key of [command, "args", environment, passedNames, address?.key, address?.headers]) {
+    if (key === undefined) continue;
+    const value = wanted[key];
+    if (value !== undefined) merged[key] = value;
+    // A client that shares the file may have references, which this one cannot write.
+    else if (key !== environment || reference !== undefined || passedNames !== undefined) delete merged[key];
+  }
+  return merged;
 }
 
 /**
- * The server that an entry starts, `null` for the session, if Trailblaze would write this entry for one of `clients` on some
- * machine. Project files are shared, and several clients may read one file.
+ * The server that an entry starts, `null` for the session, if its command line is one of Trailblaze's in the form of one of
+ * `clients`. Project files are shared, and several clients may read one file.
  */
-export function matchEntry(
-  clients: readonly ClientRecord[],
-  key: string,
-  value: unknown,
-): string | null | undefined {
+export function matchEntry(clients: readonly ClientRecord[], value: unknown): string | null | undefined {
   if (!isRecord(value)) return undefined;
   for (const client of clients) {
     const server = findStartedServer(readWords(client, value));
-    if (server !== undefined && isOwnShape(client, key, value)) return server;
+    if (server !== undefined) return server;
   }
   return undefined;
 }

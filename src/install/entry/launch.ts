@@ -52,7 +52,11 @@ const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
 export function findStartedServer(words: readonly unknown[]): string | null | undefined {
   const [_first, second] = words;
   const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
-  const isUser = typeof second === "string" && /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second);
+  // A user's entry is only recognized with the folder, because other programs have a `cli.js` too.
+  const isUser =
+    typeof second === "string" &&
+    /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second) &&
+    words.includes("--cwd");
   const start = prefix?.length ?? (isUser ? 2 : -1);
   if (start < 0 || words[start] !== "start") return undefined;
   const server = words[start + 1];

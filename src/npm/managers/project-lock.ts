@@ -17,12 +17,7 @@ export async function lockProject(
   const file = join(folder, `project-${createHash("sha256").update(project).digest("hex")}`);
   const purpose = "is changing the packages of this project";
   try {
-    const lock = await lockFile(file, {
-      ...options,
-      purpose,
-      holders: folder,
-      graceMs: Number.POSITIVE_INFINITY,
-    });
+    const lock = await lockFile(file, { ...options, purpose });
     return () => lock.release();
   } catch (error) {
     if (error instanceof LockHeldError) return undefined;
