@@ -53,13 +53,6 @@ describe("the entry of a project's session", () => {
     expect(keys()).toEqual(["mine"]);
   });
 
-  test("an entry of the session that lost its record is still recognized", async () => {
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
-    await place.install("cursor", null);
-    rmSync(join(place.stateFolder, "installs.json"));
-    expect(await place.uninstall("cursor", null)).toMatchObject({ key: "trailblaze", changed: true });
-  });
-
   test("the session's entry is removed by its key, too, and a foreign entry with that key is not", async () => {
     const foreign = '{"mcpServers":{"other":{"command":"x","args":[]}}}';
     const place = makeInstallPlace({ "home/.cursor/mcp.json": foreign });

@@ -236,12 +236,13 @@ test("an install that is killed leaves the old config or the new one, and can be
   const plan = await place.planInstall("cursor", "mine");
   for (const timeoutMs of [0, 20, 40]) {
     const host = spawn(process.execPath, [...hostArguments, savePlan(place.root, plan)], { cwd: place.root });
+    const ended = once(host, "exit");
     // The host starts to write soon after it has made its lock.
     const lock = () => existsSync(`${place.file}.lock`) || host.exitCode !== null;
     await expect.poll(lock, { interval: 1, timeout: 60_000 }).toBe(true);
     await new Promise((resolve) => setTimeout(resolve, timeoutMs));
     host.kill("SIGKILL");
-    await once(host, "exit");
+    await ended;
     if (read(place.file) !== original) expect(read(place.file)).toContain('"mine"');
     const longAgo = new Date(Date.now() - 60_000);
     if (existsSync(`${place.file}.lock`)) utimesSync(`${place.file}.lock`, longAgo, longAgo);
