@@ -188,6 +188,12 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
         placeholder: "NAME[:PORT]",
         description: "Also accept requests for this host, such as a proxy's (repeatable)",
       },
+      "allowed-origin": {
+        type: "string",
+        multiple: true,
+        placeholder: "URL",
+        description: "Let pages of this origin use the server in a browser (repeatable)",
+      },
       "session-ttl": {
         type: "string",
         placeholder: "SECONDS",

@@ -16,6 +16,8 @@ export interface HttpTransport {
   noAuth?: boolean;
   /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
   allowedHosts?: readonly string[];
+  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
+  allowedOrigins?: readonly string[] | undefined;
   /** Seconds without a request after which a session ends. Default: 1800. */
   sessionTtl?: number;
   /** Default: 1000. */

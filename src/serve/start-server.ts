@@ -199,9 +199,12 @@ const invalid = (reason: string) => failure("InvalidArguments", { reason });
 function checkTransport(transport: unknown): void {
   if (transport === undefined || transport === "stdio") return;
   if (!isRecord(transport)) throw invalid('The transport must be "stdio" or an object with host and port');
-  const { host, token, port = 0, sessionTtl = 1, maxSessions = 1, allowedHosts = [] } = transport;
-  if (!Array.isArray(allowedHosts) || !allowedHosts.every((name) => typeof name === "string"))
-    throw invalid("`allowedHosts` must be a list of strings");
+  const { host, token, port = 0, sessionTtl = 1, maxSessions = 1 } = transport;
+  for (const name of ["allowedHosts", "allowedOrigins"]) {
+    const list = transport[name] ?? [];
+    if (!Array.isArray(list) || !list.every((one) => typeof one === "string"))
+      throw invalid(`\`${name}\` must be a list of strings`);
+  }
   for (const [name, value] of Object.entries({ host, token })) {
     if (value !== undefined && typeof value !== "string") throw invalid(`\`${name}\` must be a string`);
   }

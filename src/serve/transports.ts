@@ -77,7 +77,9 @@ export async function serveOverHttp(
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
-  const served = await serveHttp(legacy, { label, ...options, ...ttl, modern: modern.http, protocol, ready });
+  const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
+  const eras = { modern: modern.http, protocol, ready };
+  const served = await serveHttp(legacy, { label, ...options, ...ttl, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
 }
 

@@ -47,6 +47,7 @@ const httpOptions = [
   "token",
   "no-auth",
   "allowed-host",
+  "allowed-origin",
   "session-ttl",
   "max-sessions",
   "stateless",
@@ -56,16 +57,16 @@ const httpOptions = [
 function readHttp(options: CommandInput["options"]): HttpTransport {
   // An empty variable counts as unset. An empty --token is rejected later.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
-  const allowedHosts = Array.isArray(options["allowed-host"])
-    ? options["allowed-host"].map(String)
-    : undefined;
+  const listOf = (name: string) =>
+    Array.isArray(options[name]) ? (options[name] as unknown[]).map(String) : undefined;
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
     ...(token === undefined ? {} : { token: String(token) }),
     ...(options["no-auth"] === true ? { noAuth: true } : {}),
-    ...(allowedHosts === undefined ? {} : { allowedHosts }),
+    allowedHosts: listOf("allowed-host"),
+    allowedOrigins: listOf("allowed-origin"),
     ...(sessionTtl === undefined ? {} : { sessionTtl }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
     ...(options.stateless === true ? { stateless: true } : {}),

@@ -13,6 +13,14 @@ export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(hos
 
 const isWildcard = (host: string): boolean => /^(?:0\.0\.0\.0|::|::0|0:0:0:0:0:0:0:0|)$/.test(host);
 
+/** The form in which browsers send an origin; `undefined` for a text that is none. */
+export function readOrigin(text: string): string | undefined {
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+\/?$/i.test(text)) return undefined;
+  return /^https?:/i.test(text) && URL.canParse(text)
+    ? new URL(text).origin
+    : text.toLowerCase().replace(/\/$/, "");
+}
+
 /** Whether `Host`, or the host of an `Origin`, is this server. `defaultPort` applies if the value has none. */
 export type IsOurHost = (value: string, port: number, defaultPort: number) => boolean;
 

@@ -1,6 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import { printable } from "../../problems/index.ts";
 import type { IsOurHost } from "./allowed-hosts.ts";
 import { refusal } from "./answers.ts";
+import type { CrossOrigins } from "./cors.ts";
 import type { Answer, RequestHead } from "./http-answers.ts";
 
 export const path = "/mcp";
@@ -60,14 +62,28 @@ function isOurOrigin(origin: string, port: number, isOurHost: IsOurHost): boolea
   return scheme !== undefined && isOurHost(host, port, scheme.toLowerCase() === "https" ? 443 : 80);
 }
 
-function checkPlace(head: RequestHead, port: number, isOurHost: IsOurHost): HeadRefusal | undefined {
+/** The values of a header for people. Hostile. */
+const show = (head: RequestHead, name: string): string => {
+  const text = printable(head.headerValues(name).join(", "));
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+};
+
+/** Checks `Host` and `Origin`. The messages say how to allow what they refuse. */
+function checkPlace(
+  head: RequestHead,
+  port: number,
+  { isOurHost, origins }: Places,
+): (HeadRefusal & { header: string }) | undefined {
   if (!isOurHost(onlyValue(head, "host") ?? "", port, 80)) {
-    return { status: 403, message: "The Host header does not match this server." };
+    const message = `The Host header "${show(head, "host")}" is not a name of this server. If clients use this name, pass it with --allowed-host.`;
+    return { status: 403, message, header: "host" };
   }
-  if (!head.headerValues("origin").every((origin) => isOurOrigin(origin, port, isOurHost))) {
-    return { status: 403, message: "The Origin header does not match this server." };
+  const isAllowed = (origin: string) => isOurOrigin(origin, port, isOurHost);
+  if (origins.find(head) === undefined && !head.headerValues("origin").every(isAllowed)) {
+    const message = `The Origin header "${show(head, "origin")}" is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
+    return { status: 403, message, header: "origin" };
   }
-  return checkPath(head, path);
+  return undefined;
 }
 
 function checkToken(head: RequestHead, expected: Uint8Array): HeadRefusal | undefined {
@@ -80,17 +96,36 @@ function checkToken(head: RequestHead, expected: Uint8Array): HeadRefusal | unde
   });
 }
 
-/** Checks everything before the body, in this order: Host, Origin, path, token, method, encoding. */
-export function createHeadCheck(options: {
+interface Places {
   isOurHost: IsOurHost;
-  token: string | undefined;
-  methods: readonly string[];
-}): (head: RequestHead, port: number) => Answer | undefined {
-  const { isOurHost, token, methods } = options;
+  origins: CrossOrigins;
+}
+
+/**
+ * Checks everything before the body, in this order: Host, Origin, path, token, method, encoding. `onMisplaced` is called with
+ * the message for the first request with another Host, and with another Origin.
+ */
+export function createHeadCheck(
+  options: Places & {
+    token: string | undefined;
+    methods: readonly string[];
+    onMisplaced: ((message: string) => void) | undefined;
+  },
+): (head: RequestHead, port: number) => Answer | undefined {
+  const { origins, token, methods, onMisplaced } = options;
   const expected = token === undefined ? undefined : digestOf(token);
+  const reported = new Set<string>();
   return (head, port) => {
+    const misplaced = checkPlace(head, port, options);
+    if (misplaced !== undefined && !reported.has(misplaced.header)) {
+      reported.add(misplaced.header);
+      onMisplaced?.(misplaced.message);
+    }
+    const preflight = misplaced === undefined ? origins.answerPreflight(head, methods) : undefined;
+    if (preflight !== undefined) return preflight;
     const refused =
-      checkPlace(head, port, isOurHost) ??
+      misplaced ??
+      checkPath(head, path) ??
       (expected === undefined ? undefined : checkToken(head, expected)) ??
       checkMethod(head, methods) ??
       checkEncoding(head);

@@ -12,9 +12,14 @@ export interface RequestHead {
   headerValues(name: string): readonly string[];
 }
 
-/** The values of the headers with these names. */
+/** The values of the headers with these names. A client that accepts anything accepts what the protocol needs. */
 export const headersIn = (head: RequestHead, names: readonly string[]): [string, string][] =>
-  names.flatMap((name) => head.headerValues(name).map((value): [string, string] => [name, value]));
+  names.flatMap((name) => {
+    const values = head.headerValues(name);
+    const takesAll = name === "accept" && (values.length === 0 || values.join().includes("*/*"));
+    const read = takesAll ? ["application/json, text/event-stream"] : values;
+    return read.map((value): [string, string] => [name, value]);
+  });
 
 export interface Answer {
   readonly status: number;

@@ -1,7 +1,7 @@
-import { failure } from "../../problems/index.ts";
+import { failure, quote } from "../../problems/index.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
-import { isLoopback } from "./allowed-hosts.ts";
+import { isLoopback, readOrigin } from "./allowed-hosts.ts";
 
 export interface ServeHttpOptions {
   /** The server's name in messages. */
@@ -16,6 +16,10 @@ export interface ServeHttpOptions {
   noAuth?: boolean;
   /** More names (or `name:port`) that `Host` and `Origin` may have, such as a reverse proxy's. */
   allowedHosts?: readonly string[];
+  /** Origins of pages that may use the server, such as `http://localhost:6274`; CORS lets them read the answers. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Called with a message when a request is refused for its `Host`, once, and for its `Origin`. */
+  onMisplaced?: (message: string) => void;
   /** How long a session without open requests and streams lasts. Default: 1800 s. */
   sessionTtlMs?: number;
   /** The limit of sessions. Without a token, a new session may replace an idle one. Default: 1000. */
@@ -55,6 +59,7 @@ export interface HttpSettings {
   port: number;
   token: string | undefined;
   allowedHosts: readonly string[];
+  allowedOrigins: readonly string[];
   sessionTtlMs: number;
   maxSessions: number;
   stateless: boolean;
@@ -79,6 +84,15 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     const reason = "The token is empty or has characters that HTTP headers do not allow";
     throw failure("InvalidArguments", { reason, hint: "Use ASCII letters, digits and punctuation." });
   }
+  const allowedOrigins = options.allowedOrigins ?? [];
+  const invalid = allowedOrigins.find((origin) => readOrigin(origin) === undefined);
+  if (invalid !== undefined) {
+    const reason = `An allowed origin must be like https://app.example, not ${quote(invalid)}`;
+    throw failure("InvalidArguments", {
+      reason,
+      hint: "Pass a scheme and a host, with a port if it has one.",
+    });
+  }
   if (token === undefined && !noAuth && !isLoopback(host)) {
     throw failure("InvalidArguments", {
       reason: `A token is required because other machines can reach ${host === "" ? "all addresses" : host}`,
@@ -91,6 +105,7 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     port: options.port ?? 0,
     token,
     allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins,
     sessionTtlMs: options.sessionTtlMs ?? 1_800_000,
     maxSessions: options.maxSessions ?? 1000,
     stateless: options.stateless ?? false,

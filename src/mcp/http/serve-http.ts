@@ -6,7 +6,9 @@ import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
 import { ending, refusal, transportRefusal } from "./answers.ts";
 import { answerProbe, createHeadCheck, path } from "./check-head.ts";
+import { CrossOrigins } from "./cors.ts";
 import { Drain } from "./drain.ts";
+import type { Answer, StreamedAnswer } from "./http-answers.ts";
 import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
 import { type HttpServer, listenForHttp } from "./http-server.ts";
 import { HttpSession } from "./http-session.ts";
@@ -129,8 +131,11 @@ export async function serveHttp(
   const { label, host, graceMs, health } = settings;
   const drain = new Drain(health);
   const router = createRouter(create, options, settings);
+  const origins = new CrossOrigins(settings.allowedOrigins, settings.allowedHosts);
   const check = createHeadCheck({
     isOurHost: createHostCheck(host, settings.allowedHosts),
+    origins,
+    onMisplaced: options.onMisplaced,
     token: settings.token,
     methods: settings.stateless || settings.protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"],
   });
@@ -140,12 +145,14 @@ export async function serveHttp(
     server = await listenForHttp({
       ...settings,
       refuse: (reason) => transportRefusal(reason, settings),
-      admit: (head, port) =>
-        (health ? answerProbe(head, drain.isEnding) : undefined) ??
-        check(head, port) ??
-        drain.admit(head.method) ??
-        router.admit(head) ??
-        (async (body, signal) => {
+      admit: (head, port) => {
+        const refused =
+          (health ? answerProbe(head, drain.isEnding) : undefined) ??
+          check(head, port) ??
+          drain.admit(head.method) ??
+          router.admit(head);
+        if (refused !== undefined) return origins.permit(head, refused);
+        const answer = async (body: Uint8Array, signal: AbortSignal): Promise<Answer | StreamedAnswer> => {
           const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
           if ("fault" in parsed) return refusal(400, parsed.fault, { code: parsed.code });
           if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
@@ -155,7 +162,9 @@ export async function serveHttp(
           } catch {
             return refusal(500, "The server failed.", { code: rpcCode.internal });
           }
-        }),
+        };
+        return async (body, signal) => origins.permit(head, await answer(body, signal));
+      },
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";

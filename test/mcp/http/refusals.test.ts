@@ -63,6 +63,20 @@ describe("the Host header", () => {
   });
 });
 
+test("a refused Host or Origin is named with the option that allows it, also once in the log", async () => {
+  const logged: string[] = [];
+  const served = await serve({ onMisplaced: (message) => logged.push(message) });
+  const connection = await openConnection(served.port);
+  connection.socket.write(formatRequest(served.port, initializing(), { Host: "mcp.example.com" }));
+  await expect.poll(connection.received).toContain('"id":null}');
+  expect(connection.received()).toMatch(/Host header \\"mcp.example.com\\".*--allowed-host/);
+  const answer = await post(served, initializing(), { origin: "https://app.example" });
+  expect(await answer.text()).toMatch(/Origin header \\"https:\/\/app.example\\".*--allowed-origin/);
+  await post(served, initializing(), { origin: "https://other.example" });
+  const options = [expect.stringContaining("--allowed-host"), expect.stringContaining("--allowed-origin")];
+  expect(logged).toEqual(options);
+});
+
 describe("the Origin header", () => {
   test("a missing Origin, or the server's own, is accepted", async () => {
     const served = await serve();
@@ -95,7 +109,61 @@ describe("the Origin header", () => {
     expect((await post(served, calling("echo"), session)).status).toBe(200);
   });
 
-  test("CORS requests never get permission", async () => {
+  test("an allowed origin is answered with CORS, before the token is asked for and in refusals", async () => {
+    const served = await serve({ allowedOrigins: ["http://localhost:6274/"], token: "t" });
+    const origin = "http://localhost:6274";
+    const preflight = await fetch(served.url, {
+      method: "OPTIONS",
+      headers: {
+        origin,
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "authorization,content-type,mcp-protocol-version",
+        "access-control-request-private-network": "true",
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(Object.fromEntries(preflight.headers)).toMatchObject({
+      "access-control-allow-origin": origin,
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers": "authorization,content-type,mcp-protocol-version",
+      "access-control-allow-private-network": "true",
+      vary: "Origin",
+    });
+    const authorization = "Bearer t";
+    for (const [headers, status] of [
+      [{ authorization }, 200],
+      [{}, 401],
+      [{ authorization, "mcp-session-id": "x" }, 404],
+      [{ authorization, "content-type": "text/plain" }, 415],
+    ] as const) {
+      const answer = await post(served, initializing(), { origin, ...headers });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([status, origin]);
+      expect(answer.headers.get("access-control-expose-headers")).toContain("Mcp-Session-Id");
+    }
+    for (const other of ["http://localhost:6275", "https://localhost:6274", "null"]) {
+      const answer = await fetch(served.url, {
+        method: "OPTIONS",
+        headers: { origin: other, "access-control-request-method": "POST" },
+      });
+      expect([answer.status, answer.headers.get("access-control-allow-origin")], other).toEqual([403, null]);
+    }
+  });
+
+  test("an allowed host is an allowed origin", async () => {
+    const served = await serve({ allowedHosts: ["localhost:6274"] });
+    const origin = "http://localhost:6274";
+    const answer = await post(served, initializing(), { origin });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+  });
+
+  test.each(["*", "localhost:6274", "https://*.example", "http://a.example/path", "http://a@b.example", ""])(
+    "%j is not an allowed origin",
+    async (origin) => {
+      await expect(serve({ allowedOrigins: [origin] })).rejects.toMatchObject({ code: "InvalidArguments" });
+    },
+  );
+
+  test("CORS requests of other origins never get permission", async () => {
     const served = await serve();
     const origin = `http://localhost:${served.port}`;
     const answers = [
@@ -216,7 +284,15 @@ describe("the body of a request", () => {
     const charset = { "content-type": "application/json; charset=utf-8", "content-encoding": "identity" };
     expect((await post(served, initializing(), charset)).status).toBe(200);
     const session = await beginSession(served);
-    expect((await fetch(served.url, { headers: session })).status).toBe(406);
+    const json = { ...session, accept: "application/json" };
+    expect((await fetch(served.url, { headers: json })).status).toBe(406);
+  });
+
+  test("a client that accepts anything, or does not say what, is served", async () => {
+    const served = await serve();
+    expect((await post(served, initializing(), { accept: "*/*" })).status).toBe(200);
+    expect((await post(served, initializing(), { accept: "text/html, */*;q=0.1" })).status).toBe(200);
+    expect(await statusWith(served, { Accept: undefined })).toBe(200);
   });
 
   test("a body up to the limit is accepted, announced or not", async () => {
