@@ -23,11 +23,11 @@ export const publishProblems = {
       "Pass a folder that is empty or that `trailblaze catalog` has written, or move the file away.",
   }),
   ExportConflict: entry<{ file: string; key?: string }>({
-    title: "Export would replace what it did not write",
+    title: "Export would replace a file with other contents",
     severity: "error",
     message: ({ file, key }) =>
       key === undefined
-        ? `${quote(file, 400)} was not written by \`trailblaze export\`, or was changed since.`
+        ? `${quote(file, 400)} exists with other contents.`
         : `${quote(key)} in ${quote(file, 400)} has another value.`,
     hint: () => "Pass --force to replace it, or --out to write to another folder.",
   }),

@@ -2,8 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";
+import { shapes } from "./support/export-shapes.ts";
 
 const exportPack = (cwd: string, ...args: string[]) => runCli(["export", ...args], { cwd });
 const readJson = (cwd: string, file: string) => JSON.parse(readFileSync(join(cwd, file), "utf8"));
@@ -126,17 +128,6 @@ describe("the command export", () => {
     });
   });
 
-  test("export gemini-extension has a setting for each variable", async () => {
-    const cwd = makeServerPack();
-    expect((await exportPack(cwd, "gemini-extension", "--name", "Jira")).exitCode).toBe(0);
-    const extension = readJson(cwd, "gemini-extension.json");
-    expect(extension).toMatchObject({ name: "Jira", mcpServers: { jira: { command: "npx", args: npx } } });
-    expect(extension.settings).toEqual([
-      { name: "JIRA_URL", description: expect.any(String), envVar: "JIRA_URL", sensitive: false },
-      { name: "JIRA_TOKEN", description: expect.any(String), envVar: "JIRA_TOKEN", sensitive: true },
-    ]);
-  });
-
   test("export server.json describes the package for the MCP registry", async () => {
     const cwd = makeServerPack();
     expect((await exportPack(cwd, "server.json", "planning")).exitCode).toBe(0);
@@ -167,7 +158,7 @@ describe("the command export", () => {
     ["server.json", { description: "x".repeat(101) }, "ExportDescriptionTooLong"],
     ["server.json", { bin: { plan: "bin/planning.mjs", other: "server.js" } }, "ExportNeedsBin"],
     ["claude-plugin", { bin: undefined }, "ExportNeedsBin"],
-    ["gemini-extension", { name: "@acme/my_jira" }, "ExportNameUnusable"],
+    ["claude-plugin", { name: "@acme/my_jira" }, "ExportNameUnusable"],
     ["agent-plugin", { name: "a".repeat(65) }, "ExportNameUnusable"],
     ["claude-plugin", { name: "acme.jira" }, "ExportNameUnusable"],
     ["bin", { trailblaze: {} }, "ServerNotFound"],
@@ -197,53 +188,43 @@ describe("the command export", () => {
     expect(existsSync(join(cwd, "server.json"))).toBe(false);
   });
 
-  test("export replaces what it wrote for another version, also without a mark, and refuses what others changed", async () => {
+  test.each([
+    ["agent-plugin", "plugin.json"],
+    ["claude-plugin", ".claude-plugin/plugin.json"],
+    ["server.json", "server.json"],
+  ])("export %s replaces a file with other contents only with --force", async (format, file) => {
     const cwd = makeServerPack();
-    const manifest = readFileSync(join(cwd, "package.json"), "utf8");
-    for (const format of ["claude-plugin", "agent-plugin", "server.json"]) {
-      writeFileSync(join(cwd, "package.json"), manifest);
-      expect((await exportPack(cwd, format)).exitCode).toBe(0);
-      writeFileSync(join(cwd, "package.json"), manifest.replace("1.2.0", "1.3.0"));
-      const { exitCode, stdout } = await exportPack(cwd, format, "--json");
-      expect(exitCode).toBe(0);
-      const { files } = JSON.parse(stdout) as { files: { file: string; changed: boolean; diff: string }[] };
-      const [first] = files;
-      expect(first?.diff).toContain('1.3.0"');
+    expect((await exportPack(cwd, format)).exitCode).toBe(0);
+    const written = readFileSync(join(cwd, file), "utf8");
+    writeFileSync(join(cwd, file), written.replaceAll("\n", "\r\n"));
+    expect((await exportPack(cwd, format)).exitCode).toBe(0);
+    for (const text of [written.replace('"1.2.0"', '"1.1.0"'), "{", "theirs"]) {
+      writeFileSync(join(cwd, file), text);
+      const refused = await exportPack(cwd, format);
+      expect(refused).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining(`error ExportConflict  ${file}`),
+      });
+      expect(readFileSync(join(cwd, file), "utf8")).toBe(text);
     }
-    const file = join(cwd, ".claude-plugin/plugin.json");
-    const edited = readFileSync(file, "utf8").replace("acme-jira", "my-jira");
-    writeFileSync(file, edited);
-    const refused = await exportPack(cwd, "claude-plugin");
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain("error ExportConflict");
-    expect(readFileSync(file, "utf8")).toBe(edited);
-    expect((await exportPack(cwd, "claude-plugin", "--force")).exitCode).toBe(0);
-    expect(readFileSync(file, "utf8")).toContain("acme-jira");
+    expect((await exportPack(cwd, format, "--force")).exitCode).toBe(0);
+    expect(readFileSync(join(cwd, file), "utf8")).toBe(written);
   });
 
-  test("export replaces its file without a mark after the version changed, and refuses one that was edited", async () => {
-    const cwd = makeServerPack();
-    const manifest = readFileSync(join(cwd, "package.json"), "utf8");
-    for (const [format, file] of [
-      ["claude-plugin", ".claude-plugin/plugin.json"],
-      ["gemini-extension", "gemini-extension.json"],
-    ] as const) {
-      writeFileSync(join(cwd, "package.json"), manifest);
+  test("what is exported fits the schema of its format", async () => {
+    const cwd = makeServerPack({
+      trailblaze: { servers: ["planning"], needs: { network: ["api.acme.test"] } },
+    });
+    const validator = await createSchemaValidator();
+    for (const format of ["agent-plugin", "claude-plugin", "server.json"])
       expect((await exportPack(cwd, format)).exitCode).toBe(0);
-      const changed = {
-        ...JSON.parse(manifest),
-        version: "2.0.0",
-      };
-      writeFileSync(join(cwd, "package.json"), JSON.stringify(changed));
-      expect((await exportPack(cwd, format)).exitCode).toBe(0);
-      expect(readJson(cwd, file)).toMatchObject({ version: "2.0.0" });
-      const edited = `${JSON.stringify({ ...readJson(cwd, file), description: "By hand." }, null, 2)}\n`;
-      for (const text of [edited, "{", `{"description":"theirs"}\n`]) {
-        writeFileSync(join(cwd, file), text);
-        expect((await exportPack(cwd, format)).stderr).toContain("error ExportConflict");
-        expect(readFileSync(join(cwd, file), "utf8")).toBe(text);
-      }
-    }
+    for (const [file, shape] of [
+      ["plugin.json", shapes.agentPlugin],
+      ["mcp.json", shapes.agentPluginServers],
+      [".claude-plugin/plugin.json", shapes.claudePlugin],
+      ["server.json", shapes.serverJson],
+    ] as const)
+      expect(validator.check(shape, readJson(cwd, file))).toMatchObject({ ok: true });
   });
 
   test.each([

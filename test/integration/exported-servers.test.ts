@@ -12,7 +12,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = makeTemporaryFolder();
 const pack = join(folder.path, "pack");
-const formats = ["bin", "agent-plugin", "claude-plugin", "gemini-extension", "server.json"];
+const formats = ["bin", "agent-plugin", "claude-plugin", "server.json"];
 let registry: Registry;
 
 const readJson = (file: string) => JSON.parse(readFileSync(join(pack, file), "utf8"));
@@ -62,7 +62,7 @@ test("npx starts a server by the name of its published package", async () => {
   expect(await listTools("npx", ["-y", "@acme/jira"])).toEqual(expected);
 });
 
-test.each(["mcp.json", ".claude-plugin/plugin.json", "gemini-extension.json"])(
+test.each(["mcp.json", ".claude-plugin/plugin.json"])(
   "the command in %s starts the server from npm's cache",
   async (file) => {
     const { command, args } = readJson(file).mcpServers.jira as { command: string; args: string[] };

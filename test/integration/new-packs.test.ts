@@ -63,7 +63,7 @@ describe("new packs", () => {
       await npm("exec", "--offline", "--", "trailblaze", "validate", "--strict");
       await npm("exec", "--offline", "--", "trailblaze", "docs", "--check", "--write", "README.md");
       if (["server", "composed", "bundle"].includes(template)) {
-        await npm("exec", "--offline", "--", "trailblaze", "export", "gemini-extension", "--dry-run").then(
+        await npm("exec", "--offline", "--", "trailblaze", "export", "claude-plugin", "--dry-run").then(
           () => expect.unreachable("the server has no command yet"),
           (error: Error) => expect(error.message).toContain("ExportNeedsBin"),
         );

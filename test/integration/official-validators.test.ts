@@ -10,10 +10,9 @@ import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
-const validators = [
-  { program: "claude", format: "claude-plugin", args: ["plugin", "validate"] },
-  { program: "gemini", format: "gemini-extension", args: ["extensions", "validate"] },
-].map((one) => ({ ...one, path: findProgram(one.program) }));
+const validators = [{ program: "claude", format: "claude-plugin", args: ["plugin", "validate"] }].map(
+  (one) => ({ ...one, path: findProgram(one.program) }),
+);
 
 describe.each(validators)("the validator of $program", ({ program, format, args, path }) => {
   test.skipIf(path === undefined)(`accepts the export ${format}, and nothing without a name`, async () => {
@@ -25,7 +24,7 @@ describe.each(validators)("the validator of $program", ({ program, format, args,
     const plan = async () =>
       planExport(await describePack(undefined, { cwd }), format, "statistics", { force: false });
     await expect(plan()).rejects.toMatchObject({ code: "ExportNeedsBin" });
-    const bin = await planExport(await describePack(undefined, { cwd }), "bin", "statistics", {
+    const bin = planExport(await describePack(undefined, { cwd }), "bin", "statistics", {
       force: false,
     });
     applyExport(bin);

@@ -8,17 +8,12 @@ import {
   requireBin,
   type UserVariable,
 } from "./exported-server.ts";
-import { shapes } from "./shapes.ts";
 
 /** A file of an export. */
 export interface ExportedFile {
   /** Relative to the folder of the export, with `/`. */
   path: string;
-  /** The text for a version of the pack. */
-  write(version: string): string;
-  /** The versions and commands of the pack that a text of such a file names. */
-  mark?: string;
-  shape?: Readonly<Record<string, unknown>>;
+  text: string;
 }
 
 export interface ExportOptions {
@@ -90,6 +85,7 @@ const describeVariable = (name: string, { key }: ExportedServer): string =>
   `The environment variable ${name} of the MCP server ${key}.`;
 
 const agentPlugin: Format = (server, options) => {
+  const { version } = server;
   const rule =
     "lowercase letters, digits, hyphens and periods, not two hyphens or periods in a row, at most 64";
   const pattern = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
@@ -102,36 +98,31 @@ const agentPlugin: Format = (server, options) => {
     files: [
       {
         path: "plugin.json",
-        mark: '"trailblaze.export"',
-        shape: shapes.agentPlugin,
-        write: (version) =>
-          formatJson({
-            $schema: schemaOf("plugin"),
-            name,
-            version,
-            description,
-            author,
-            homepage,
-            repository,
-            license,
-            keywords,
-            extensions: { "trailblaze.export": { server: server.qualifiedName } },
-          }),
+        text: formatJson({
+          $schema: schemaOf("plugin"),
+          name,
+          version,
+          description,
+          author,
+          homepage,
+          repository,
+          license,
+          keywords,
+          extensions: { "trailblaze.export": { server: server.qualifiedName } },
+        }),
       },
       {
         path: "mcp.json",
-        shape: shapes.agentPluginServers,
-        write: (version) =>
-          formatJson({
-            $schema: schemaOf("mcp"),
-            mcpServers: {
-              [server.key]: {
-                type: "stdio",
-                command: "npx",
-                args: npxArguments(server, version, "${PLUGIN_DATA}"),
-              },
+        text: formatJson({
+          $schema: schemaOf("mcp"),
+          mcpServers: {
+            [server.key]: {
+              type: "stdio",
+              command: "npx",
+              args: npxArguments(server, version, "${PLUGIN_DATA}"),
             },
-          }),
+          },
+        }),
       },
     ],
     problems: server.variables.map(({ name: variable }) =>
@@ -141,6 +132,7 @@ const agentPlugin: Format = (server, options) => {
 };
 
 const claudePlugin: Format = (server, options) => {
+  const { version } = server;
   const pattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
   const rule = "lowercase letters and digits, with single hyphens between them, at most 64";
   const name = chooseName(joinName(server, "-"), pattern, rule, options);
@@ -160,27 +152,25 @@ const claudePlugin: Format = (server, options) => {
     files: [
       {
         path: ".claude-plugin/plugin.json",
-        shape: shapes.claudePlugin,
-        write: (version) =>
-          formatJson({
-            name,
-            version,
-            description: options.description || server.description,
-            author,
-            homepage,
-            repository,
-            license,
-            keywords,
-            mcpServers: {
-              [server.key]: {
-                command: "npx",
-                args: npxArguments(server, version, "${CLAUDE_PLUGIN_DATA}"),
-                ...(variables.length === 0 ? {} : { env }),
-              },
+        text: formatJson({
+          name,
+          version,
+          description: options.description || server.description,
+          author,
+          homepage,
+          repository,
+          license,
+          keywords,
+          mcpServers: {
+            [server.key]: {
+              command: "npx",
+              args: npxArguments(server, version, "${CLAUDE_PLUGIN_DATA}"),
+              ...(variables.length === 0 ? {} : { env }),
             },
-            ...(variables.length === 0 ? {} : { userConfig }),
-            ...(hosts.length === 0 ? {} : { network: { hosts } }),
-          }),
+          },
+          ...(variables.length === 0 ? {} : { userConfig }),
+          ...(hosts.length === 0 ? {} : { network: { hosts } }),
+        }),
       },
     ],
     problems: server.variables
@@ -189,38 +179,10 @@ const claudePlugin: Format = (server, options) => {
   };
 };
 
-const geminiExtension: Format = (server, options) => {
-  const rule = "letters, digits and hyphens, at most 64";
-  const name = chooseName(joinName(server, "-"), /^[A-Za-z0-9-]+$/, rule, options);
-  requireBin(server);
-  const settings = server.variables.map(({ name: variable, isSecret }) => ({
-    name: variable,
-    description: describeVariable(variable, server),
-    envVar: variable,
-    sensitive: isSecret,
-  }));
-  return {
-    files: [
-      {
-        path: "gemini-extension.json",
-        shape: shapes.geminiExtension,
-        write: (version) =>
-          formatJson({
-            name,
-            version,
-            description: options.description || server.description,
-            mcpServers: { [server.key]: { command: "npx", args: npxArguments(server, version) } },
-            ...(settings.length === 0 ? {} : { settings }),
-          }),
-      },
-    ],
-    problems: [],
-  };
-};
-
 const mostCharacters = 100;
 
 const serverJson: Format = (server, options) => {
+  const { version } = server;
   const { mcpName } = server.manifest;
   if (
     typeof mcpName !== "string" ||
@@ -248,30 +210,27 @@ const serverJson: Format = (server, options) => {
     files: [
       {
         path: "server.json",
-        mark: '"tool": "trailblaze export"',
-        shape: shapes.serverJson,
-        write: (version) =>
-          formatJson({
-            $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-            name: mcpName,
-            description,
-            version,
-            ...(source === undefined ? {} : { repository: { url: repository, source } }),
-            ...(homepage?.startsWith("https://") ? { websiteUrl: homepage } : {}),
-            packages: [
-              {
-                registryType: "npm",
-                identifier: server.pack,
-                version,
-                runtimeHint: "npx",
-                transport: { type: "stdio" },
-                ...(environmentVariables.length === 0 ? {} : { environmentVariables }),
-              },
-            ],
-            _meta: {
-              "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" },
+        text: formatJson({
+          $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+          name: mcpName,
+          description,
+          version,
+          ...(source === undefined ? {} : { repository: { url: repository, source } }),
+          ...(homepage?.startsWith("https://") ? { websiteUrl: homepage } : {}),
+          packages: [
+            {
+              registryType: "npm",
+              identifier: server.pack,
+              version,
+              runtimeHint: "npx",
+              transport: { type: "stdio" },
+              ...(environmentVariables.length === 0 ? {} : { environmentVariables }),
             },
-          }),
+          ],
+          _meta: {
+            "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" },
+          },
+        }),
       },
     ],
     problems: [],
@@ -283,8 +242,7 @@ const bin: Format = (server) => ({
   files: [
     {
       path: programOf(server.name),
-      mark: "// Written by `trailblaze export bin`.",
-      write: () => `#!/usr/bin/env node
+      text: `#!/usr/bin/env node
 // Written by \`trailblaze export bin\`.
 import { fileURLToPath } from "node:url";
 import { startServer } from "trailblaze/serve";
@@ -306,6 +264,5 @@ export const formats: Readonly<Record<string, Format>> = {
   bin,
   "agent-plugin": agentPlugin,
   "claude-plugin": claudePlugin,
-  "gemini-extension": geminiExtension,
   "server.json": serverJson,
 };

@@ -4,13 +4,12 @@ import { formatLineDiff } from "../../data/line-diff.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
 import { makeFolders } from "../../files/make-folders.ts";
-import { createSchemaValidator } from "../../json-schema/schema-validator.ts";
 import { failure, type Problem, quote } from "../../problems/index.ts";
 import { hostVersion } from "../../version.ts";
 import type { DescribedPack } from "../docs/describe-pack.ts";
 import { editManifest, type ManifestChange, publishFiles } from "./edit-manifest.ts";
 import { describeServer, type ExportedServer, programOf, readBins } from "./exported-server.ts";
-import { type ExportedFile, type ExportOptions, formats } from "./formats.ts";
+import { type ExportOptions, formats } from "./formats.ts";
 
 /** A file of a plan. */
 export interface PlannedFile {
@@ -51,19 +50,6 @@ function readExisting(path: string, shown: string): string | undefined {
   return readTextFile(path);
 }
 
-/** The versions of the package that a text of an export names. */
-function versionsIn(text: string, { pack }: ExportedServer): string[] {
-  const named = text.split(`--package=${pack}@`).slice(1);
-  return named.map((rest) => /^[^"\s]*/.exec(rest)?.[0] ?? "");
-}
-
-/** Whether an export wrote a text: it carries the mark, or is what would be written for the version that it names. */
-function isOwn(text: string, { mark, write }: ExportedFile, server: ExportedServer): boolean {
-  if (mark !== undefined) return text.includes(mark);
-  const written = text.replaceAll("\r\n", "\n");
-  return versionsIn(text, server).some((version) => written === write(version));
-}
-
 /** The changes of package.json that make a program a command of the package. */
 function addCommand({ manifest, shortName, name }: ExportedServer): ManifestChange[] {
   const program = programOf(name);
@@ -102,12 +88,12 @@ function pathIn(folder: string, path: string): string | undefined {
  * Plans the export of a server of a pack; writes nothing. Throws `TrailblazeError`: `InvalidArguments` for another format,
  * `ServerNotFound`, `AmbiguousName`, `ExportConflict`, and what the format demands.
  */
-export async function planExport(
+export function planExport(
   pack: DescribedPack,
   format: string,
   serverName: string | undefined,
   options: PlanOptions,
-): Promise<ExportPlan> {
+): ExportPlan {
   const create = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (create === undefined) {
     const hint = `Pass one of ${exportFormats.join(", ")}.`;
@@ -122,16 +108,12 @@ export async function planExport(
   }
   const server = describeServer(pack, serverName);
   const { files, problems } = create(server, options);
-  const validator = await createSchemaValidator();
-  const planned = files.map((file): PlannedFile => {
-    const text = file.write(server.version);
-    const checked = file.shape && validator.check(file.shape, JSON.parse(text));
-    if (checked?.ok === false) throw new Error(`${file.path} would not be valid: ${checked.message}`);
-    const path = resolve(out, file.path);
+  const planned = files.map(({ path: inside, text }): PlannedFile => {
+    const path = resolve(out, inside);
     const shown = pathIn(location, path) ?? path;
     const before = readExisting(path, shown);
     const isChanged = before?.replaceAll("\r\n", "\n") !== text;
-    if (before !== undefined && isChanged && !options.force && !isOwn(before, file, server))
+    if (before !== undefined && isChanged && !options.force)
       throw failure("ExportConflict", { file: shown }, { file: shown });
     const diff = isChanged ? formatLineDiff(shown, before, text) : "";
     return { file: shown, path, changed: isChanged, diff, text, isProgram };

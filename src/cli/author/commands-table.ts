@@ -60,11 +60,11 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
   },
   export: {
     summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
-    usage: "<bin|agent-plugin|claude-plugin|gemini-extension|server.json> [server]",
+    usage: "<bin|agent-plugin|claude-plugin|server.json> [server]",
     positionals: [1, 2],
     options: {
       out: { type: "string", placeholder: "DIR", description: "Write to this folder instead of the package" },
-      name: { type: "string", placeholder: "NAME", description: "Name of the plugin or extension" },
+      name: { type: "string", placeholder: "NAME", description: "Name of the plugin" },
       description: {
         type: "string",
         placeholder: "TEXT",
@@ -72,7 +72,7 @@ export const authorCommands: Readonly<Record<string, CommandDescription>> = {
       },
       "dry-run": { type: "boolean", description: "Print what would change; write nothing" },
       check: { type: "boolean", description: "Fail if a file is missing or differs; write nothing" },
-      force: { type: "boolean", description: "Replace files that the command did not write" },
+      force: { type: "boolean", description: "Replace files with other contents" },
       "built-ins": builtInsOption,
       ...confinementOptions,
     },

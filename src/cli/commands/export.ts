@@ -37,7 +37,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
       failed: true,
     };
   }
-  const plan = await planExport(pack, format, server, {
+  const plan = planExport(pack, format, server, {
     name: textOf(options.name),
     description: textOf(options.description),
     out: out === undefined ? undefined : resolve(cwd, out),

@@ -67,23 +67,6 @@ export const shapes = {
     },
     ["name", "version", "mcpServers"],
   ),
-  geminiExtension: closed(
-    {
-      name: { type: "string", maxLength: 64, pattern: "^[A-Za-z0-9-]+$" },
-      version: text,
-      description: text,
-      mcpServers: oneServer(closed({ command: npx, args: texts }, ["command", "args"])),
-      settings: {
-        type: "array",
-        items: closed({ name: text, description: text, envVar: text, sensitive: { type: "boolean" } }, [
-          "name",
-          "description",
-          "envVar",
-        ]),
-      },
-    },
-    ["name", "version", "mcpServers"],
-  ),
   serverJson: closed(
     {
       $schema: { const: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json" },
