@@ -262,9 +262,9 @@ export const config = z
       .array(builtIn)
       .default([])
       .meta({ description: "Your own tools: definitions whose handlers are modules of the project." }),
-    nameCollisions: z.enum(["error", "suffix", "prefix"]).optional().meta({
+    nameCollisions: z.enum(["error", "prefix"]).optional().meta({
       description:
-        "What happens if several tools have the same name: error (the default) ends the session, suffix numbers them, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server.",
+        "What happens if several tools have the same name: error (the default) ends the session, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server.",
     }),
     crash: z.enum(["fail", "isolate", "relaunch"]).default("fail").meta({
       description:

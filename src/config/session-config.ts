@@ -126,7 +126,7 @@ export interface SessionConfig {
   servers: readonly UserComposedServer[];
   builtIns: readonly BuiltInDefinition[];
   /** `undefined` if the config does not say: an error, or prefixes in a session that is served. */
-  nameCollisions: "error" | "suffix" | "prefix" | undefined;
+  nameCollisions: "error" | "prefix" | undefined;
   crash: "fail" | "isolate" | "relaunch";
   /** `undefined` if the config does not say. */
   serversStart: ServerStart | undefined;

@@ -58,7 +58,7 @@ export const sessionProblems = {
         ? "In trailblaze.config.yaml, set `prefix` for the tool's server, or exclude the tool with `packs.deny`."
         : isCalled
           ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
-          : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix or suffix.",
+          : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix.",
   }),
   UnmatchedPattern: entry<{
     /** The key of the config, with dots between its parts; or the option `always`, which names tools for models. */

@@ -227,7 +227,7 @@ export class SessionGateway {
     this.#open.report(problem);
   }
 
-  /** A tool by another of its names: one that it had before a change, or its server's own. */
+  /** A tool by its server's own name for it. */
   #findUnlisted(name: string, scopeOf: () => ClientScope): ServedTool | undefined {
     const state = this.#open.state();
     try {

@@ -1,11 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { TrailblazeError } from "../problems/index.ts";
-import {
-  findCollisions,
-  numberNames,
-  type PrefixClaim,
-  prefixNames,
-} from "../qualified-names/advertised-names.ts";
+import { findCollisions, type PrefixClaim, prefixNames } from "../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import { type DeviceContext, explainUnfit } from "./filter-tools.ts";
 import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
@@ -40,39 +35,6 @@ function describeClaim(
   };
 }
 
-/** Equal for the same tool or prompt in two states, whatever its name is there. */
-function identify(candidate: ToolCandidate | PromptCandidate): string {
-  const { type, pack, item, server } = ("tool" in candidate ? candidate.tool : candidate.prompt).source;
-  const { route } = candidate;
-  const own = route.by === "server" ? route.advertisedName : "entry" in route ? route.entry?.name : undefined;
-  return JSON.stringify([type, pack, item, server, own]);
-}
-
-const nameOf = (candidate: ToolCandidate | PromptCandidate): string =>
-  ("tool" in candidate ? candidate.tool : candidate.prompt).name;
-
-/**
- * Tools by names that they had in the state before, bare or prefixed, and that no other tool has now: calls and allow-lists of
- * clients may still use them.
- */
-export function findFormerNames(
-  before: { candidates: readonly ToolCandidate[]; formerNames: ReadonlyMap<string, ToolCandidate> },
-  registered: readonly ToolCandidate[],
-): Map<string, ToolCandidate> {
-  const taken = new Set(registered.map(({ tool }) => tool.name));
-  const now = new Map(registered.map((candidate) => [identify(candidate), candidate]));
-  const former = new Map<string, ToolCandidate>();
-  const names = [
-    ...before.formerNames,
-    ...before.candidates.map((candidate) => [candidate.tool.name, candidate] as const),
-  ];
-  for (const [name, candidate] of names) {
-    const same = now.get(identify(candidate));
-    if (same !== undefined && !taken.has(name)) former.set(name, same);
-  }
-  return former;
-}
-
 const claimsOf = (candidates: readonly ToolCandidate[]) =>
   candidates.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
 
@@ -89,32 +51,14 @@ function selectFitting(candidates: readonly ToolCandidate[], context: DeviceCont
   return { fitting, skipped };
 }
 
-/** The names that tools or prompts had before; `undefined` if one of them is new. */
-function findKeptNames<Candidate extends ToolCandidate | PromptCandidate>(
-  candidates: readonly Candidate[],
-  before: readonly Candidate[] = [],
-): string[] | undefined {
-  const known = new Map(before.map((candidate) => [identify(candidate), nameOf(candidate)]));
-  const names = candidates.map((candidate) => known.get(identify(candidate)));
-  const kept = names.filter((name) => name !== undefined);
-  return kept.length === names.length && known.size === before.length ? kept : undefined;
-}
-
-/** Unique names for tools whose names may collide. */
-function nameTools(candidates: readonly ToolCandidate[], mode: "suffix" | "prefix"): string[] {
-  return mode === "suffix"
-    ? numberNames(candidates.map(({ tool }) => tool.name))
-    : prefixNames(candidates.map(({ tool, route }) => describeClaim(tool, route)));
-}
+const nameTools = (candidates: readonly ToolCandidate[]): string[] =>
+  prefixNames(candidates.map(({ tool, route }) => describeClaim(tool, route)));
 
 /** Names prompts as `registerTools` names tools. Throws `TrailblazeError` `NameCollision`. */
 export function namePrompts(
   candidates: readonly PromptCandidate[],
   nameCollisions: SessionConfig["nameCollisions"],
-  {
-    mayCollide = false,
-    previous,
-  }: { mayCollide?: boolean; previous?: readonly PromptCandidate[] | undefined } = {},
+  mayCollide: boolean,
 ): void {
   const prompts = candidates.map(({ prompt }) => prompt);
   if (nameCollisions === undefined || nameCollisions === "error") {
@@ -123,11 +67,7 @@ export function namePrompts(
     if (collision !== undefined) throw collision;
     return;
   }
-  const names =
-    findKeptNames(candidates, previous) ??
-    (nameCollisions === "suffix"
-      ? numberNames(prompts.map(({ name }) => name))
-      : prefixNames(candidates.map(({ prompt, route }) => describeClaim(prompt, route))));
+  const names = prefixNames(candidates.map(({ prompt, route }) => describeClaim(prompt, route)));
   for (const [index, prompt] of prompts.entries()) prompt.name = names[index] ?? prompt.name;
 }
 
@@ -136,16 +76,13 @@ export type RenamedTools = ReadonlyMap<string, readonly string[]>;
 
 /**
  * The tools that fit the session, in order and with unique names. Throws `TrailblazeError` `NameCollision` if names
- * collide, unless the config numbers or prefixes them, or `mayCollide`. `previous`: the state whose names stay if no tool is new.
+ * collide, unless the config prefixes them, or `mayCollide`.
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
   context: DeviceContext,
   nameCollisions: SessionConfig["nameCollisions"],
-  {
-    mayCollide = false,
-    previous,
-  }: { mayCollide?: boolean; previous?: { candidates: readonly ToolCandidate[] } | undefined } = {},
+  mayCollide: boolean,
 ): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {
   const { fitting: registered, skipped } = selectFitting(candidates, context);
   const renamed = new Map<string, string[]>();
@@ -154,7 +91,7 @@ export function registerTools(
     if (collision !== undefined) throw collision;
     return { registered, skipped, renamed };
   }
-  const names = findKeptNames(registered, previous?.candidates) ?? nameTools(registered, nameCollisions);
+  const names = nameTools(registered);
   for (const [index, { tool }] of registered.entries()) {
     const name = names[index] ?? tool.name;
     if (name !== tool.name) renamed.set(tool.name, [...(renamed.get(tool.name) ?? []), name]);
@@ -165,7 +102,7 @@ export function registerTools(
 
 /**
  * The tools that fit and that join those of an open session, which keep their names. A new tool whose name another tool has
- * is excluded and part of the `NameCollision`, unless the config numbers or prefixes names.
+ * is excluded and part of the `NameCollision`, unless the config prefixes names.
  */
 export function registerMoreTools(
   registered: readonly ToolCandidate[],
@@ -181,7 +118,7 @@ export function registerMoreTools(
     for (const { tool } of all) counts.set(tool.name, (counts.get(tool.name) ?? 0) + 1);
     return { added: fitting.filter(({ tool }) => counts.get(tool.name) === 1), skipped, collision };
   }
-  const names = nameTools(all, nameCollisions).slice(registered.length);
+  const names = nameTools(all).slice(registered.length);
   for (const [index, { tool }] of fitting.entries()) tool.name = names[index] ?? tool.name;
   return { added: fitting, skipped, collision: undefined };
 }

@@ -28,8 +28,6 @@ export interface StatePack extends CheckedPack {
 export interface StateParts {
   config: SessionConfig;
   candidates: readonly ToolCandidate[];
-  /** Tools by names that they had in an earlier state and that no other tool has now. */
-  formerNames: ReadonlyMap<string, ToolCandidate>;
   prompts: readonly PromptCandidate[];
   /** The prompts that are installed but not offered. */
   skippedPrompts: readonly Skipped[];
@@ -90,9 +88,6 @@ export class SessionState {
     this.resources = parts.resources;
     this.resourceServers = parts.resourceServers;
     this.#add(parts.candidates);
-    for (const [name, candidate] of parts.formerNames) {
-      if (!this.#byName.has(name)) this.#byName.set(name, candidate);
-    }
   }
 
   get servers(): SessionServerState[] {
@@ -106,10 +101,6 @@ export class SessionState {
 
   get candidates(): readonly ToolCandidate[] {
     return this.#candidates;
-  }
-
-  get formerNames(): ReadonlyMap<string, ToolCandidate> {
-    return this.#parts.formerNames;
   }
 
   /** Notes a call that uses this state. The returned function notes its end; call it once. */

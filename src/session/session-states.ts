@@ -29,11 +29,11 @@ export class SessionStates {
   }
 
   /** Creates a state from the sources as they are now, and replaces the current one. */
-  publish(sources: StateSources, { keepsNames = false } = {}): Promise<SessionState> {
+  publish(sources: StateSources): Promise<SessionState> {
     const published = this.#publishing.then(async () => {
       const listings = this.#listings;
       const before = this.current;
-      const state = await sources.createState(before, { keepsNames });
+      const state = await sources.createState(before);
       this.#resources.closing.throwIfAborted();
       this.#listed = listings;
       const endUse = sources.use();
@@ -75,7 +75,7 @@ export class SessionStates {
     const approval = sources?.approvalOf(server);
     if (sources === undefined || approval === undefined) return false;
     try {
-      if (approval.differs) await this.publish(sources, { keepsNames: true });
+      if (approval.differs) await this.publish(sources);
     } catch (error) {
       void this.#resources.close(error);
       throw error;

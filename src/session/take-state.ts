@@ -20,7 +20,7 @@ import {
 import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
 import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
-import { findFormerNames, namePrompts, registerMoreTools, registerTools } from "./register-tools.ts";
+import { namePrompts, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
 import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import { collectPackPrompts } from "./session-prompts.ts";
@@ -298,11 +298,10 @@ export class StateSources {
   }
 
   /**
-   * A state with the tools of the servers that have started, and of those that start when they are needed. `keepsNames`: if all
-   * of its tools were in the previous state, they have their names from there. Throws `TrailblazeError`: `NameCollision`, and
+   * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`: `NameCollision`, and
    * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists.
    */
-  async createState(previous: SessionState | undefined, { keepsNames = false } = {}): Promise<SessionState> {
+  async createState(previous: SessionState | undefined): Promise<SessionState> {
     const { config, options, resources } = this.#context;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
@@ -312,14 +311,11 @@ export class StateSources {
       ({ server, approval }) => server.lists === undefined && !server.fault && !approval?.isLazy,
     );
     const candidates = contributions.flatMap((one) => one.candidates);
-    const kept = keepsNames ? previous : undefined;
-    const { registered, skipped, renamed } = registerTools(candidates, config, config.nameCollisions, {
-      // The calls are by names that only one tool has.
-      mayCollide: isLazy,
-      previous: kept,
-    });
+    const { nameCollisions } = config;
+    // Calls of a lazy session are by names that only one tool has.
+    const { registered, skipped, renamed } = registerTools(candidates, config, nameCollisions, isLazy);
     const prompts = contributions.flatMap((one) => one.prompts ?? []);
-    namePrompts(prompts, config.nameCollisions, { mayCollide: isLazy, previous: kept?.prompts });
+    namePrompts(prompts, nameCollisions, isLazy);
     const collected = collectToolsets({ config, packs, registered, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
     // A problem without a pack is in the config, or in the options.
@@ -340,10 +336,6 @@ export class StateSources {
       skippedPrompts: contributions.flatMap((one) => one.skippedPrompts ?? []),
       resources: contributions.flatMap((one) => one.resources ?? []),
       resourceServers: contributions.flatMap((one) => one.resourceServer ?? []),
-      formerNames:
-        previous === undefined || config.nameCollisions !== "prefix"
-          ? new Map()
-          : findFormerNames(previous, registered),
       toolsets,
       shownToolsets: findShownToolsets(options.toolsets, toolsets, {
         mustExist: previous === undefined && !isPending,

@@ -37,7 +37,7 @@ export const completeConfig = {
       icons: [],
     },
   ],
-  nameCollisions: "suffix",
+  nameCollisions: "prefix",
   crash: "relaunch",
   isolation: "process",
   callback: { enabled: false, timeoutMs: 1, maxDepth: 2, maxBodyBytes: 3, bodyTimeoutMs: 4 },

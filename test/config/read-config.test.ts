@@ -123,7 +123,7 @@ const complete = (root: string) => ({
       inputSchema: { type: "object", properties: { user: { type: "string" } }, required: ["user"] },
     },
   ],
-  nameCollisions: "suffix",
+  nameCollisions: "prefix",
   crash: "relaunch",
   isolation: "process",
   callback: completeConfig.callback,

@@ -74,7 +74,7 @@ export const wrongByShape: readonly WrongValue[] = [
   [tool({ initialize: 5 }), ["builtIns", 0, "initialize"], /number/],
   [tool({ parameters: undefined }), ["builtIns", 0], /`inputSchema`/],
   [tool({ inputSchema: {} }), ["builtIns", 0, "parameters"], /`builtIns\[0\]`.*`parameters`/],
-  [{ nameCollisions: "Suffix" }, ["nameCollisions"], /error.*suffix/],
+  [{ nameCollisions: "suffix" }, ["nameCollisions"], /error.*prefix/],
   [{ crash: 5 }, ["crash"], /number/],
   [{ crash: "restart" }, ["crash"], /fail.*isolate.*relaunch/],
   [{ isolation: "thread" }, ["isolation"], /in-process.*process/],

@@ -368,21 +368,6 @@ test("a server that was not restarted any more is started again after a change o
   expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
 });
 
-test("a tool keeps its bare name for calls, unlisted, when a change makes names collide", async () => {
-  const cwd = makeProject({ "@acme/one": askPack("one") }, config({ nameCollisions: "prefix" }));
-  const { session, changes, names, change } = await openFollowed(cwd);
-  await change(() => installPack(cwd, "@acme/two", askPack("two")));
-  await waitUntil(() => changes.length === 1);
-  expect(names()).toEqual(["one_ask", "two_ask"]);
-  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
-  expect(await session.callTool("two_ask")).toMatchObject({ message: "two" });
-  await change(() => declare(cwd, "@acme/one", undefined));
-  await waitUntil(() => changes.length === 2);
-  expect(await session.callTool("ask")).toMatchObject({ message: "two" });
-  const fresh = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
-  expect(fresh.tools.map(({ name }) => name)).toEqual(["ask"]);
-});
-
 test("names that collide after a change leave the tools as they were", async () => {
   const cwd = makeProject({ "@acme/one": askPack("one") }, config({}));
   const { clock, reported, names, change } = await openFollowed(cwd, {}, { served: false });

@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
   listed,
@@ -10,7 +9,6 @@ import {
   warehouse,
 } from "../approval/support/locked-project.ts";
 import { isRunning } from "../support/processes.ts";
-import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import {
   configOf,
@@ -181,11 +179,11 @@ describe("a server that lists something else than the lock approves", () => {
     ]);
   });
 
-  test("leaves the names of other tools as they were", async () => {
+  test("gives the name back to the tool that shared it", async () => {
     const entry = { command: process.execPath, args: [probeServer] };
     const write2 = (cwd: string, description: string) =>
       write(cwd, {
-        ...{ logDir: "logs", nameCollisions: "suffix" },
+        ...{ logDir: "logs", nameCollisions: "prefix" },
         mcpServers: {
           a: { ...entry, env: tools({ ...one, description }) },
           b: { ...entry, env: tools(one) },
@@ -196,40 +194,10 @@ describe("a server that lists something else than the lock approves", () => {
     await lockEverything(cwd);
     write2(cwd, "Changed.");
     const session = await open(cwd);
-    expect(namesOf(session.tools)).toEqual(["one1", "one2"]);
-    await expect(session.callTool("one1", {})).resolves.toMatchObject({ details: { code: "NotApproved" } });
-    expect(namesOf(session.tools)).toEqual(["one2"]);
-    await expect(session.callTool("one2", {})).resolves.toMatchObject({ variant: "Success" });
-  });
-
-  test("leaves the names of other prompts as they were", async () => {
-    const cwd = makeProject({});
-    const sdk = (path: string) =>
-      pathToFileURL(inRepository(`node_modules/@modelcontextprotocol/sdk/dist/esm/${path}`));
-    const code = `import { McpServer } from "${sdk("server/mcp.js")}";
-      import { StdioServerTransport } from "${sdk("server/stdio.js")}";
-      import { existsSync } from "node:fs";
-      const [label] = process.argv.slice(2);
-      const server = new McpServer({ name: label, version: "1" });
-      server.registerTool("one", {}, () => ({ content: [] }));
-      const say = () => ({ messages: [{ role: "user", content: { type: "text", text: label } }] });
-      server.registerPrompt("other", {}, say);
-      if (label !== "a" || !existsSync("gone")) server.registerPrompt("ask", {}, say);
-      await server.connect(new StdioServerTransport());`;
-    writeFileSync(join(cwd, "server.mjs"), code);
-    const entryOf = (label: string) => ({ command: process.execPath, args: ["server.mjs", label] });
-    write(cwd, {
-      ...{ logDir: "logs", nameCollisions: "suffix" },
-      mcpServers: { a: entryOf("a"), b: entryOf("b") },
-    });
-    await lockEverything(cwd);
-    writeFileSync(join(cwd, "gone"), "");
-    const session = await open(cwd);
-    expect(namesOf(session.prompts).sort()).toEqual(["ask1", "ask2", "other1", "other2"]);
-    await session.callTool("one1", {});
-    expect(namesOf(session.prompts).sort()).toEqual(["ask2", "other1", "other2"]);
-    const { messages } = await session.getPrompt("ask2", {});
-    expect(messages).toMatchObject([{ content: { text: "b" } }]);
+    expect(namesOf(session.tools)).toEqual(["a_one", "b_one"]);
+    await expect(session.callTool("a_one", {})).resolves.toMatchObject({ details: { code: "NotApproved" } });
+    expect(namesOf(session.tools)).toEqual(["one"]);
+    await expect(session.callTool("one", {})).resolves.toMatchObject({ variant: "Success" });
   });
 
   test("ends the session if the lock is frozen", async () => {

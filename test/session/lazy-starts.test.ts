@@ -259,7 +259,7 @@ test("what once differed stays refused when the server lists it as approved agai
     labels: ["a", "b"],
     listing: { tools: [one, two, three], prompts: [{ name: "topic" }] },
     entry: { idleMs: 1000 },
-    config: { nameCollisions: "suffix" },
+    config: { nameCollisions: "prefix" },
   });
   const { session, clock } = await openWithClock(cwd);
   const restartWith = async (listing: object) => {
@@ -268,10 +268,10 @@ test("what once differed stays refused when the server lists it as approved agai
     await session.start("a");
   };
   await restartWith({ tools: [{ ...one, title: "Poison" }, three] });
-  expect(namesOf(session.tools)).toEqual(["three1", "one2", "three2", "two2"]);
+  expect(namesOf(session.tools)).toEqual(["a_three", "one", "b_three", "two"]);
   await restartWith({ tools: [one, two, { ...three, title: "Poison" }], prompts: [{ name: "topic" }] });
-  expect(namesOf(session.tools)).toEqual(["one2", "three2", "two2"]);
-  expect(namesOf(session.prompts)).toEqual(["topic2"]);
+  expect(namesOf(session.tools)).toEqual(["one", "three", "two"]);
+  expect(namesOf(session.prompts)).toEqual(["topic"]);
   const codes = session.skipped.map(({ name, reason }) => [name, reason]);
   expect(codes).toEqual([
     ["one", "NotApproved"],

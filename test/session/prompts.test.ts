@@ -105,7 +105,6 @@ describe("the prompts of a session", () => {
     });
     const names = async (nameCollisions: string) =>
       (await open(packs, { ...servers, nameCollisions })).prompts.map(({ name }) => name);
-    expect(await names("suffix")).toEqual(["greet1", "greet2"]);
     expect(await names("prefix")).toEqual(["docs_greet", "desk_greet"]);
     expect(await names("error").catch(() => "collision")).toBe("collision");
     const tool = toolPack({ greet: {} }, "export const greet = () => 1;");

@@ -97,8 +97,8 @@ export interface TrailblazeConfig {
   } };
   /** The initial memory of the session. */
   memory?: { [key: string]: string };
-  /** What happens if several tools have the same name: error (the default) ends the session, suffix numbers them, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server. */
-  nameCollisions?: "error" | "suffix" | "prefix";
+  /** What happens if several tools have the same name: error (the default) ends the session, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server. */
+  nameCollisions?: "error" | "prefix";
   /** Values of tools' options, by the qualified name of the tool or the name of the built-in. */
   options?: { [key: string]: { [key: string]: unknown } };
   /** Which packs a session uses, and what they may access. */
