@@ -73,7 +73,7 @@ function findWrittenKey({ text }: SessionConfig, path: readonly string[], key: s
 
 /**
  * Finds patterns and names in the config that match nothing installed, with the most similar names: those of `deny` first,
- * because they exclude nothing. All servers of the session must have started. Problems have paths from the config's top.
+ * because they exclude nothing. Patterns of `allow` may name what is installed later. All servers of the session must have started. Problems have paths from the config's top.
  */
 export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
   const { config, contributions, registry } = sources;
@@ -84,13 +84,13 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
     const nearest = findNearestNames(pattern.replace(/^@/, ""), known, budget);
     return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
   };
-  const inPolicy = (key: "deny" | "allow" | "transitive") =>
+  const inPolicy = (key: "deny" | "transitive") =>
     (config.packs[key] ?? []).flatMap((pattern, index) =>
       names.mayMatch(pattern) ? [] : [report(["packs", key, index], pattern, names.all)],
     );
-  const listed = contributions.flatMap((one) => one.listed ?? []);
-  const inServers = (key: "deny" | "allow") =>
-    listed.flatMap((one) => findUnmatchedChoices(one, key).map(([at, text]) => report(at, text, one.names)));
+  const inServers = contributions
+    .flatMap((one) => one.listed ?? [])
+    .flatMap((one) => findUnmatchedChoices(one).map(([at, text]) => report(at, text, one.names)));
   const { memory } = config.packs;
   const inMemory = (typeof memory === "string" ? [] : Object.keys(memory))
     .filter((pack) => !names.packs.includes(pack))
@@ -102,23 +102,15 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
   const inOptions = [...config.options.keys()]
     .filter((name) => !isTool(registry, name))
     .map((name) => report(["options", findWrittenKey(config, ["options"], name)], name, tools));
-  return [
-    ...inPolicy("deny"),
-    ...inServers("deny"),
-    ...inPolicy("allow"),
-    ...inPolicy("transitive"),
-    ...inServers("allow"),
-    ...inMemory,
-    ...inOptions,
-  ];
+  return [...inPolicy("deny"), ...inServers, ...inPolicy("transitive"), ...inMemory, ...inOptions];
 }
 
-/** The patterns of a user's server that match none of its tools, with their paths. */
-function findUnmatchedChoices({ choices, configPath, names }: ListedTools, key: "deny" | "allow") {
+/** The `deny` patterns of a user's server that match none of its tools, with their paths. */
+function findUnmatchedChoices({ choices, configPath, names }: ListedTools) {
   if (choices === undefined || configPath === undefined) return [];
-  return (choices[key] ?? []).flatMap((pattern, index): [Path, string][] => {
+  return (choices.deny ?? []).flatMap((pattern, index): [Path, string][] => {
     const isMatched = names.some((name) => matchesToolName([pattern], name));
-    return isMatched ? [] : [[[...configPath, "tools", key, index], pattern]];
+    return isMatched ? [] : [[[...configPath, "tools", "deny", index], pattern]];
   });
 }
 

@@ -289,7 +289,7 @@ const samples: Samples = {
   IsolationOverridden: [{}],
   UnmatchedPattern: [
     { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
-    { key: "packs.allow", pattern: "acme/*", nearest: [] },
+    { key: "packs.transitive", pattern: "acme/*", nearest: [] },
     { key: "mcpServers.files.tools.deny", pattern: "write*", nearest: [] },
     { key: "always", pattern: "getIsue", nearest: [] },
   ],
