@@ -1,18 +1,20 @@
-import { realpathSync } from "node:fs";
 import { isRecord, maximumDepth, parseJson } from "../data/parse-json.ts";
 import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
-import { findReadGrants, isInside } from "./confined-grants.ts";
 import { type Position, positionInStack, positionOfCaret } from "./confined-positions.ts";
-import { findPermissionOption, findSyntaxError, type Method, methodsFor } from "./confined-process.ts";
-import { type Answer, type ChildEnd, type RunOptions, type RunResult, runConfined } from "./confined-run.ts";
-import type {
-  Confinement,
-  EvaluatedFile,
-  Evaluation,
-  EvaluationPort,
-  EvaluationRequest,
-} from "./evaluation-port.ts";
+import {
+  type Answer,
+  type ChildEnd,
+  chooseLauncher,
+  findReadable,
+  findSyntaxError,
+  isInside,
+  isolatesNetwork,
+  permissionOption,
+  realPath,
+  runConfined,
+} from "./confined-process.ts";
+import type { EvaluatedFile, Evaluation, EvaluationPort, EvaluationRequest } from "./evaluation-port.ts";
 
 export interface Limits {
   /** Wall time of a child, in milliseconds. */
@@ -36,34 +38,14 @@ const defaultLimits: Limits = {
   packAnswerBytes: 16 << 20,
 };
 
-/** Memory that Node needs besides the heap, in MiB: resident, and private, which is mostly only reserved. */
-const residentBesideHeap = 128;
-const dataBesideHeap = 768;
-
 export interface ConfinedEvaluatorOptions {
   /** Rejects if the permission model is not available. */
   requireConfinement?: boolean;
   limits?: Partial<Limits>;
   /** Kills the child processes; the remaining files get a reason. */
   signal?: AbortSignal;
-  /** Ways to start a child, strictest first. Default: those of this system. Set in tests. */
-  methods?: readonly Method[];
-}
-
-/** What this process has learned: the methods that work here, and the name of Node's permission option. */
-const learned: { methods: readonly Method[]; permissionOption: string | null | undefined } = {
-  methods: methodsFor(process.platform),
-  permissionOption: undefined,
-};
-
-function permissionOption(): string | undefined {
-  if (learned.permissionOption === undefined) learned.permissionOption = findPermissionOption() ?? null;
-  return learned.permissionOption ?? undefined;
-}
-
-function confinementOf(method: Method, permission: string | undefined): Confinement {
-  if (permission === undefined) return "none";
-  return method === "shell" || method === "bare" ? "permission" : "permission+netns";
+  /** Keeps the network namespace of the host, as on systems without others. Set in tests. */
+  hasNetwork?: boolean;
 }
 
 /** Signals that end a process that runs out of memory. */
@@ -79,7 +61,7 @@ const memorySignals: ReadonlySet<string> = new Set([
 const abortExitCode = 134;
 /** Node's exit code for a top-level `await` that never settles. */
 const unsettledAwait = 13;
-/** The child program's exit code when the pack has closed or changed the pipe for answers. */
+/** The child program's exit code when the pack has closed the pipe for answers. */
 const answerLost = 98;
 
 function describeEnd(end: ChildEnd, limits: Limits): string {
@@ -87,8 +69,6 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
   switch (end.cause) {
     case "time":
       return `it took longer than ${limits.wallMs / 1000} s`;
-    case "memory":
-      return outOfMemory;
     case "aborted":
       return interrupted;
     case "answer":
@@ -223,32 +203,6 @@ function readAnswers(
   );
 }
 
-/** Starts a child with the strictest method that works here. */
-async function runStrictest(
-  methods: readonly Method[],
-  options: Omit<RunOptions, "method">,
-): Promise<{ method: Method | undefined; result: RunResult }> {
-  let last: RunResult = { answers: [], end: { cause: "notStarted", isLasting: false } };
-  for (const method of methods) {
-    const result = await runConfined({ ...options, method });
-    if (result.end.cause !== "notStarted") return { method, result };
-    last = result;
-    // Remember a method that never works here. Packs cannot influence this.
-    if (result.end.isLasting && method !== "bare") {
-      learned.methods = learned.methods.filter((known) => known !== method);
-    }
-  }
-  return { method: undefined, result: last };
-}
-
-function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Why a file cannot be evaluated, as a reason; `undefined` if it can. `path` is its real path. */
 function findObstacle(root: string | undefined, path: string | undefined): string | undefined {
   if (root === undefined || path === undefined) return "it does not exist";
@@ -257,15 +211,10 @@ function findObstacle(root: string | undefined, path: string | undefined): strin
   return root.includes("*") ? "its path contains a *" : undefined;
 }
 
-const weakness: readonly Confinement[] = ["data", "permission+netns", "permission", "none"];
-
-const weaker = (one: Confinement, other: Confinement): Confinement =>
-  weakness.indexOf(one) > weakness.indexOf(other) ? one : other;
-
 async function evaluate(
   { packageRoot, files }: EvaluationRequest,
   limits: Limits,
-  { methods, signal }: ConfinedEvaluatorOptions,
+  { hasNetwork = false, signal }: ConfinedEvaluatorOptions,
 ): Promise<Evaluation> {
   const results = new Map<string, EvaluatedFile>();
   const root = realPath(packageRoot);
@@ -276,12 +225,11 @@ async function evaluate(
     if (obstacle !== undefined) results.set(file, { reason: obstacle });
     else if (path !== undefined) paths.set(file, path);
   }
+  if (root === undefined || paths.size === 0) return { confinement: "data", results };
 
-  const permission = permissionOption();
-  const nothing = { readable: [], absent: [], visible: [] };
-  const grants = root !== undefined && paths.size > 0 ? findReadGrants(root) : nothing;
+  const launcher = chooseLauncher(hasNetwork);
+  const readable = findReadable(root);
   const deadline = performance.now() + limits.packMs;
-  let confinement: Confinement = "data";
   let pending = [...paths.keys()];
   for (let restarts = 0; pending.length > 0; restarts++) {
     const left = Math.min(limits.wallMs, deadline - performance.now());
@@ -290,31 +238,28 @@ async function evaluate(
       break;
     }
     const asked = pending.map((file) => paths.get(file) ?? file);
-    const { method, result } = await runStrictest(methods ?? learned.methods, {
+    const { answers, end } = await runConfined({
+      launcher,
+      readable,
       files: asked,
-      permissionOption: permission,
-      grants,
       heapMiB: limits.heapMiB,
-      residentMiB: limits.heapMiB + residentBesideHeap,
-      dataMiB: limits.heapMiB + dataBesideHeap,
       wallMs: left,
       answerBytes: limits.answerBytes,
       totalBytes: limits.packAnswerBytes,
       signal,
     });
-    if (method !== undefined) confinement = weaker(confinement, confinementOf(method, permission));
-
-    const read = await readAnswers(result.answers, asked, limits);
+    const read = await readAnswers(answers, asked, limits);
     for (const [index, answer] of read.entries()) results.set(pending[index] ?? "", answer);
     pending = pending.slice(read.length);
     // An earlier file may have ended the child. The first file of a child is the culprit itself.
     const [first] = pending;
-    if (first === undefined || (read.length > 0 && method !== undefined)) continue;
-    const reason = describeEnd(result.end, limits);
-    for (const file of method === undefined ? pending : [first]) results.set(file, { reason });
-    pending = method === undefined ? [] : pending.slice(1);
+    if (first === undefined || read.length > 0) continue;
+    const failed = end.cause === "notStarted" ? pending : [first];
+    for (const file of failed) results.set(file, { reason: describeEnd(end, limits) });
+    pending = pending.slice(failed.length);
   }
-  return { confinement, results };
+  const network = isolatesNetwork(launcher) ? "permission+netns" : "permission";
+  return { confinement: permissionOption === undefined ? "none" : network, results };
 }
 
 /**
@@ -325,7 +270,7 @@ export function createConfinedEvaluator(options: ConfinedEvaluatorOptions = {}):
   const limits = { ...defaultLimits, ...options.limits };
   return {
     async evaluate(request) {
-      if (options.requireConfinement && request.files.length > 0 && permissionOption() === undefined) {
+      if (options.requireConfinement && request.files.length > 0 && permissionOption === undefined) {
         throw failure("ConfinementUnavailable", { required: true });
       }
       return evaluate(request, limits, options);

@@ -1,203 +1,242 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
+import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { ReadGrants } from "./confined-grants.ts";
-import { positionOfCaret } from "./confined-positions.ts";
+import { maximumDepth } from "../data/parse-json.ts";
+import { type Position, positionOfCaret } from "./confined-positions.ts";
 
-/**
- * How a child is started, from the strictest method to the plainest:
- * `root`: without network, other processes, and files outside the folders of the granted packages;
- * `namespaces`: without network and other processes; `network`: without network;
- * `shell`: with the limits that a shell can set; `bare`: as Node starts it.
- */
-export type Method = "root" | "namespaces" | "network" | "shell" | "bare";
+/** Where the system's programs are, whatever the PATH of this process says. */
+const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
 
-export function methodsFor(platform: NodeJS.Platform): readonly Method[] {
-  if (platform === "linux") return ["root", "namespaces", "network", "shell", "bare"];
-  return platform === "win32" ? ["bare"] : ["shell", "bare"];
+/** Limits of the kernel: no core dumps, at most 1 GiB of private memory, and no life beyond that of this process. */
+const bound = ["prlimit", "--core=0", `--data=${1 << 30}`, "setpriv", "--pdeathsig", "KILL"];
+
+/** Command lines that start a program, strictest first. */
+const launchers = [["unshare", "-rn", ...bound], bound, ["/bin/sh", "-c", 'ulimit -t 60; exec "$@"', "sh"]];
+
+function findLauncher(usable: readonly (readonly string[])[]): readonly string[] {
+  if (process.platform === "win32") return [];
+  const works = ([command = "", ...args]: readonly string[]) =>
+    spawnSync(command, [...args, "true"], { env: { PATH: systemPath } }).status === 0;
+  return usable.find(works) ?? [];
 }
+
+let launcher: readonly string[] | undefined;
+
+/** How this machine starts a child; `hasNetwork` leaves the network to the permission model, as on other systems. */
+export function chooseLauncher(hasNetwork: boolean): readonly string[] {
+  if (hasNetwork) return findLauncher(launchers.slice(1));
+  launcher ??= findLauncher(launchers);
+  return launcher;
+}
+
+/** Whether a child of this launcher has a network namespace of its own. */
+export const isolatesNetwork = ([command]: readonly string[]): boolean => command === "unshare";
 
 /** This Node's name of the option for the permission model; `undefined` if it has none. */
-export function findPermissionOption(): string | undefined {
-  const known = process.allowedNodeEnvironmentFlags;
-  return ["--permission", "--experimental-permission"].find((option) => known.has(option));
+export const permissionOption: string | undefined = ["--permission", "--experimental-permission"].find(
+  (option) => process.allowedNodeEnvironmentFlags.has(option),
+);
+
+/** True for a path in the folder and for the folder itself. */
+export function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** Real path of the child's program. */
-const program = (): string =>
-  realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
+  }
+}
 
-const path = "PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
+/** The links in a `node_modules` folder and in its scopes. */
+function findLinks(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) return path;
+      return entry.isDirectory() && entry.name.startsWith("@") ? findLinks(path) : [];
+    });
+  } catch {
+    return [];
+  }
+}
 
 /**
- * Sets the kernel's limits (the data limit applies between two samples of the memory), and starts a process that cleans
- * up and kills the whole group when the host exits, however busy Node is.
+ * What a pack's code may read: its folder, the `node_modules` folders above it, and the packages of the workspace that
+ * these link to. `root` is a real path.
  */
-const guardScript = `${path}
-ulimit -c 0
-ulimit -d "$1" 2>/dev/null
-shift
-( read -r line <&4; rm -f "$TMPDIR/mounts"; rmdir "$TMPDIR/root" "$TMPDIR"; kill -s KILL 0 ) >/dev/null 2>&1 3>&- &
-exec 4<&-
-exec "$@"
-`;
-
-/** In separate namespaces: a file system that contains only what is mounted here, read-only if possible. */
-const rootScript = `${path}
-root=$1/root
-mount -t tmpfs -o size=1m,mode=755 none "$root" || exit
-mount -a -T "$1/mounts" 2>/dev/null
-mkdir -p "$root$1" "$root/etc" || exit
-echo "root:x:0:0::$1:" >"$root/etc/passwd"
-shift
-exec chroot "$root" "$@"
-`;
-
-/** The folders that Node itself needs. */
-const systemFolders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/nodejs"];
-
-const escapeMount = (text: string): string =>
-  text.replace(/[\\\s#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, "0")}`);
-
-/** Writes a table for `mount -a`: each path is mounted at the same place under the new root. */
-function writeMountTable(temporary: string, paths: readonly string[]): void {
-  mkdirSync(join(temporary, "root"));
-  const lines = paths.map((source) => {
-    const target = escapeMount(join(temporary, "root", source));
-    return `${escapeMount(source)} ${target} none rbind,ro,X-mount.mkdir 0 0\n`;
-  });
-  writeFileSync(join(temporary, "mounts"), lines.join(""));
-}
-
-export interface ConfinedOptions {
-  method: Method;
-  permissionOption: string | undefined;
-  /** The files that the pack's code may read. */
-  grants: ReadGrants;
-  heapMiB: number;
-  /** The limit of the child's private memory, in MiB. */
-  dataMiB: number;
-}
-
-export interface ConfinedProcess {
-  readonly child: ChildProcess;
-  /** Kills the child and everything that it started. */
-  kill(): void;
-  /** Resident memory of the child's processes in bytes; 0 if it is unknown. */
-  residentBytes(): number;
-  /** Removes the child's temporary folder. */
-  cleanUp(): void;
-}
-
-/** Of a process and its descendants, in KiB. */
-function residentKiB(pid: number | string): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "latin1");
-    const own = Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ");
-    return children.reduce((sum, child) => (child === "" ? sum : sum + residentKiB(child)), own);
-  } catch {
-    return 0;
-  }
-}
-
-function commandFor(method: Method, temporary: string, dataMiB: number, node: readonly string[]): string[] {
-  if (method === "bare") return [...node];
-  const guarded = ["/bin/sh", "-c", guardScript, "sh", String(dataMiB * 1024)];
-  switch (method) {
-    case "shell":
-      return [...guarded, ...node];
-    case "network":
-      return [...guarded, "unshare", "-rn", ...node];
-    case "namespaces":
-      return [...guarded, "unshare", "-rnpf", "--kill-child", ...node];
-    case "root":
-      return [
-        ...[...guarded, "unshare", "-rnmpf", "--kill-child"],
-        ...["/bin/sh", "-c", rootScript, "sh", temporary, ...node],
-      ];
-  }
-}
-
-/** Removes only what was created here: a file system that is still mounted must not be emptied. */
-function removeTemporary(temporary: string): void {
-  rmSync(join(temporary, "mounts"), { force: true });
-  for (const folder of [join(temporary, "root"), temporary]) {
-    try {
-      rmdirSync(folder);
-    } catch {
-      // It does not exist, or it is not empty.
+export function findReadable(root: string): string[] {
+  const readable = [root];
+  let workspace = root;
+  for (let at = root; ; at = dirname(at)) {
+    const folder = join(at, "node_modules");
+    const real = basename(at) === "node_modules" ? undefined : realPath(folder);
+    // A link may lead to another node_modules, but nowhere else.
+    if (real !== undefined && basename(real) === "node_modules") {
+      readable.push(folder, real);
+      workspace = at;
     }
+    if (at === dirname(at)) break;
   }
+  for (const link of readable.slice(1).flatMap(findLinks)) {
+    const real = realPath(link);
+    // A folder around the pack would reveal its neighbors, and a pack could create a link to anything.
+    if (real === undefined || isInside(real, root) || !isInside(workspace, real)) continue;
+    const isCovered = readable.some((folder) => isInside(folder, real));
+    if (!isCovered && existsSync(join(real, "package.json"))) readable.push(real);
+  }
+  // The permission model treats `*` as a wildcard, wherever it is.
+  return [...new Set(readable)].filter((path) => !path.includes("*"));
+}
+
+/** The child's answer for a file. Not trusted more than the pack. */
+export interface Answer {
+  kind: "value" | "fault";
+  json: Uint8Array;
+}
+
+/** How a child ended. */
+export type ChildEnd =
+  | { cause: "done" | "time" | "answer" | "answers" | "aborted" | "notStarted" }
+  | { cause: "exit"; code: number | null; signal: NodeJS.Signals | null };
+
+export interface RunOptions {
+  launcher: readonly string[];
+  readable: readonly string[];
+  /** Real paths of the files to evaluate, in order. */
+  files: readonly string[];
+  /** Wall time for all files, in milliseconds. */
+  wallMs: number;
+  heapMiB: number;
+  answerBytes: number;
+  /** The limit for all answers, in bytes. */
+  totalBytes: number;
+  /** Kills the child. */
+  signal: AbortSignal | undefined;
+}
+
+export interface RunResult {
+  /** One per file, from the first on; fewer if the child ended early. */
+  answers: Answer[];
+  end: ChildEnd;
 }
 
 /** Starts the child: stdin takes the request, descriptor 3 returns answers, all other output is dropped. */
-export function startConfined(options: ConfinedOptions): ConfinedProcess {
-  const { method, permissionOption, grants, heapMiB, dataMiB } = options;
-  const temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
-  const cleanUp = () => removeTemporary(temporary);
-  try {
-    const executable = realpathSync.native(process.execPath);
-    const script = program();
-    if (method === "root") {
-      const system = systemFolders.filter((folder) => existsSync(folder));
-      const seen = [...system, dirname(executable), dirname(script), ...grants.visible];
-      writeMountTable(temporary, seen);
+function start({ launcher: prefix, readable, heapMiB }: RunOptions, temporary: string): ChildProcess {
+  const script = realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
+  const grants = [script, temporary, ...readable].map((path) => `--allow-fs-read=${path}`);
+  const [command = "", ...args] = [
+    ...prefix,
+    realpathSync.native(process.execPath),
+    ...(permissionOption === undefined ? [] : [permissionOption, ...grants]),
+    `--max-old-space-size=${heapMiB}`,
+    ...["--no-addons", "--no-global-search-paths", "--no-warnings", script],
+  ];
+  const isWindows = process.platform === "win32";
+  return spawn(command, args, {
+    cwd: temporary,
+    env: isWindows ? { TEMP: temporary, TMP: temporary } : { PATH: systemPath, TMPDIR: temporary },
+    // A process group of its own; on Windows, the job object of this process replaces it.
+    detached: !isWindows,
+    windowsHide: true,
+    stdio: ["pipe", "ignore", "ignore", "pipe"],
+  });
+}
+
+/** Bytes for the index and a fault besides the data. */
+const overhead = 32 << 10;
+/** How long a killed child's last output may take to arrive. Milliseconds. */
+const drainMs = 500;
+
+function attend(child: ChildProcess, options: RunOptions): Promise<RunResult> {
+  const answers: Answer[] = [];
+  let stopped: ChildEnd | undefined;
+  const kill = () => {
+    // After the exit, its number may be reused.
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    try {
+      if (process.platform === "win32") child.kill("SIGKILL");
+      else process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended.
     }
-    const permissions = [script, temporary, ...grants.readable, ...grants.absent]
-      .filter((granted) => !granted.includes("*"))
-      .map((granted) => `--allow-fs-read=${granted}`);
-    const node = [
-      executable,
-      ...(permissionOption === undefined ? [] : [permissionOption, ...permissions]),
-      `--max-old-space-size=${heapMiB}`,
-      // Otherwise a new Buffer could contain earlier contents of memory.
-      "--zero-fill-buffers",
-      "--no-addons",
-      "--no-global-search-paths",
-      "--no-warnings",
-      script,
-    ];
-    const [command = executable, ...args] = commandFor(method, temporary, dataMiB, node);
-    const isWindows = process.platform === "win32";
-    const child = spawn(command, args, {
-      cwd: temporary,
-      env: isWindows ? { TEMP: temporary, TMP: temporary } : { TMPDIR: temporary },
-      // A process group of its own; on Windows, the job object of this process replaces it.
-      detached: !isWindows,
-      windowsHide: true,
-      stdio: ["pipe", "ignore", "ignore", "pipe", "pipe"],
-    });
-    let isOver = false;
-    const kill = () => {
-      child.stdio?.[4]?.destroy();
-      if (child.pid === undefined || isOver) return;
-      // After the exit, its number may be reused.
-      isOver = child.exitCode !== null || child.signalCode !== null;
-      try {
-        if (isWindows) child.kill("SIGKILL");
-        else process.kill(-child.pid, "SIGKILL");
-      } catch {
-        // The group has ended.
+  };
+  const stop = (cause: Exclude<ChildEnd["cause"], "exit">) => {
+    stopped ??= { cause };
+    kill();
+  };
+  const readLine = (line: Buffer) => {
+    const head = /^(\d+) (value|fault) /.exec(line.subarray(0, 32).toString("latin1"));
+    if (head === null || Number(head[1]) !== answers.length) {
+      foreign += line.length + 1;
+      return;
+    }
+    answers.push({ kind: head[2] as Answer["kind"], json: line.subarray(head[0].length) });
+    if (answers.length === options.files.length) stop("done");
+  };
+
+  const timer = setTimeout(() => stop("time"), options.wallMs);
+  const abort = () => stop("aborted");
+  options.signal?.addEventListener("abort", abort);
+  if (options.signal?.aborted) abort();
+
+  let pending: Buffer = Buffer.alloc(0);
+  let received = 0;
+  /** Bytes of lines that are the pack's own. */
+  let foreign = 0;
+  // With too many open files, a child has no pipes.
+  const pipe = child.stdio?.[3] as Readable | undefined;
+  const drained = new Promise<void>((resolve) => {
+    if (pipe === undefined) return resolve();
+    pipe.on("data", (chunk: Buffer) => {
+      if (stopped !== undefined) return;
+      received += chunk.length;
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      for (let end = pending.indexOf("\n"); end >= 0 && stopped === undefined; end = pending.indexOf("\n")) {
+        readLine(pending.subarray(0, end));
+        pending = pending.subarray(end + 1);
       }
+      if (foreign + pending.length > options.answerBytes + overhead) stop("answer");
+      else if (received > options.totalBytes) stop("answers");
+    });
+    pipe.on("error", () => resolve());
+    pipe.on("close", () => resolve());
+  });
+  // A child that exits before it has read the request is noticed by its exit.
+  child.stdin?.on("error", () => {});
+  const { files, answerBytes, wallMs } = options;
+  child.stdin?.end(JSON.stringify({ files, answerBytes, wallMs, maximumDepth }));
+
+  return new Promise((resolve) => {
+    const finish = async (end: ChildEnd) => {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", abort);
+      const late = setTimeout(() => pipe?.destroy(), drainMs);
+      await drained;
+      clearTimeout(late);
+      resolve({ answers, end: stopped ?? end });
     };
-    const residentBytes = () =>
-      process.platform === "linux" && child.pid !== undefined ? residentKiB(child.pid) * 1024 : 0;
-    return { child, kill, residentBytes, cleanUp };
-  } catch (error) {
-    cleanUp();
-    throw error;
+    child.on("error", () => finish({ cause: "notStarted" }));
+    child.on("exit", (code, signal) => finish({ cause: "exit", code, signal }));
+  });
+}
+
+/** Runs one child until it ends, and removes its temporary folder. */
+export async function runConfined(options: RunOptions): Promise<RunResult> {
+  let temporary: string | undefined;
+  try {
+    temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
+    return await attend(start(options, temporary), options);
+  } catch {
+    // There is no space for a folder, or no memory for a process.
+    return { answers: [], end: { cause: "notStarted" } };
+  } finally {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   }
 }
 
@@ -205,10 +244,7 @@ export function startConfined(options: ConfinedOptions): ConfinedProcess {
  * The position of a syntax error in source code; `undefined` if there is none. Like `findSyntaxError`, for code that is not
  * read from a file.
  */
-export function findSyntaxErrorIn(
-  text: string,
-  kind: "esm" | "commonjs",
-): Promise<{ line: number; column?: number } | undefined> {
+export function findSyntaxErrorIn(text: string, kind: "esm" | "commonjs"): Promise<Position | undefined> {
   const args = ["--no-warnings", "--check", `--input-type=${kind === "esm" ? "module" : "commonjs"}`, "-"];
   const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   return new Promise((resolve) => {
@@ -229,7 +265,7 @@ export function findSyntaxErrorIn(
  * The position of a syntax error in a file; `undefined` if there is none. The file is parsed in a separate process and
  * not run.
  */
-export function findSyntaxError(file: string): Promise<{ line: number; column?: number } | undefined> {
+export function findSyntaxError(file: string): Promise<Position | undefined> {
   const options = { env: {}, cwd: dirname(file), timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   return new Promise((resolve) => {
     execFile(process.execPath, ["--check", file], options, (_error, _stdout, stderr) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
 import { makeTree } from "../support/packs.ts";
-import { evaluateIn, evaluatePack, usableMethods } from "./evaluate-pack.ts";
+import { evaluateIn, evaluatePack, ways } from "./evaluate-pack.ts";
 
 // Every attack has a canary that stays as it is: a folder that stays empty, a listener that stays silent, a process
 // that lives on. What the pack says of its success is looked at only where it cannot be seen otherwise.
@@ -60,8 +60,8 @@ function startSurvivor(): ChildProcess {
   return child;
 }
 
-describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
-  const options = { methods: [method], limits };
+describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
+  const options = { hasNetwork, limits };
 
   test("a confined pack cannot write files", async () => {
     const root = makeTree({
@@ -201,8 +201,10 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
     symlinkSync(join(root, "secrets"), join(pack, "folder"));
     symlinkSync("/proc/self", join(pack, "self"));
     mkdirSync(join(pack, "node_modules"));
-    // No package: a dependency that is a link to anything must not open it.
+    // A link to anything must not open it: no package, and a package outside the workspace.
     symlinkSync(join(root, "secrets"), join(pack, "node_modules/linked"));
+    symlinkSync(join(root, "beside"), join(pack, "node_modules/beside"));
+    symlinkSync(root, join(pack, "node_modules/around"));
     mkdirSync(join(pack, "sub"));
     symlinkSync(join(root, "secrets"), join(pack, "sub/node_modules"));
     const linked = `${pack}/link.json`;
@@ -232,6 +234,8 @@ describe.each(usableMethods)("a pack that is evaluated with %s", (method) => {
       linkedDir: `return fs.opendirSync("${pack}/folder").readSync().name`,
       processFile: `return fs.readFileSync("${pack}/self/environ", "utf8")`,
       dependency: `return fs.readFileSync("${pack}/node_modules/linked/secret.json", "utf8")`,
+      package: `return fs.readFileSync("${pack}/node_modules/beside/package.json", "utf8")`,
+      aroundLinked: `return fs.readFileSync("${pack}/node_modules/around/package.json", "utf8")`,
       modules: `return fs.readFileSync("${pack}/sub/node_modules/secret.json", "utf8")`,
       env: `process.loadEnvFile("${pack}/link.env"); return process.env.SECRET`,
       require: `return require(${quoted}).secret`,

@@ -5,7 +5,7 @@ import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
-import { evaluateCode, evaluateIn, evaluatePack, usableMethods } from "./evaluate-pack.ts";
+import { evaluateCode, evaluateIn, evaluatePack, ways } from "./evaluate-pack.ts";
 
 const stripsTypes = Boolean(Reflect.get(process.features, "typescript"));
 const limits = { wallMs: 20_000, packMs: 40_000 };
@@ -279,12 +279,12 @@ describe("a definition file that is code", () => {
   });
 });
 
-describe.each(usableMethods)("evaluated with %s", (method) => {
-  const options = { methods: [method], limits };
+describe.each(ways)("evaluated with $way", ({ hasNetwork }) => {
+  const options = { hasNetwork, limits };
 
   test("the result reports the confinement", async () => {
     const { confinement } = await evaluatePack({ "a.mjs": "export default 1;" }, options);
-    expect(confinement).toBe(["shell", "bare"].includes(method) ? "permission" : "permission+netns");
+    expect(confinement).toBe(hasNetwork ? "permission" : "permission+netns");
   });
 
   test("a file gets an empty environment and its own temporary folder", async () => {
@@ -370,7 +370,7 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
     return join(root, "project/node_modules/@acme/pack");
   }
 
-  test.each(["project/node_modules/.pnpm", "store", "project/.packages"])(
+  test.each(["project/node_modules/.pnpm", "project/node_modules/.store"])(
     "a file can import dependencies from an isolated store in %s, through a linked root",
     async (store) => {
       const { results } = await evaluateIn(isolatedInstall(store), ["tool.js"], options);
@@ -378,25 +378,35 @@ describe.each(usableMethods)("evaluated with %s", (method) => {
     },
   );
 
-  test("a file can import another workspace member, but nothing that its package does not declare", async () => {
+  test("a file can import another workspace member and what that depends on", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["packages/*"] },
-      "packages/pack/package.json": { name: "pack", type: "module", dependencies: { lib: "*" } },
-      "packages/pack/tool.js": "import lib from 'lib'; export default { lib };",
-      "packages/pack/undeclared.js": "import other from 'other'; export default { other };",
-      "packages/lib/package.json": { name: "lib", type: "module", dependencies: { dep: "1" } },
-      "packages/lib/index.js": "import dep from 'dep'; export default ['lib', dep];",
+      "packages/pack/package.json": { name: "pack", type: "module", dependencies: { "@acme/lib": "*" } },
+      "packages/pack/tool.js": "import lib from '@acme/lib'; export default { lib };",
+      "packages/lib/package.json": {
+        name: "@acme/lib",
+        type: "module",
+        dependencies: { dep: "1", flat: "1" },
+      },
+      "packages/lib/index.js":
+        "import dep from 'dep'; import flat from 'flat'; export default ['lib', dep, flat];",
       "packages/lib/node_modules/dep/index.js": "module.exports = 'dep';",
-      "packages/other/package.json": { name: "other" },
-      "packages/other/index.js": "module.exports = 'other';",
+      "node_modules/flat/index.js": "module.exports = 'flat';",
+      "node_modules/@acme/keep": "",
     });
-    mkdirSync(join(root, "node_modules"));
-    for (const name of ["lib", "other"]) symlinkSync(`../packages/${name}`, join(root, "node_modules", name));
-    const { results } = await evaluateIn(join(root, "packages/pack"), ["tool.js", "undeclared.js"], options);
-    expect(results).toEqual({
-      "tool.js": { value: { lib: ["lib", "dep"] } },
-      "undeclared.js": expect.objectContaining({ reason: expect.stringMatching(/^it threw: /) }),
+    symlinkSync("../../packages/lib", join(root, "node_modules/@acme/lib"));
+    const { results } = await evaluateIn(join(root, "packages/pack"), ["tool.js"], options);
+    expect(results).toEqual({ "tool.js": { value: { lib: ["lib", "dep", "flat"] } } });
+  });
+
+  test("a missing optional dependency is reported as missing", async () => {
+    const root = makeTree({
+      "node_modules/pack/package.json": { name: "pack", optionalDependencies: { lacking: "1" } },
+      "node_modules/pack/tool.js": `
+        let code; try { require("lacking"); } catch (error) { code = error.code; } module.exports = { code };`,
     });
+    const { results } = await evaluateIn(join(root, "node_modules/pack"), ["tool.js"], options);
+    expect(results["tool.js"]).toEqual({ value: { code: "MODULE_NOT_FOUND" } });
   });
 
   test.each(["with space", "comma,comma", "hash#hash", "percent%20", "ünï ❤", "tab\ttab"])(

@@ -5,24 +5,18 @@ import {
   type ConfinedEvaluatorOptions,
   createConfinedEvaluator,
 } from "../../src/confinement/confined-evaluator.ts";
-import type { Method } from "../../src/confinement/confined-process.ts";
 import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
-const trials: Readonly<Record<Method, readonly string[] | undefined>> = {
-  root: ["unshare", "-rnmpf", "--kill-child", "mount", "-t", "tmpfs", "none", "/tmp"],
-  namespaces: ["unshare", "-rnpf", "--kill-child", "true"],
-  network: ["unshare", "-rn", "true"],
-  shell: process.platform === "win32" ? ["false"] : ["/bin/sh", "-c", "true"],
-  bare: undefined,
-};
+/** Whether this machine allows namespaces, found out without the code under test. */
+export const canIsolate = spawnSync("unshare", ["-rn", "true"]).status === 0;
 
-/** The ways to start a child that this machine allows, found out without the code under test. */
-export const usableMethods = (Object.keys(trials) as Method[]).filter((method) => {
-  const [command, ...args] = trials[method] ?? [];
-  return command === undefined || spawnSync(command, args).status === 0;
-});
+/** The ways to start a child that this machine allows: without the host's network, and with it. */
+export const ways: readonly { way: string; hasNetwork: boolean }[] = [
+  ...(canIsolate ? [{ way: "a network namespace", hasNetwork: false }] : []),
+  { way: "the permission model alone", hasNetwork: true },
+];
 
 export interface PackEvaluation {
   confinement: string;
