@@ -1,5 +1,4 @@
 import { basename } from "node:path";
-import { findRepeatedTopKeys } from "../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { type Declaration, parseExtension } from "../extension-schema/parse-extension.ts";
@@ -40,33 +39,6 @@ async function checkHostVersion(manifest: Manifest, context: ProblemContext): Pr
   return createProblem("HostVersionUnsupported", args, {}, context);
 }
 
-const repeatedField = {
-  what: "The key `trailblaze`",
-  expected: "unique",
-  found: "duplicated; only the last one is used",
-};
-
-/** Counts the occurrences of the field's name that may be keys. */
-function countInText(text: string): number {
-  const name = '"trailblaze"';
-  let count = 0;
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    let next = at + name.length;
-    while (" \t\r\n".includes(text.charAt(next)) && next < text.length) next++;
-    if (text.charCodeAt(next) === 0x3a) count++;
-  }
-  return count;
-}
-
-/** Whether the field is duplicated. Scans the keys only if its name occurs more often than expected. */
-function isFieldRepeated({ text, value }: Manifest): boolean {
-  const { engines, dependencies, devDependencies, peerDependencies } = value;
-  const holders = [value, engines, dependencies, devDependencies, peerDependencies].filter(isRecord);
-  const usual = holders.filter((holder) => Object.hasOwn(holder, "trailblaze")).length;
-  if (!text.includes("\\u00") && countInText(text) <= usual) return false;
-  return findRepeatedTopKeys(text).has("trailblaze");
-}
-
 /**
  * Describes the pack of a package.json with a `trailblaze` field. Leaves `shadowed` and `enabled`, which depend on other
  * packs and the user's config, false.
@@ -95,8 +67,6 @@ export async function describePack(
   }
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
   for (const problem of fieldProblems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
-  if (isFieldRepeated(manifest))
-    note(createProblem("MalformedExtension", repeatedField, { path: [] }, context), ["trailblaze"]);
   const hostProblem = await checkHostVersion(manifest, context);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 

@@ -1,6 +1,5 @@
-import { join, resolve, sep } from "node:path";
+import { join } from "node:path";
 import { isAllowed, isNeededForTools, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
-import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type PackageManager, type Problem } from "../problems/index.ts";
@@ -57,24 +56,6 @@ export function resolveFrom(port: DiscoveryPort, directory: string, name: string
   return undefined;
 }
 
-/** Reads the location of pnpm's store from its metadata, if the store is not in the default place. */
-async function findMovedStore(port: DiscoveryPort, directory: string): Promise<string | undefined> {
-  if (port.exists(join(directory, "node_modules", ".pnpm"))) return undefined;
-  const file = port.readProjectFile(directory, "node_modules/.modules.yaml");
-  if (file === undefined) return undefined;
-  const { parseYaml } = await import("../data/parse-yaml.ts");
-  try {
-    // The file may be large, so only the relevant line is parsed, unless the whole file is JSON.
-    const text = Buffer.from(file).toString();
-    const line = /^virtualStoreDir:.{1,4096}$/m.exec(text)?.[0];
-    const value = line === undefined ? parseJson(text).value : parseYaml(Buffer.from(line)).value;
-    const store = isRecord(value) ? value.virtualStoreDir : undefined;
-    return typeof store === "string" ? port.realPath(resolve(directory, "node_modules", store)) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** The start of the name of the folder that Deno makes for the project itself in its store: `@acme+app@`. */
 function nameInDenoStore({ manifest }: Project): string | undefined {
   const { name } = manifest?.value ?? {};
@@ -82,22 +63,16 @@ function nameInDenoStore({ manifest }: Project): string | undefined {
 }
 
 /** Walks the packages that are installed for the project and its workspace: relevant ones, or all. */
-export async function walkProject(
+export function walkProject(
   port: DiscoveryPort,
   project: Project,
   workspace: Workspace | undefined,
   declared: ReadonlySet<string>,
   which: "always" | "ifRelevant" = "ifRelevant",
-): Promise<PackageWalk> {
+): PackageWalk {
   const walk = new PackageWalk(port, which, nameInDenoStore(project));
   const folders = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
-  for (const folder of folders) {
-    const store = await findMovedStore(port, folder);
-    // Other projects share a store outside the project, so links determine which packages belong to this one.
-    if (store?.startsWith(`${folder}${sep}`)) walk.addStore(store);
-    else if (store !== undefined) walk.addSharedStore(store);
-    walk.addFolder(folder);
-  }
+  for (const folder of folders) walk.addFolder(folder);
   // Node also searches the node_modules of parent folders, of which only declared dependencies belong to the project.
   const hasMoreAbove = [...ancestorsOf(project.directory)].some(
     (folder) => !folders.has(folder) && port.exists(join(folder, "node_modules")),
@@ -199,7 +174,7 @@ export async function findPacks(
   const policy = explicitPolicy ?? (await readPacksPolicy(port, project.directory));
   const { workspace, problems } = await searchWorkspace(port, project);
   const declared = declaredDependencies(project.manifest);
-  const walk = await walkProject(port, project, workspace, declared);
+  const walk = walkProject(port, project, workspace, declared);
   const sources = new Set(workspace ? [workspace.root, ...workspace.members] : []);
   for (const location of new Set([project.directory, ...sources])) addSource(walk, port, location);
 

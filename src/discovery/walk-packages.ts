@@ -31,7 +31,6 @@ export class PackageWalk {
   /** Real paths of the node_modules folders that were listed. */
   readonly #listed = new Set<string>();
   readonly #stores = new Set<string>();
-  readonly #sharedStores = new Set<string>();
   /** Real paths of the targets of followed links. */
   readonly #followed = new Set<string>();
   readonly #links: { name: string; target: string }[] = [];
@@ -53,17 +52,6 @@ export class PackageWalk {
   addNodeModules(folder: string): void {
     this.#visitNodeModules(folder);
     this.#followLinks();
-  }
-
-  /** Walks a store outside node_modules. */
-  addStore(store: string): void {
-    this.#visitStore(store);
-    this.#followLinks();
-  }
-
-  /** Registers a store that other projects share: only targets of links belong to this project. */
-  addSharedStore(store: string): void {
-    this.#sharedStores.add(store);
   }
 
   /** Visits one package at any location, and the packages below it. */
@@ -164,8 +152,8 @@ export class PackageWalk {
       if (!this.#followed.has(target) && !this.#wasWalked(target)) {
         this.#followed.add(target);
         this.#visitPackage(target, name);
-        // In an isolated install that projects share, a package's dependencies are its siblings.
-        if (this.#isInSharedStore(target)) this.#visitNodeModules(folderOf(target));
+        // In the isolated install of a folder above, a package's dependencies are its siblings.
+        if (otherStore.test(target)) this.#visitNodeModules(folderOf(target));
       }
       this.found.get(target)?.installedAs.add(name);
     }
@@ -173,21 +161,13 @@ export class PackageWalk {
 
   #wasWalked(target: string): boolean {
     if (this.#listed.has(folderOf(target))) return true;
-    return isBelowAny(this.#stores, target);
-  }
-
-  #isInSharedStore(target: string): boolean {
-    return sharedStore.test(target) || isBelowAny(this.#sharedStores, target);
+    for (const store of this.#stores) if (target.startsWith(`${store}${sep}`)) return true;
+    return false;
   }
 }
 
-/** Matches paths in stores that were not registered, such as pnpm's global one. */
-const sharedStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno|links)[\\/].*[\\/]node_modules[\\/]/;
-
-function isBelowAny(folders: Iterable<string>, path: string): boolean {
-  for (const folder of folders) if (path.startsWith(`${folder}${sep}`)) return true;
-  return false;
-}
+/** Matches paths in stores that were not walked. */
+const otherStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno)[\\/].*[\\/]node_modules[\\/]/;
 
 /** The folder of packages that contains a package: the parent of the package or of its scope. */
 function folderOf(location: string): string {

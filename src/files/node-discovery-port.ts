@@ -1,6 +1,5 @@
 import {
   closeSync,
-  constants,
   existsSync,
   fstatSync,
   lstatSync,
@@ -28,8 +27,6 @@ const maximumSearchedBytes = 64 << 20;
 
 const absent: ManifestRead = { state: "absent" };
 const irrelevant: ManifestRead = { state: "irrelevant" };
-/** A package.json must not be a link. Windows has no such flag. */
-const noFollow = constants.O_NOFOLLOW ?? 0;
 const field = Buffer.from('"trailblaze"');
 
 function unusable(reason: string): ManifestRead {
@@ -113,11 +110,10 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
   function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
     let descriptor: number;
     try {
-      descriptor = openSync(`${directory}${sep}package.json`, openFlags | noFollow);
+      descriptor = openSync(`${directory}${sep}package.json`, openFlags);
     } catch (error) {
       const code = errorCode(error);
       if (code === "ENOENT" || code === "ENOTDIR") return absent;
-      if (code === "ELOOP") return unusable("it is a symbolic link, not a regular file");
       return unusable(
         code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`,
       );

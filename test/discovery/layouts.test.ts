@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
@@ -103,8 +102,6 @@ describe("pnpm's layouts", () => {
   interface Isolated {
     /** Folder of the store, from the project. */
     store?: string;
-    /** What pnpm writes down of it, from node_modules. */
-    virtualStoreDir?: (project: string) => string;
     jiraUnit?: string;
     notesUnit?: string;
     others?: Record<string, unknown>;
@@ -112,7 +109,6 @@ describe("pnpm's layouts", () => {
 
   function makeIsolated({
     store = "node_modules/.pnpm",
-    virtualStoreDir = () => ".pnpm",
     jiraUnit = "@acme+jira@1.2.0",
     notesUnit = "notes@1.0.0",
     others = {},
@@ -128,8 +124,6 @@ describe("pnpm's layouts", () => {
     const real = join(project, store);
     makeLink(join(real, jiraUnit, "node_modules/@acme/jira"), join(project, "node_modules/@acme/jira"));
     makeLink(join(real, notesUnit, "node_modules/notes"), join(real, jiraUnit, "node_modules/notes"));
-    const settings = JSON.stringify({ virtualStoreDir: virtualStoreDir(project) });
-    writeFileSync(join(project, "node_modules/.modules.yaml"), settings);
     return project;
   }
 
@@ -174,43 +168,9 @@ describe("pnpm's layouts", () => {
     expect(describeOrigins(packs)).toEqual([expected[0], "extra@1.0.0 transitive disabled", expected[1]]);
   });
 
-  test.each([
-    ["beside node_modules", ".packages", () => "../.packages"],
-    ["inside node_modules, by another name", "node_modules/.virtual", () => ".virtual"],
-    ["next to the project", "../packages", () => "../../packages"],
-    [
-      "next to the project, its name beginning with the project's",
-      "../app-packages",
-      () => "../../app-packages",
-    ],
-    ["and written down as an absolute path", ".packages", (project: string) => join(project, ".packages")],
-  ])("packs are found after pnpm's store was moved %s", async (_, store, virtualStoreDir) => {
-    await expectExpected(makeIsolated({ store, virtualStoreDir }));
-  });
-
-  test("packages of other projects in an external pnpm store do not count as installed", async () => {
-    for (const store of ["packages", "app-packages"]) {
-      const project = makeIsolated({
-        store: `../${store}`,
-        virtualStoreDir: () => `../../${store}`,
-        others: { [`${store}/others@1.0.0/node_modules/others/package.json`]: packManifest("others") },
-      });
-      await expectExpected(project);
-    }
-  });
-
-  test("packs in a store that all projects share are found", async () => {
-    const links = "store/v10/links";
-    const root = makeTree({
-      "app/package.json": app,
-      [`${links}/@acme/jira/1.2.0/4f5a6b/node_modules/@acme/jira/package.json`]: jira,
-      [`${links}/notes/1.0.0/7c8d9e/node_modules/notes/package.json`]: notes,
-      [`${links}/others/1.0.0/0f1a2b/node_modules/others/package.json`]: packManifest("others"),
-    });
-    const unit = join(root, links, "@acme/jira/1.2.0/4f5a6b/node_modules");
-    makeLink(join(unit, "@acme/jira"), join(root, "app/node_modules/@acme/jira"));
-    makeLink(join(root, links, "notes/1.0.0/7c8d9e/node_modules/notes"), join(unit, "notes"));
-    await expectExpected(join(root, "app"));
+  test("of a pnpm store outside node_modules, the packages that the project links to are found", async () => {
+    const { packs } = await discoverPacks({ cwd: makeIsolated({ store: ".packages" }) });
+    expect(describeOrigins(packs)).toEqual([expected[0]]);
   });
 
   test("an alias makes the linked pack direct, also for a workspace member", async () => {

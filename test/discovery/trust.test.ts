@@ -55,7 +55,6 @@ function makeCanaryProject() {
     },
     "canary.js": run,
     "trailblaze.config.yaml": "packs: { deny: ['stray'] }",
-    "node_modules/.modules.yaml": { virtualStoreDir: "../.store" },
     "node_modules/plain/package.json": { name: "plain", main: "index.js" },
     "node_modules/plain/index.js": run,
     "node_modules/broken/package.json": '{"trailblaze": ',
@@ -63,7 +62,7 @@ function makeCanaryProject() {
     ...Object.fromEntries([
       ...place("node_modules/@acme/jira", "@acme/jira"),
       ...place("node_modules/plain/node_modules/nested", "nested"),
-      ...place(".store/isolated@1.0.0/node_modules/isolated", "isolated"),
+      ...place("node_modules/.store/isolated@1.0.0/node_modules/isolated", "isolated"),
       ...place("linked", "linked"),
       ...place("packages/member", "member"),
     ]),
@@ -73,8 +72,7 @@ function makeCanaryProject() {
 }
 
 /** What may be opened: package.json files, and at the top of the project what tells where packages are. */
-const allowed =
-  /(^|\/)package\.json$|^(trailblaze\.config\.(yaml|json)|pnpm-workspace\.yaml|node_modules\/\.modules\.yaml)$/;
+const allowed = /(^|\/)package\.json$|^(trailblaze\.config\.(yaml|json)|pnpm-workspace\.yaml)$/;
 
 const names = ["@acme/jira", "isolated", "linked", "member", "nested"];
 

@@ -93,6 +93,7 @@ test.each([
     [7, 5],
   ],
   ["the field itself", '  "trailblaze": {},\n  "trailblaze": { "prompts": [] }', [[]], [6, 3]],
+  ["the field with an escape", '  "trailblaze": {},\n  "trail\\u0062laze": { "prompts": [] }', [[]], [6, 3]],
   [
     "a key of a declaration",
     '  "trailblaze": {\n    "prompts": [{ "name": "a b", "name": "a b" }]\n  }',

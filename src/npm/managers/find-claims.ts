@@ -34,7 +34,7 @@ export async function findClaims(port: DiscoveryPort, cwd: string): Promise<Comm
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
   const sources = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
-  const walk = await walkProject(port, project, workspace, declaredDependencies(project.manifest), "always");
+  const walk = walkProject(port, project, workspace, declaredDependencies(project.manifest), "always");
   const claims: InstalledClaim[] = [];
   for (const { location, installedAs, read } of walk.found.values()) {
     if (sources.has(location) || isFault(read)) continue;

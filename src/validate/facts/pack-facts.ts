@@ -186,8 +186,9 @@ function listModules(reached: readonly NeededFile[], unpublished: readonly Neede
   return reached.flatMap(({ file }) => (isJavaScript(file) && !missing.has(file) ? file : []));
 }
 
-/** Keys of package.json, other than the field, that are relevant for a pack. */
+/** Keys of package.json that are relevant for a pack. */
 const manifestKeys = [
+  "trailblaze",
   ...["name", "version", "description", "type", "private", "engines", "keywords", "scripts", "files"],
   ...["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"],
 ];
@@ -196,7 +197,6 @@ async function findRepeated({ text, value }: Manifest): Promise<Path[]> {
   if (!hasDuplicateKeys(text, value)) return [];
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
   const top = findRepeatedTopKeys(text);
-  // Discovery reports the field itself.
   const inField = findRepeatedKeys(text, "trailblaze").map(({ path }) => path);
   return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
 }
