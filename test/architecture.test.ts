@@ -86,7 +86,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     "discovery",
     "inspection",
   ],
-  mcp: ["version.ts", "problems", "data", "files", "processes", "config", "runtime"],
+  mcp: ["version.ts", "problems", "data", "qualified-names", "files", "processes", "config", "runtime"],
   // Consent: what a lock approves, and how the installation differs.
   lock: [
     "kinds.ts",

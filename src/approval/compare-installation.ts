@@ -2,7 +2,7 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import { comparePacks, compareUserServers, hasOnlyDenials, ownEntry } from "../lock/compare.ts";
 import { filterListed, type ListedKind } from "../lock/server-entries.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
-import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import { offerNames } from "../qualified-names/advertised-names.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { Installation } from "./read-installation.ts";
 
@@ -73,9 +73,10 @@ function compareServer(
     from && filterListed(from, isListed),
     to && filterListed(to, isListed),
   );
-  const prefix = prefixes.get(label) ?? "";
+  const names = compared.items.filter(({ kind }) => kind === "tool").map(({ name }) => name);
+  const offered = offerNames(prefixes.get(label), names);
   const items = compared.items.map((item) =>
-    item.kind === "tool" ? { ...item, advertisedName: makeSafeName(addPrefix(prefix, item.name)) } : item,
+    item.kind === "tool" ? { ...item, advertisedName: offered.get(item.name) ?? item.name } : item,
   );
   return { ...compared, items };
 }

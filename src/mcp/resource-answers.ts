@@ -1,4 +1,5 @@
 import { TrailblazeError } from "../problems/index.ts";
+import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
 import { rpcCode } from "./client-message.ts";
 import { AskedResult } from "./questions.ts";
@@ -86,7 +87,8 @@ export class ResourceAnswers {
     await this.#served.changing?.ready();
     const request = readCompletion(params);
     const { kind, name } = request;
-    const completing = this.#served.complete?.(request, signal);
+    const prompt = kind === "prompt" && this.#served.prompts.find((one) => makeServedName(one.name) === name);
+    const completing = this.#served.complete?.(prompt ? { ...request, name: prompt.name } : request, signal);
     if (completing === undefined)
       throw badRequest(
         `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,

@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
@@ -52,6 +53,11 @@ export function handlerError(
   return new RpcError(rpcCode.internal, error.message);
 }
 
+const listingOf = ({ name, listing }: ServedTool | ServedPrompt) => ({
+  ...listing,
+  name: makeServedName(name),
+});
+
 /** A list and its index by name, which is made again after the list has changed. */
 class NamedList<Entry extends { name: string }> {
   readonly #read: () => readonly Entry[];
@@ -68,7 +74,10 @@ class NamedList<Entry extends { name: string }> {
 
   find(name: string): Entry | undefined {
     const { entries } = this;
-    if (entries !== this.#indexed) this.#byName = new Map(entries.map((entry) => [entry.name, entry]));
+    if (entries !== this.#indexed) {
+      const served = entries.map((entry) => [makeServedName(entry.name), entry] as const);
+      this.#byName = new Map([...served, ...entries.map((entry) => [entry.name, entry] as const)]);
+    }
     this.#indexed = entries;
     return this.#byName.get(name);
   }
@@ -91,13 +100,13 @@ export class ServedAnswers {
   async listTools(cursor: string | undefined) {
     await this.#served.changing?.ready();
     const { entries, ...rest } = pageOf(this.#tools.entries, cursor);
-    return { tools: entries.map(({ listing }) => this.#rules.listTool(listing)), ...rest };
+    return { tools: entries.map((entry) => this.#rules.listTool(listingOf(entry))), ...rest };
   }
 
   async listPrompts(cursor: string | undefined) {
     await this.#served.changing?.ready();
     const { entries, ...rest } = pageOf(this.#prompts.entries, cursor);
-    return { prompts: entries.map(({ listing }) => listing), ...rest };
+    return { prompts: entries.map(listingOf), ...rest };
   }
 
   /** `written`: the arguments as the client wrote them. */

@@ -61,9 +61,9 @@ export function numberNames(names: readonly string[]): string[] {
 const hashLength = 8;
 
 /** A name with a hash of a text that identifies it, cut to the limit. The same name and text always give the same result. */
-function withHash(name: string, identity: string): string {
+function withHash(name: string, identity: string, longest = longestName): string {
   const hash = createHash("sha256").update(identity).digest("hex").slice(0, hashLength);
-  return `${name.slice(0, longestName - hashLength - 1)}_${hash}`;
+  return `${name.slice(0, longest - hashLength - 1)}_${hash}`;
 }
 
 /** Makes a name that clients accept: other characters become `_`, and a long name is cut and ends with a stable hash. */
@@ -75,6 +75,31 @@ export function makeSafeName(name: string): string {
 /** `<prefix>_<name>`, without a second `_` after a prefix that ends with one; the name if the prefix is empty. */
 export function addPrefix(prefix: string, name: string): string {
   return prefix === "" || prefix.endsWith("_") ? `${prefix}${name}` : `${prefix}_${name}`;
+}
+
+/** Clients put `mcp__trailblaze__` before a name, and models' APIs take 64 characters. */
+const longestServedName = longestName - "mcp__trailblaze__".length;
+
+/** The name under which MCP clients are served a tool or prompt of this name: a long one is cut and ends with a stable hash. */
+export const makeServedName = (name: string): string =>
+  name.length <= longestServedName ? name : withHash(name, name, longestServedName);
+
+/**
+ * The names under which the tools or prompts of one server are offered, by its own names: with the prefix, made safe. Of
+ * several that become equal, one that is safe as it is keeps its name, and the others end with a stable hash.
+ */
+export function offerNames(prefix: string | undefined, names: readonly string[]): Map<string, string> {
+  const offers = [...new Set(names)].map((own) => {
+    const prefixed = addPrefix(prefix ?? "", own);
+    return { own, prefixed, name: makeSafeName(prefixed) };
+  });
+  const rivals = groupByName(offers);
+  return new Map(
+    offers.map(({ own, prefixed, name }) => {
+      const isOnly = rivals.get(name)?.length === 1;
+      return [own, isOnly || name === prefixed ? name : withHash(name, prefixed)];
+    }),
+  );
 }
 
 /** A claim to an advertised name, for `prefixNames`. */

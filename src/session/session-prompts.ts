@@ -1,7 +1,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import { addPrefix, makeServedName, offerNames } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -83,9 +83,10 @@ export function collectServerPrompts(
 ): PromptContribution {
   const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
   const { source, choices } = planned.plan;
+  const names = prompts.map(({ name }) => name);
+  const offered = offerNames(choices?.prefix, names);
   for (const advertised of prompts) {
-    const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
-    const name = makeSafeName(prefixed);
+    const name = offered.get(advertised.name) ?? advertised.name;
     const refusal = refused.get(advertised);
     if (!isAllowed(advertised.name)) {
       const message = "The config's `packs` excludes it.";
@@ -95,7 +96,8 @@ export function collectServerPrompts(
     } else {
       const texts = readPromptTexts(advertised);
       const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
-      if (name !== prefixed) prompt._meta = { "trailblaze/originalName": advertised.name };
+      if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
+        prompt._meta = { "trailblaze/originalName": advertised.name };
       const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
       contribution.prompts.push({ prompt, route });
     }
@@ -103,12 +105,13 @@ export function collectServerPrompts(
   return contribution;
 }
 
-/** The names of a prompt besides its advertised one: its qualified name, `LABEL/PROMPT`, the server's own. */
+/** The names of a prompt besides its advertised one: its qualified name, `LABEL/PROMPT`, the server's own, the served one. */
 function otherNamesOf({ prompt, route }: PromptCandidate): (string | null | undefined)[] {
-  const { source, qualifiedName, _meta } = prompt;
+  const { source, qualifiedName } = prompt;
+  const own = route.by === "server" ? route.advertisedName : undefined;
   const isLabeled = route.by === "server" && source.type === "config";
   const label = isLabeled ? `${route.plan.label}/${route.advertisedName}` : undefined;
-  return [qualifiedName, label, _meta?.["trailblaze/originalName"]];
+  return [qualifiedName, label, own, makeServedName(prompt.name)];
 }
 
 /**
@@ -140,7 +143,7 @@ export function resolvePrompt(
   }
   const { label, tool: listed = "" } = splitServerReference(name) ?? {};
   const server = config.subprocessServers.find((one) => one.name === label);
-  const offered = server && makeSafeName(addPrefix(server.choices.prefix ?? "", listed));
+  const offered = server && offerNames(server.choices.prefix, [listed]).get(listed);
   const lost = skipped.find(
     ({ name: own, source }) =>
       own === name ||

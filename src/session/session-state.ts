@@ -12,6 +12,7 @@ import { type PromptCandidate, qualify, resolvePrompt } from "./session-prompts.
 import type { ResourceCandidate, ResourceServer } from "./session-reads.ts";
 import {
   indexCandidates,
+  ownNameOf,
   type SessionTool,
   type SessionToolset,
   type Skipped,
@@ -140,8 +141,8 @@ export class SessionState {
     }
     for (const [name, candidate] of indexByLabel(candidates)) this.#byLabel.set(name, candidate);
     for (const candidate of candidates) {
-      const { name, _meta } = candidate.tool;
-      for (const claimed of new Set([name, _meta?.["trailblaze/originalName"] ?? name]))
+      const { name } = candidate.tool;
+      for (const claimed of new Set([name, ownNameOf(candidate) ?? name]))
         this.#claims.set(claimed, [...(this.#claims.get(claimed) ?? []), candidate]);
     }
   }

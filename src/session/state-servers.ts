@@ -6,7 +6,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
 import type { ListedKind } from "../lock/server-entries.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import { offerNames } from "../qualified-names/advertised-names.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -218,7 +218,7 @@ export class StateServers {
       vanished
         .filter((one) => one.kind === kind)
         .map(({ name, problem }) => {
-          const offered = makeSafeName(addPrefix(plan.choices?.prefix ?? "", name));
+          const offered = offerNames(plan.choices?.prefix, [name]).get(name) ?? name;
           return describeUnusable(offered, source, problem);
         });
     const { prompts, skippedPrompts } = collectServerPrompts(one, offered.prompts, isToolAllowed, refused);

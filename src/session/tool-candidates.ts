@@ -12,7 +12,7 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
-import { addPrefix, makeSafeName } from "../qualified-names/advertised-names.ts";
+import { addPrefix, offerNames } from "../qualified-names/advertised-names.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
@@ -248,10 +248,10 @@ export function collectServerTools(
   for (const { name, reason } of server.invalidTools) {
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }
+  const offered = offerNames(choices?.prefix, names);
   for (const advertised of tools) {
     const { inputSchema, _meta } = advertised;
-    const prefixed = addPrefix(choices?.prefix ?? "", advertised.name);
-    const name = makeSafeName(prefixed);
+    const name = offered.get(advertised.name) ?? advertised.name;
     const denied = explainDenied(plan, advertised.name, isAllowed);
     if (denied !== undefined) {
       contribution.skipped.push({ name, source, reason: "Denied", message: denied });
@@ -276,7 +276,8 @@ export function collectServerTools(
     const { meta, problems } = readToolMeta(_meta);
     for (const problem of problems) report(advertised.name, problem);
     const tool = describeTool(name, null, source, advertised, meta);
-    if (name !== prefixed) tool._meta = { "trailblaze/originalName": advertised.name };
+    if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
+      tool._meta = { "trailblaze/originalName": advertised.name };
     contribution.candidates.push({
       tool,
       definition: advertised,

@@ -35,3 +35,13 @@ test.each([
   expect({ code: error.code, steps }).toEqual({ code, steps: undefined });
   expect(exitCode).not.toBe(0);
 });
+
+test("`tools --served` and `call --served` have the cut names that `start` serves", async () => {
+  const name = "x".repeat(60);
+  const cwd = makeProject({ shop: toolPack({ [name]: {} }, `export const ${name} = () => "shop";`) });
+  const { stdout } = await runCli(["tools", "--served", "--json"], { cwd });
+  const [tool] = JSON.parse(stdout).tools;
+  expect(tool.name).toMatch(/^x{38}_[0-9a-f]{8}$/);
+  const { exitCode } = await runCli(["call", tool.name, "--served"], { cwd });
+  expect(exitCode).toBe(0);
+});

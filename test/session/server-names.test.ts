@@ -92,16 +92,45 @@ describe("names of servers' tools that clients would reject", () => {
     expect(session.problems).toEqual([]);
   });
 
-  test("names that become equal are a collision, which nameCollisions can resolve", async () => {
-    const config = withServers(server("a", ["a.b", "a_b"]));
-    const cwd = makeProject({});
-    await expect(openForTest(cwd, { config })).rejects.toMatchObject({
-      code: "NameCollision",
-      problem: { args: { collisions: [{ name: "a_b" }] } },
+  test("names of one server that become equal end with a hash, but for one that is safe as it is", async () => {
+    const own = ["获取用户", "get.user", "获取订单", "get user", "get_user"];
+    const open = (tools: readonly string[], prefix?: string) =>
+      openForTest(makeProject({}), { config: withServers(server("a", tools, { prefix })) });
+    const session = await open(own);
+    expect(namesOf(session.tools)).toEqual([
+      expect.stringMatching(/^_____[0-9a-f]{8}$/),
+      expect.stringMatching(/^get_user_[0-9a-f]{8}$/),
+      expect.stringMatching(/^_____[0-9a-f]{8}$/),
+      expect.stringMatching(/^get_user_[0-9a-f]{8}$/),
+      "get_user",
+    ]);
+    expect(new Set(namesOf(session.tools)).size).toBe(own.length);
+    for (const name of [...own, ...namesOf(session.tools)])
+      expect((await session.callTool(name)).variant).toBe("Success");
+    expect(new Set(namesOf((await open([...own].reverse())).tools))).toEqual(new Set(namesOf(session.tools)));
+    expect(new Set(namesOf((await open(own, "p")).tools)).size).toBe(own.length);
+  });
+
+  test("of tools that a server lists twice, the first one counts, with a warning", async () => {
+    const session = await openForTest(makeProject({}), { config: withServers(server("a", ["get", "get"])) });
+    expect(namesOf(session.tools)).toEqual(["get"]);
+    expect(session.problems).toMatchObject([
+      { severity: "warning", message: expect.stringContaining("listed twice") },
+    ]);
+  });
+
+  test("a tool with a prefix is called by its server's own name, too, unless several servers have it", async () => {
+    const session = await openForTest(makeProject({}), {
+      config: withServers(
+        server("a", ["get", "put"], { prefix: "mine" }),
+        server("b", ["get"], { prefix: "his" }),
+      ),
     });
-    const session = await openForTest(cwd, { config: { ...config, nameCollisions: "prefix" } });
-    expect(new Set(namesOf(session.tools)).size).toBe(2);
-    expect((await session.callTool("a.b")).variant).toBe("Success");
+    expect(await session.callTool("put")).toMatchObject({ variant: "Success" });
+    await expect(session.callTool("get")).rejects.toMatchObject({
+      code: "NameCollision",
+      problem: { args: { collisions: [{ name: "get", sources: [expect.anything(), expect.anything()] }] } },
+    });
   });
 });
 

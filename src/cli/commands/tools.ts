@@ -1,4 +1,5 @@
 import { printable } from "../../problems/index.ts";
+import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionTool } from "../../session/session-tool.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
@@ -53,6 +54,9 @@ function describeTool({
 /** Lists the tools that models see, the hidden tools, and the excluded tools with their reasons. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(input, async (session) => {
+    // Renames all of them before any is shown: this session ends with the command.
+    if (input.options.served === true)
+      for (const tool of session.tools) tool.name = makeServedName(tool.name);
     const shown = session.toolsForLlm();
     const wanted = input.options.toolset === undefined ? session.tools : shown;
     return {

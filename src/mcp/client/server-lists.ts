@@ -90,6 +90,19 @@ export function repairEntry(
   return fault === undefined;
 }
 
+/** The entries, and of several with one name or URI the first. */
+function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fault: ListFault) => void) {
+  const known = new Set<unknown>();
+  return entries.filter((entry) => {
+    const id = own(entry, listRules[list].id);
+    const isFirst = !known.has(id);
+    known.add(id);
+    if (!isFirst)
+      onLeftOut({ list, name: String(id), reason: "it is listed twice, and the first one counts" });
+    return isFirst;
+  });
+}
+
 /** Fetches every page of a list. Rejects with `ListError`, or as `request` does. */
 export async function fetchList<Key extends ListKey>(
   list: Key,
@@ -119,15 +132,13 @@ export async function fetchList<Key extends ListKey>(
     }
     for (const member of members) if (repairEntry(list, member, onLeftOut)) entries.push(member);
     cursor = own(result, "nextCursor") ?? undefined;
-    if (cursor === undefined) return entries as unknown as ServerLists[Key];
+    if (cursor === undefined) return keepFirst(list, entries, onLeftOut) as unknown as ServerLists[Key];
     const isUsable = typeof cursor === "string" && cursor !== "";
     if (!isUsable || cursors.has(cursor)) {
       const fault = isUsable ? "it repeats a cursor" : "its cursor is not a string with characters";
       onLeftOut({ list, isRest: true, reason: fault });
       // A server without pages gives the same one to every cursor.
-      return [
-        ...new Map(entries.map((one) => [JSON.stringify(one), one])).values(),
-      ] as unknown as ServerLists[Key];
+      return keepFirst(list, entries, () => {}) as unknown as ServerLists[Key];
     }
     if (page >= limits.pages) throw new ListError(`its list of ${what} has more than ${limits.pages} pages`);
     cursors.add(cursor);

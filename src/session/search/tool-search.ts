@@ -1,5 +1,6 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../../problems/index.ts";
+import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../../runtime/tool-result.ts";
@@ -62,7 +63,7 @@ function readQuery(query: unknown): string {
 
 const describeTool = ({ name, description, title, inputSchema }: SessionTool) => {
   const words = description ?? title;
-  return { name, ...(words === undefined ? {} : { description: words }), inputSchema };
+  return { name: makeServedName(name), ...(words === undefined ? {} : { description: words }), inputSchema };
 };
 
 const foundSchema = {
