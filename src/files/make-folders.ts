@@ -12,7 +12,7 @@ export function makeFolders(folder: string, mode?: number): string[] {
   const made: string[] = [];
   for (const path of missing.toReversed()) {
     try {
-      mkdirSync(path, mode === undefined ? {} : { mode });
+      mkdirSync(path, { mode });
       made.unshift(path);
     } catch (error) {
       // Another process may have created it.

@@ -75,11 +75,14 @@ function serverOf(reference: string | null | undefined): string | null | undefin
   return reference === null ? null : reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
 }
 
-/** Whether an entry connects to a URL on this machine. It has no command line that shows who wrote it. */
-function isLocalAddress({ shape }: ClientRecord, entry: unknown): boolean {
-  const url = isRecord(entry) ? entry[shape.address?.key ?? "url"] : undefined;
-  return typeof url === "string" && /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/]/i.test(url);
+/** The URL of an entry that starts nothing. It has no command line that shows who wrote it. */
+function addressOf({ shape }: ClientRecord, entry: unknown): string | undefined {
+  if (!isRecord(entry) || entry[shape.command ?? "command"] !== undefined) return undefined;
+  const url = entry[shape.address?.key ?? "url"];
+  return typeof url === "string" ? url : undefined;
 }
+
+const isLocal = (url: string) => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/]/i.test(url);
 
 /** The existing project in which an entry starts its server, if it is not the one that another entry is for. */
 function findOtherProject(there: unknown, wanted: JsonRecord): string | undefined {
@@ -138,9 +141,10 @@ export function decideEdit(
       let wanted = edit.entry;
       let before = own;
       if (entry !== undefined) {
-        const isLocal = isLocalAddress(client, entry) && isLocalAddress(client, wanted);
+        const url = addressOf(client, entry);
+        const isSameAddress = url !== undefined && url === addressOf(client, wanted);
         const otherProject = owner === server ? findOtherProject(entry, wanted) : undefined;
-        if ((owner === server && otherProject === undefined) || isLocal) {
+        if ((owner === server && otherProject === undefined) || isSameAddress) {
           before = entry as JsonRecord;
           wanted = mergeEntry(client, before, wanted);
         } else if (!force && !isSameValue(toPlain(entry), toPlain(wanted)))
@@ -153,8 +157,8 @@ export function decideEdit(
     }
 
     if (entry === undefined) return unchanged();
-    const isOurs = owner === server || (own === undefined && isLocalAddress(client, entry));
-    if (!isOurs && !(edit.force && own === undefined && isRecord(entry) && matchUrl(client, entry))) {
+    const url = addressOf(client, entry);
+    if (owner !== server && (url === undefined || !(edit.force || isLocal(url)))) {
       const note = `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`;
       return unchanged([note]);
     }
@@ -162,10 +166,6 @@ export function decideEdit(
     return change(undefined, removed.isBlank ? undefined : removed.text, own ?? (entry as JsonRecord));
   });
 }
-
-/** Whether an entry connects to a URL and starts nothing. */
-const matchUrl = ({ shape }: ClientRecord, entry: Readonly<Record<string, unknown>>): boolean =>
-  typeof entry[shape.address?.key ?? "url"] === "string" && entry[shape.command ?? "command"] === undefined;
 
 /** An entry that Trailblaze wrote. */
 export interface FoundEntry {

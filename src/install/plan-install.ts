@@ -1,7 +1,8 @@
-import { resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findManagerName } from "../discovery/project-manager.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import { fileExists, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
@@ -72,6 +73,19 @@ async function finishPlan(
   const { changed, diff } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, text)];
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
+}
+
+/** Throws `ClientConfigUnwritable` if a link leads a file of the project out of the project and its workspace. */
+async function refuseLinkOut(file: string, options: InstallOptions): Promise<void> {
+  if (options.scope !== "project" || options.file !== undefined) return;
+  const port = createNodeDiscoveryPort();
+  const project = findProject(port, options.cwd ?? process.cwd());
+  const root = (await findWorkspace(port, project))?.root ?? project.directory;
+  const realFile = findRealFile(file);
+  const path = relative(root, realFile);
+  if (!path.startsWith("..") && !isAbsolute(path)) return;
+  const reason = `it leads to ${realFile}, outside the project`;
+  throw failure("ClientConfigUnwritable", { file, reason }, { file });
 }
 
 /** Throws because npx's copy of this command is temporary. */
@@ -145,6 +159,7 @@ export async function planInstall(
   const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
+  await refuseLinkOut(file, options);
   return finishPlan(client, target, () => [
     ...describeNextSteps(client, {
       scope,
@@ -224,6 +239,7 @@ export async function planUninstall(
   const key = place?.key ?? name ?? itemName;
   const started = place === undefined ? server : place.server;
   const target: Target = { file, key, server: started, scope, edit: { action: "uninstall", force } };
+  await refuseLinkOut(file, options);
   return finishPlan(client, target, ({ changed }) => {
     const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
     return changed && isShared

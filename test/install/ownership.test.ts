@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findClient } from "../../src/install/clients/index.ts";
@@ -188,6 +196,20 @@ describe("an entry that Trailblaze wrote", () => {
   ])("an uninstall keeps an entry with another command line: %j", async (entry) => {
     const place = makeCursorPlace(JSON.stringify({ mcpServers: { "project-management": entry } }));
     expect(await place.uninstall("cursor", server)).toMatchObject({ changed: false });
+  });
+
+  test("an install replaces an entry that connects to another URL only with --force", async () => {
+    const url = "http://127.0.0.1:4000/mcp";
+    const place = makeCursorPlace(
+      '{ "mcpServers": { "project-management": { "url": "http://127.0.0.1:1/" } } }',
+    );
+    await expect(place.install("cursor", server, { url })).rejects.toMatchObject({
+      code: "ClientConfigConflict",
+    });
+    await place.install("cursor", server, { url, force: true });
+    expect(await place.install("cursor", server, { url, headers: { A: "b" } })).toMatchObject({
+      changed: true,
+    });
   });
 
   test("an entry that connects to a URL is removed, on another machine with --force only", async () => {
@@ -380,3 +402,17 @@ test("an inline container is refused with the entry to paste, without its secret
     problem: { hint },
   });
 });
+
+test.each(["install", "uninstall"] as const)(
+  "%s with the scope of the project refuses a file that a link leads out of it",
+  async (action) => {
+    const place = makeInstallPlace({ "home/.cursor/mcp.json": '{ "mcpServers": { "a": {} } }' });
+    mkdirSync(join(place.project, ".cursor"));
+    symlinkSync(join(place.home, ".cursor/mcp.json"), join(place.project, ".cursor/mcp.json"));
+    await expect(place[action]("cursor", server, { scope: "project" })).rejects.toMatchObject({
+      code: "ClientConfigUnwritable",
+      problem: { args: { reason: expect.stringContaining("outside the project") } },
+    });
+    expect(read(join(place.home, ".cursor/mcp.json"))).toBe('{ "mcpServers": { "a": {} } }');
+  },
+);
