@@ -60,18 +60,13 @@ function describePack(pack: CatalogPack) {
   };
 }
 
-function describeCatalog({ packs, servers, offers, problems }: Catalog, title: string) {
+function describeCatalog({ packs, servers, problems }: Catalog, title: string) {
   return {
     catalogVersion: 1,
     title,
     generator: `trailblaze ${hostVersion}`,
     packs: packs.map(describePack),
     servers,
-    offers: offers.map(({ name, owner, counts }) => ({
-      server: name,
-      pack: owner?.found.pack.name ?? null,
-      tools: [...counts].map(([pack, count]) => ({ pack: pack.found.pack.name, count: count ?? null })),
-    })),
     problems: problems.map(describeProblem),
   };
 }

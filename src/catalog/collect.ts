@@ -2,7 +2,6 @@ import { homedir } from "node:os";
 import { basename, isAbsolute, relative, sep } from "node:path";
 import { findListed } from "../author/docs/describe-pack.ts";
 import { readConfig } from "../config/read-config.ts";
-import type { UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import type { FoundPack } from "../discovery/types.ts";
@@ -17,7 +16,6 @@ import { ownEntry } from "../lock/compare.ts";
 import { readLock } from "../lock/lock-file.ts";
 import type { LockFile } from "../lock/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { asReferrer } from "../serve/server-references.ts";
 import { decideEnabledPacksOfProject } from "../session/enabled-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
 import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
@@ -56,17 +54,6 @@ export interface CatalogPack {
   lock: PackLock | undefined;
 }
 
-/** A server that offers tools of packs. */
-export interface Offer {
-  /** Qualified name, or the label of a server of the config. */
-  name: string;
-  /** The pack of the server; `undefined` for a server of the config. */
-  owner: CatalogPack | undefined;
-  id: string | undefined;
-  /** Number of tools by pack; `undefined` if the server's tools are unknown until it runs. */
-  counts: ReadonlyMap<CatalogPack, number | undefined>;
-}
-
 /** Everything that a catalog shows. It has no absolute paths and no values of environment variables. */
 export interface Catalog {
   /** For people, from the name of the project. */
@@ -74,7 +61,6 @@ export interface Catalog {
   /** In the order of discovery. */
   packs: CatalogPack[];
   servers: ConfigServer[];
-  offers: Offer[];
   /** Problems that belong to no pack. */
   problems: Problem[];
   hasLock: boolean;
@@ -123,63 +109,14 @@ async function readLockOf(project: string): Promise<{ lock: LockFile | undefined
 const hasMembers = ({ shape }: InspectedItem) =>
   shape === "composedServer" || shape === "serverDocument" || shape === "toolsetList";
 
-/** Reads what servers and toolsets contain. */
-class Members {
-  readonly #reader: ServerContentsReader;
-  readonly #owners: ReadonlyMap<string, CatalogPack>;
-
-  constructor(reader: ServerContentsReader, packs: readonly CatalogPack[]) {
-    this.#reader = reader;
-    this.#owners = new Map(
-      packs
-        .filter(({ found }) => !found.pack.shadowed)
-        .flatMap((pack) =>
-          pack.items.map(({ item }) => [`${item.declaration.kind} ${item.qualifiedName}`, pack]),
-        ),
-    );
+/** Reads what the servers and toolsets of a pack contain. */
+async function fillMembers(reader: ServerContentsReader, { found, items }: CatalogPack): Promise<void> {
+  for (const one of items) {
+    if (!hasMembers(one.item)) continue;
+    const { item } = one;
+    const references = findReferences(item);
+    one.members = await reader.readMembers({ from: found.pack, references, item });
   }
-
-  async fill({ found, items }: CatalogPack): Promise<void> {
-    for (const one of items) {
-      if (!hasMembers(one.item)) continue;
-      const { item } = one;
-      const references = findReferences(item);
-      one.members = await this.#reader.readMembers({ from: found.pack, references, item });
-    }
-  }
-
-  /** How many tools of each pack a server offers. */
-  count({ tools }: ServerMembers): Map<CatalogPack, number> {
-    const counts = new Map<CatalogPack, number>();
-    for (const member of tools) {
-      if (member.type === "builtIn") continue;
-      const { item } = member;
-      const owner = this.#owners.get(`${item.declaration.kind} ${item.qualifiedName}`);
-      const entries = member.type === "bundle" ? item.definition?.entries : undefined;
-      const added = member.type === "tool" ? 1 : Array.isArray(entries) ? entries.length : 0;
-      if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + added);
-    }
-    return counts;
-  }
-
-  async countForUser(server: UserComposedServer) {
-    return this.count(await this.#reader.readMembers(asReferrer(server)));
-  }
-}
-
-function findOffers(packs: readonly CatalogPack[], members: Members): Offer[] {
-  return packs.flatMap((pack) =>
-    pack.items.flatMap(({ item, id, members: own, listed }): Offer[] => {
-      if (item.declaration.kind !== "server" || item.shape === undefined) return [];
-      const isProgram = item.shape === "subprocessServer";
-      const counts = isProgram
-        ? new Map([[pack, listed?.length]])
-        : own === undefined
-          ? new Map<CatalogPack, number>()
-          : members.count(own);
-      return [{ name: item.qualifiedName, owner: pack, id, counts }];
-    }),
-  );
 }
 
 /** Unique IDs of the items of a pack, in order. */
@@ -262,28 +199,18 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
 
   const discovered = found.packs.map(({ pack }) => pack);
   const reader = new ServerContentsReader(library, discovered, options.builtIns ?? [], { manager });
-  const members = new Members(reader, packs);
-  for (const pack of packs) if (!pack.found.pack.shadowed) await members.fill(pack);
+  for (const pack of packs) if (!pack.found.pack.shadowed) await fillMembers(reader, pack);
   const ofMembers = [...library.problems];
   for (const [index, pack] of packs.entries()) {
     const { name, shadowed, problems } = pack.found.pack;
     const own = shadowed ? [] : ofMembers.filter((problem) => problem.pack === name);
     pack.problems = [...problems, ...(checked[index] ?? []), ...own].map(relativize);
   }
-  const composed = await Promise.all(
-    config.servers.map(async (server) => ({
-      name: server.name,
-      owner: undefined,
-      id: undefined,
-      counts: await members.countForUser(server),
-    })),
-  );
   const { name } = findProject(port, project).manifest?.value ?? {};
   return {
     title: typeof name === "string" && name !== "" ? `Packs of ${name.slice(0, 214)}` : "Installed packs",
     packs,
     servers: collectConfigServers(config, states),
-    offers: [...findOffers(packs, members), ...composed],
     problems: [...lockProblems, ...found.problems, ...config.problems].map(relativize),
     hasLock: lock !== undefined,
   };

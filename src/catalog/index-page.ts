@@ -3,7 +3,6 @@ import { printable, shorten } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
 import type { Catalog, CatalogPack } from "./collect.ts";
 import type { ConfigServer } from "./config-servers.ts";
-import { drawOffers } from "./drawing.ts";
 import { type Content, type Html, html, jsonForScript } from "./html.ts";
 import {
   badge,
@@ -112,7 +111,7 @@ function formatConfigServers(servers: readonly ConfigServer[]): Content {
 
 /** The page of all packs. */
 export function formatIndex(catalog: Catalog, title: string): string {
-  const { packs, servers, offers, problems } = catalog;
+  const { packs, servers, problems } = catalog;
   const counts = countKinds(packs);
   const summary = [
     countOf(packs.length, "pack"),
@@ -120,7 +119,6 @@ export function formatIndex(catalog: Catalog, title: string): string {
   ].join(" · ");
   const own: readonly Kind[] = counts.map(({ kind }) => kind);
   const hasProblems = packs.some(({ problems: all }) => all.some(({ severity }) => severity !== "info"));
-  const drawing = drawOffers(offers);
   const build = (data: Html | undefined, note: Content) =>
     formatPage({
       file: indexFile,
@@ -130,10 +128,6 @@ export function formatIndex(catalog: Catalog, title: string): string {
 ${formatFinderOf(packs, own, hasProblems)}
 <section aria-labelledby="packs"><h2 class="visually-hidden" id="packs">Packs</h2>
 ${packs.length === 0 ? emptyCatalog : html`<div class="packs${packs.length > 200 && " many"}">${packs.map(formatCard)}</div>${noMatch}`}${note}</section>
-${
-  drawing !== undefined &&
-  html`<section aria-labelledby="offers"><h2 id="offers">What servers offer</h2><p class="soft small">Each line leads from a server to a pack whose tools it offers. The number is that of the server's tools, unknown for one that lists them only when it runs.</p>${drawing}</section>`
-}
 ${formatConfigServers(servers)}
 ${problems.length > 0 && html`<section aria-labelledby="problems"><h2 id="problems">Problems of the project</h2><p class="soft small">They belong to no pack.</p>${formatProblems(problems)}</section>`}
 ${data !== undefined && html`<script type="application/json" id="data">${data}</script>`}`,

@@ -153,24 +153,11 @@ h2+.problems{margin-top:.875rem}
 .problem.error strong{color:var(--error)}.problem.warning strong{color:var(--warning)}
 .item .problems{margin-top:.75rem}
 
-.drawing{overflow-x:auto;border:1px solid var(--line);border-radius:10px;padding:.5rem .75rem;background:var(--raised)}
-.drawing svg{display:block;margin:0 auto;font:13px var(--sans)}
-.drawing text{fill:var(--text)}
-.drawing .count,.drawing .column{fill:var(--soft);font-size:11px;font-variant-numeric:tabular-nums}
-.drawing .column{font-weight:600}
-.drawing circle{fill:var(--accent)}
-.drawing path{fill:none;stroke:var(--accent);stroke-opacity:.42}
-.drawing path.unknown{stroke:var(--soft);stroke-dasharray:3 4}
-.drawing g:hover path,.drawing g:focus-within path{stroke-opacity:1}
-.drawing svg:hover g:not(:hover) path{stroke-opacity:.12}
-.drawing a text{fill:var(--accent)}
-.drawing+details{margin-top:.75rem;font-size:.875rem}
-
 footer{border-top:1px solid var(--line);margin-top:3rem;padding:1.25rem 0 2.5rem;font-size:.875rem;color:var(--soft)}
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 @media(forced-colors:active){.chip[aria-pressed=true]{border-width:3px}}
 @media print{:root,:root[data-theme]{color-scheme:light}.top,.finder,.contents,.skip,.source pre,.matches,.empty[data-for=search]{display:none!important}
 .card,.item{content-visibility:visible;break-inside:avoid}.page.has-contents{display:block}body{font-size:10pt}
-a{color:inherit}.drawing{overflow:visible;border:0;padding:0}.drawing svg{max-width:100%;height:auto;margin:0}.drawing path{stroke-opacity:.7}.drawing+details{display:none}
+a{color:inherit}
 .facts a[href^=https]::after{content:none}}
 `;
