@@ -11,7 +11,7 @@ import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index
 import { collectModules, type ModuleFacts } from "../modules/collect-modules.ts";
 import { type FailingImport, findFailingImport } from "../modules/failing-imports.ts";
 import { followImports, isJavaScript } from "../modules/follow-imports.ts";
-import { isBroken, type ModuleFault } from "../modules/module-fault.ts";
+import type { ModuleFault } from "../modules/module-fault.ts";
 import { findModuleFaults } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { findNearestFile } from "../modules/nearest-file.ts";
@@ -210,11 +210,11 @@ function findNearestPaths(files: ModuleFiles, paths: NeededPaths) {
   return nearest;
 }
 
-async function findFailingImports(files: ModuleFiles, paths: NeededPaths, broken: ReadonlySet<string>) {
+async function findFailingImports(files: ModuleFiles, paths: NeededPaths) {
   const found = new Map<string, FailingImport>();
   for (const { location: path, kind } of [...paths.values()].flat()) {
     const isModule = kind === "file" && isJavaScript(path);
-    const failing = isModule ? await findFailingImport(files, path, broken) : undefined;
+    const failing = isModule ? await findFailingImport(files, path) : undefined;
     if (failing !== undefined) found.set(path, failing);
   }
   return found;
@@ -242,8 +242,7 @@ export async function collectFacts(
   const isReported = new Set(inspected.problems.map(({ file }) => file));
   const unreported = published.filter((file) => !isReported.has(file));
   const moduleFaults = await findModuleFaults(files, unreported, sources.parser);
-  const broken = new Set([...moduleFaults].flatMap(([file, fault]) => (isBroken(fault) ? file : [])));
-  const modules = await collectModules(files, inspected, { followImports: true, broken });
+  const modules = await collectModules(files, inspected, { followImports: true });
   return {
     inspected,
     installed: project?.packs ?? [],
@@ -268,7 +267,7 @@ export async function collectFacts(
           unpublishedExports: [...(await findLeftOut(sources, inspected, findExportFiles(port, pack)))],
         }
       : {}),
-    failingImports: await findFailingImports(files, paths, broken),
+    failingImports: await findFailingImports(files, paths),
     moduleTexts: files.texts,
     moduleFaults,
     modules,

@@ -93,16 +93,12 @@ function judgeTypeScript(search: ExportSearch, { pack }: WithHandlers, module: s
 
 /**
  * Collects facts about every module in the pack's handlers: whether it exists and has the exports. Parses modules without
- * running them. `followImports` also checks their imports, which takes longer; `broken` has the modules that are reported
- * anyway.
+ * running them. `followImports` also checks their imports, which takes longer.
  */
 export async function collectModules(
   files: ModuleFiles,
   inspected: WithHandlers,
-  {
-    followImports = false,
-    broken = new Set(),
-  }: { followImports?: boolean; broken?: ReadonlySet<string> } = {},
+  { followImports = false }: { followImports?: boolean } = {},
 ): Promise<Map<string, ModuleFacts>> {
   const facts = new Map<string, ModuleFacts>();
   const finder = new ExportFinder(files);
@@ -114,7 +110,7 @@ export async function collectModules(
     else {
       const searches = new Map<string, ExportSearch>();
       const isFollowed = followImports && /\.[cm]?js$/.test(module);
-      const failing = isFollowed ? await findFailingImport(files, module, broken) : undefined;
+      const failing = isFollowed ? await findFailingImport(files, module) : undefined;
       for (const name of named.exports) {
         const search = judgeTypeScript(await finder.find(module, name), inspected, module);
         searches.set(

@@ -1,7 +1,6 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { quote } from "../../problems/index.ts";
-import { ExportFinder } from "./find-export.ts";
 import { isInPackage, maximumBytes, maximumImported } from "./follow-imports.ts";
 import type { ModuleFiles } from "./module-files.ts";
 import { findNearestFile, hintForSource } from "./nearest-file.ts";
@@ -44,7 +43,7 @@ function hintForMissing(files: ModuleFiles, importer: string, file: string): str
 async function explainFile(
   files: ModuleFiles,
   file: string,
-  { kind, specifier, isJson }: WrittenImport,
+  { kind }: WrittenImport,
 ): Promise<FailingImport | undefined> {
   if (kind !== "esm") return undefined;
   if (files.isFolder(file))
@@ -52,56 +51,21 @@ async function explainFile(
       reason: `${quote(file, 200)}, which is a folder`,
       hint: "Import a file, such as `index.js`: Node does not import folders.",
     };
-  if (file.endsWith(".json"))
-    return isJson
-      ? undefined
-      : {
-          reason: `${quote(file, 200)} without saying that it is JSON`,
-          hint: `Add \`with { type: "json" }\` after ${quote(specifier, 200)}.`,
-        };
-  if ((await files.get(file)).kind !== "foreign" || file.endsWith(".wasm")) return undefined;
+  if ((await files.get(file)).kind !== "foreign" || /\.(?:json|wasm)$/.test(file)) return undefined;
   return {
     reason: `${quote(file, 200)}, which Node cannot import`,
     hint: "Import JavaScript or JSON. Read other files with `readFile` of `node:fs/promises`.",
   };
 }
 
-/** Finds a name that an import takes from a module of the package, but that the module certainly does not export. */
-async function findMissingName(
-  files: ModuleFiles,
-  finder: ExportFinder,
-  file: string,
-  { names = [] }: WrittenImport,
-  broken: ReadonlySet<string>,
-): Promise<FailingImport | undefined> {
-  for (const name of names) {
-    const search = await finder.find(file, name);
-    if (search === "found" || !("absent" in search) || search.module === undefined) continue;
-    const { kind } = await files.get(search.module);
-    if ((kind !== "esm" && kind !== "commonjs") || broken.has(search.module)) continue;
-    const exports = await finder.list(file);
-    return {
-      reason: `${quote(name)} from ${quote(file, 200)}, which does not export it`,
-      hint:
-        exports.length === 0
-          ? "Export it there, or remove the import."
-          : `Export it there, or import one of: ${exports.slice(0, 10).join(", ")}.`,
-    };
-  }
-  return undefined;
-}
-
 /**
- * The reason why a module of the package would fail to load: it transitively imports a missing file, a name that a module
- * does not export, or something that Node does not load. Follows imports with literal paths, and ignores those in a `try`
- * block or with a `.catch`, and names that modules in `broken` lack.
+ * The reason why a module of the package would fail to load: it transitively imports a missing file, or something that Node
+ * does not load. Follows imports with literal paths, and ignores those in a `try` block or with a `.catch`.
  */
 export async function findFailingImport(
   files: ModuleFiles,
   module: string,
-  broken: ReadonlySet<string>,
 ): Promise<FailingImport | undefined> {
-  const finder = new ExportFinder(files);
   const seen = new Set([module]);
   for (const importer of seen) {
     if (seen.size > maximumImported || files.bytesRead > maximumBytes) return undefined;
@@ -115,12 +79,8 @@ export async function findFailingImport(
           reason: `${quote(target.file, 200)}, which is not in the package`,
           hint: hintForMissing(files, importer, target.file),
         };
-      else {
-        // Each import of JSON must say so.
-        const isKnown = seen.has(target.file) && !target.file.endsWith(".json");
-        failing = isKnown ? undefined : await explainFile(files, target.file, one);
-        if (failing === undefined && !broken.has(importer))
-          failing = await findMissingName(files, finder, target.file, one, broken);
+      else if (!seen.has(target.file)) {
+        failing = await explainFile(files, target.file, one);
         if (failing === undefined) seen.add(target.file);
       }
       if (failing !== undefined && !files.isGuarded(importer, one))

@@ -8,10 +8,6 @@ export interface WrittenImport {
   index: number;
   /** Node resolves it before running any code. */
   isStatic: boolean;
-  /** The names that the module must export; absent if the import has none, or for `require`. */
-  names?: readonly string[];
-  /** It says that the file is JSON, or has options that may say so. */
-  isJson?: boolean;
 }
 
 /** The statically known exports of a module. */
@@ -65,17 +61,6 @@ function readLiteral(one: LexedImport): string | undefined {
   return !one.specifier || (one.type === "dynamic" && one.glob) ? undefined : one.specifier;
 }
 
-/**
- * The names that a static import, or an export from another module, takes from that module. Ignores names that are
- * strings, and `import source` and the like.
- */
-function listNames(statement: string): string[] {
-  const code = statement.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, " ");
-  const [, list = ""] = /\{([^}]*)\}/.exec(code) ?? [];
-  const named = list.split(",").flatMap((one) => /^\s*([\w$\u0080-\uffff]+)/.exec(one)?.[1] ?? []);
-  return /^import\s+[\w$\u0080-\uffff]+\s*(?:,|from\b)/.test(code) ? ["default", ...named] : named;
-}
-
 /** Parses an ES module, or TypeScript. `isEsm` tells whether the text has module syntax. */
 export async function parseEsm(text: string): Promise<{ module: ParsedModule; isEsm: boolean }> {
   const parse = await loadEsmLexer();
@@ -99,10 +84,7 @@ export async function parseEsm(text: string): Promise<{ module: ParsedModule; is
   const imports = imported.flatMap((one): WrittenImport[] => {
     const specifier = readLiteral(one);
     if (specifier === undefined || one.type === "import-meta") return [];
-    const written = { specifier, kind: "esm" as const, index: one.importStart };
-    if (one.type === "dynamic") return [{ ...written, isStatic: false, isJson: one.attributesStart >= 0 }];
-    const isJson = one.attributes?.some(([key, value]) => key === "type" && value === "json") ?? false;
-    return [{ ...written, isStatic: true, isJson, names: listNames(text.slice(one.importStart, one.start)) }];
+    return [{ specifier, kind: "esm", index: one.importStart, isStatic: one.type !== "dynamic" }];
   });
   return { module: { kind: "esm", names, reexports, stars, imports }, isEsm: hasModuleSyntax };
 }
