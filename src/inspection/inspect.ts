@@ -13,7 +13,6 @@ import {
   resolveReference,
 } from "../qualified-names/index.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
-import { findAdvertised } from "./find-advertised.ts";
 import { isData } from "./formats.ts";
 import { type ConfinementOptions, createInspectionPorts, type InspectionPorts } from "./inspection-ports.ts";
 import { loadDefinitions } from "./load-definitions.ts";
@@ -240,21 +239,6 @@ export async function inspectInstalledItem(
   return (await inspectFoundItem(ports, found, target, options)).inspection;
 }
 
-/** The error for an advertised name that was used instead of an item name; `undefined` for other names. */
-async function explainAdvertisedName(
-  ports: InspectionPorts,
-  { packs, resolvePackage }: FoundPacks,
-  name: string,
-  kind: Kind | undefined,
-): Promise<TrailblazeError | undefined> {
-  if (name.includes("/") || (kind ?? "tool") !== "tool") return undefined;
-  if (isPackageName(name) && resolvePackage(name) !== undefined) return undefined;
-  const item = (await findAdvertised(ports, packs, new Set([name]))).get(name);
-  return item === undefined
-    ? undefined
-    : failure("ToolNotFound", { name, otherKind: undefined, nearest: [item], advertises: item });
-}
-
 /**
  * Inspects the pack or the item that a name on a command line refers to. Prefers a pack, unless an item of the requested
  * kind exists.
@@ -281,13 +265,9 @@ export async function inspectSubject(
   }
   // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
-  try {
-    if (namesPack && (kind === undefined || subject.startsWith("@")))
-      throw await missingPack(ports.port, found, subject, { mayBeTool: true });
-    const target = await resolveItem(ports.port, found, subject, kind);
-    const { inspection, readMembers } = await inspectFoundItem(ports, found, target, options);
-    return { item: inspection, found, readMembers };
-  } catch (error) {
-    throw (await explainAdvertisedName(ports, found, subject, kind)) ?? error;
-  }
+  if (namesPack && (kind === undefined || subject.startsWith("@")))
+    throw await missingPack(ports.port, found, subject, { mayBeTool: true });
+  const target = await resolveItem(ports.port, found, subject, kind);
+  const { inspection, readMembers } = await inspectFoundItem(ports, found, target, options);
+  return { item: inspection, found, readMembers };
 }

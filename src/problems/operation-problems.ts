@@ -22,8 +22,6 @@ export interface ItemNotFound {
   nearest: readonly string[];
   /** Why an installed item is not available in this session. */
   reason?: string;
-  /** The tool that advertises this name. */
-  advertises?: string;
   /** Items of all kinds were searched. */
   isAnyKind?: boolean;
   /** The server of the config whose label is the first segment, and that has no such tool. */
@@ -40,18 +38,16 @@ const itemNotFound = (kind: Kind) =>
   entry<ItemNotFound>({
     title: `${capitalize(kind)} not found`,
     severity: "error",
-    message: ({ name, otherKind, reason, advertises, isAnyKind, server, isDisabled }) =>
+    message: ({ name, otherKind, reason, isAnyKind, server, isDisabled }) =>
       isDisabled
         ? `${capitalize(kind)} ${quote(name)} is disabled in the config.`
         : server !== undefined
           ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such ${kind}.`
-          : advertises !== undefined
-            ? `${capitalize(kind)} ${quote(name)} not found; this is the advertised name of ${quote(advertises, 200)}.`
-            : otherKind !== undefined
-              ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
-              : reason !== undefined
-                ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
-                : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
+          : otherKind !== undefined
+            ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
+            : reason !== undefined
+              ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
+              : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
     hint: ({ name, nearest, otherKind, reason, isAnyKind, server, isDisabled, isLabel }) =>
       isDisabled
         ? "Enable it in the config."

@@ -8,7 +8,6 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { findAdvertised } from "../inspection/find-advertised.ts";
 import {
   findOwner,
   findPackBySubject,
@@ -73,14 +72,13 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeContext(ports: InspectionPorts, found: FoundPacks): ProjectContext {
+function describeContext(found: FoundPacks): ProjectContext {
   const { packs, resolvePackage, broken } = found;
   return {
     packs: packs.map(({ pack }) => pack),
     resolvePackage,
     broken,
     manager: found.manager,
-    findAdvertised: (names) => findAdvertised(ports, packs, names),
   };
 }
 
@@ -92,7 +90,7 @@ async function findTarget(
   const { port } = ports;
   const cwd = explicitCwd ?? process.cwd();
   const findContextIn = async (directory: string) =>
-    describeContext(ports, await findPacks(port, { cwd: directory, global }));
+    describeContext(await findPacks(port, { cwd: directory, global }));
   if (typeof target !== "string" && typeof target?.location !== "string") {
     throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
   }
@@ -130,7 +128,7 @@ async function findTarget(
     throw await missingPack(port, found, target);
   }
   const { location, origin } = named.pack;
-  const findContext = async () => describeContext(ports, found);
+  const findContext = async () => describeContext(found);
   return { location, read: named.manifest, origin, byName: true, findContext };
 }
 

@@ -14,7 +14,6 @@ const notFound = [
   { name: "acme/jira/creatIssue", otherKind: undefined, nearest: ["acme/jira/createIssue"] },
   { name: "acme/jira/x", otherKind: "tool", nearest: [] },
   { name: "acme/jira/x", otherKind: undefined, nearest: [], reason: "It runs only on a host." },
-  { name: "createIssue", otherKind: undefined, nearest: [], advertises: "acme/jira/create" },
   { name: "x", otherKind: undefined, nearest: [], isAnyKind: true },
   { name: "x", otherKind: undefined, nearest: ["y"], isAnyKind: true },
   { name: "api/x", otherKind: undefined, nearest: [], server: "api" },

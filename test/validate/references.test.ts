@@ -263,20 +263,6 @@ describe("references that are advertised names", () => {
     expect(problems).toMatchObject([{ code: "UnknownBuiltIn", path: ["tools", 0], args }]);
   });
 
-  test("validate suggests the qualified name for an advertised name of another pack's tool, without running code", async () => {
-    const definition = (name: string) => ({ ...greetTool("./x.js"), name });
-    const files = {
-      ...installed("@globex/text", { trailblaze: { tools: ["slugify", "trim"] } }),
-      "node_modules/@globex/text/trailblaze/tools/slugify.json": definition("text_slugify"),
-      "node_modules/@globex/text/trailblaze/tools/trim.mjs": `export default ${JSON.stringify(definition("text_trim"))}`,
-    };
-    const fields = { dependencies: { "@globex/text": "^1.0.0" } };
-    const problems = await findProblems({ tools: ["text_slugify", "text_trim"] }, { files, fields });
-    expect(problems.map(({ code }) => code)).toEqual(["UnknownBuiltIn", "UnknownBuiltIn"]);
-    expect(problems[0]?.args).toMatchObject({ advertises: "globex/text/slugify" });
-    expect(problems[1]?.args).not.toHaveProperty("advertises");
-  });
-
   test("validate accepts a built-in with the advertised name of the pack's tool if the caller names it", async () => {
     expect(await findProblems({ tools: ["hello_greet"] }, {}, ["hello_greet"])).toEqual([]);
   });

@@ -87,8 +87,6 @@ export interface ProjectContext {
   broken: ReadonlyMap<string, Problem>;
   /** The package manager for commands in hints. */
   manager: PackageManager;
-  /** Finds tools of the packs by advertised names. */
-  findAdvertised(names: ReadonlySet<string>): Promise<ReadonlyMap<string, string>>;
 }
 
 /** The sources of facts, each used on demand. */
@@ -109,22 +107,14 @@ function findReferencesElsewhere({ items, extension }: InspectedPack): string[] 
   );
 }
 
-/**
- * Finds tools by advertised names that references use instead of item names. Returns short names for the pack's own tools
- * and qualified names for those of other packs.
- */
-async function findMistakenNames(
-  { items }: InspectedPack,
-  elsewhere: readonly string[],
-  project: ProjectContext,
-): Promise<Map<string, string>> {
-  const wanted = new Set(elsewhere.filter((reference) => !reference.includes("/")));
+/** The item names of the pack's own tools by advertised names that references use instead. */
+function findMistakenNames({ items }: InspectedPack, elsewhere: readonly string[]): Map<string, string> {
+  const wanted = new Set(elsewhere);
   const found = new Map<string, string>();
   for (const { shape, definition, declaration } of items) {
     const name = shape === "tool" ? definition?.name : undefined;
     if (typeof name === "string" && wanted.delete(name)) found.set(name, declaration.name);
   }
-  for (const [name, item] of await project.findAdvertised(wanted)) found.set(name, item);
   return found;
 }
 
@@ -247,7 +237,7 @@ export async function collectFacts(
     inspected,
     installed: project?.packs ?? [],
     otherPackages: project ? findOtherPackages(elsewhere, project) : new Map(),
-    advertised: project ? await findMistakenNames(inspected, elsewhere, project) : new Map(),
+    advertised: findMistakenNames(inspected, elsewhere),
     dependencies: declaredDependencies(manifest),
     builtIns,
     ...(project === undefined ? {} : { manager: project.manager }),
