@@ -37,7 +37,7 @@ const commandFiles = [
     test: matchModules([
       "version",
       "kinds",
-      "cli/(?:output|interrupted-changes)",
+      "cli/output",
       "problems/(?:text|syntax-hint|process-exit)",
       "files/(?:discovery-port|inspection-port|make-folders)",
     ]),

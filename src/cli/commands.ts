@@ -243,10 +243,7 @@ export const commands: Readonly<Record<string, CommandDescription>> = {
     summary: "Diagnose why a session would fail to start",
     usage: "",
     positionals: [0, 0],
-    options: {
-      ...sessionOptions,
-      fix: { type: "boolean", description: "Instead, undo an `add` or `remove` that was interrupted" },
-    },
+    options: sessionOptions,
     load: () => import("./commands/doctor.ts"),
   },
   ...lockCommands,

@@ -63,50 +63,33 @@ async function runCommand(name: string, args: readonly string[]): Promise<ExitCo
     else output.answer(formatCommandHelp(name, output.stdoutStyle().width));
     return 0;
   }
-  const { findInterruptedChanges } = await import("./interrupted-changes.ts");
-  const isFix = name === "doctor" && input.options.fix === true;
-  const interrupted = isFix ? [] : await findInterruptedChanges(input.cwd);
   const { run } = await command.load();
-  const noteInterrupted = () => noteProblems(interrupted, "\n");
-  // A command such as `start` ends late, or with an error.
-  const isEarly = !input.options.json || name === "start";
-  if (isEarly) await noteInterrupted();
   const answer = await run(input).catch(async (error: unknown) => {
-    if (!isEarly) await noteInterrupted();
     const { explainLayout } = await import("./explain-layout.ts");
     throw await explainLayout(error, input.cwd);
   });
   if (answer.isSilent) {
     // The command has already printed its result.
-    if (!isEarly) await noteInterrupted();
   } else if (input.options.json) {
-    const document = withProblems(answer.json, interrupted);
-    if (document === undefined) await noteInterrupted();
-    output.json(document ?? answer.json);
+    output.json(answer.json);
   } else {
     const print = answer.isDocument ? output.document : output.answer;
     print(answer.formatText(output.stdoutStyle()));
-    if (!answer.problemsAreInText) await noteProblems(answer.problems, "", "\n");
+    if (!answer.problemsAreInText) await noteProblems(answer.problems);
   }
   if (answer.exitCode !== undefined) return answer.exitCode;
   const { exitCodeOfAnswer } = await import("./exit-code.ts");
-  return exitCodeOfAnswer([...interrupted, ...(answer.problemsAreAside ? [] : answer.problems)], {
+  return exitCodeOfAnswer(answer.problemsAreAside ? [] : answer.problems, {
     strict: input.options.strict === true,
     failed: answer.failed === true,
   });
 }
 
-async function noteProblems(problems: readonly Problem[], after: string, before = ""): Promise<void> {
+async function noteProblems(problems: readonly Problem[]): Promise<void> {
   if (problems.length === 0) return;
   const { formatProblemText } = await import("./problem-text.ts");
   const style = output.stderrStyle();
-  for (const problem of problems) output.note(`${before}${formatProblemText(problem, style)}${after}`);
-}
-
-/** A document with these problems before its own; `undefined` if it has none of its own to add them to. */
-function withProblems(document: unknown, problems: readonly Problem[]): unknown {
-  const own = (document as { problems?: unknown } | null)?.problems;
-  return Array.isArray(own) ? { ...(document as object), problems: [...problems, ...own] } : undefined;
+  for (const problem of problems) output.note(`\n${formatProblemText(problem, style)}`);
 }
 
 /** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */

@@ -46,10 +46,6 @@ const ofLockfile: Readonly<Record<string, string>> = {
 
 export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
 
-/** The names that a package manager's lockfile can have. */
-export const lockfilesOf = (manager: string): string[] =>
-  lockfileNames.filter((name) => ofLockfile[name] === manager);
-
 const marks: Readonly<Record<ManagerName, string>> = {
   npm: "node_modules/.package-lock.json",
   pnpm: "node_modules/.modules.yaml",

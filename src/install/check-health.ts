@@ -11,17 +11,7 @@ import type { SessionOptions } from "../session/session-options.ts";
 
 /** One check and its result. */
 export interface HealthCheck {
-  name:
-    | "node"
-    | "project"
-    | "command"
-    | "config"
-    | "clients"
-    | "packs"
-    | "lock"
-    | "servers"
-    | "session"
-    | "changes";
+  name: "node" | "project" | "config" | "clients" | "packs" | "lock" | "servers" | "session";
   ok: boolean;
   /** One line for users. */
   summary: string;
@@ -105,10 +95,6 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
   }
   health.project = directory;
   add({ name: "project", ok: true, summary: directory });
-
-  const { checkCommand } = await import("./check-command.ts");
-  const command = await checkCommand(port, directory);
-  add(command.check, command.problems);
 
   const clients = await checkInstalls(directory);
   const configProblems = await findConfigProblems(port, { directory, config: options.config, cwd });

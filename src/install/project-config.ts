@@ -32,10 +32,9 @@ export interface ConfigEdit {
   file: string;
   diff: string;
   /**
-   * Writes the file, after passing its real path and its text (`undefined` to delete it) to `note`. Throws `TrailblazeError`
-   * `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile.
+   * Writes the file. Throws `TrailblazeError` `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile.
    */
-  apply(note?: (path: string, text: string | undefined) => void): Promise<void>;
+  apply(): Promise<void>;
   /** Restores what `apply` replaced, unless the file has changed since. */
   undo(): Promise<void>;
 }
@@ -118,9 +117,8 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   return {
     file,
     diff: formatEntryDiff(file, editor, changes),
-    async apply(note) {
+    async apply() {
       if (isSame) return;
-      note?.(realFile, after);
       isApplied = await replaceText(realFile, [before, after]);
       if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },

@@ -8,9 +8,15 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
-import { type ChangeOptions, changePackages, type NoteEdit } from "./managers/change-packages.ts";
-import { findClaims, findNewClaims } from "./managers/find-claims.ts";
+import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
+import {
+  findClaim,
+  findNewPackages,
+  findSkippedScripts,
+  readInstalledPackages,
+} from "./managers/installed-packages.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
+import { rebuildCommand } from "./managers/package-manager.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import {
   digestPack,
@@ -30,10 +36,9 @@ export interface AddOptions extends ChangeOptions {
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
   servers?: PreviewOptions["servers"];
   /**
-   * Called after the installation, for example to write the config. If it rejects, the installation is undone. Before it
-   * writes a file of the project, it calls `noteEdit`.
+   * Called after the installation, for example to write the config. If it rejects, the installation is undone.
    */
-  complete?: (noteEdit: NoteEdit) => Promise<void>;
+  complete?: () => Promise<void>;
 }
 
 /** The result of adding packs. */
@@ -149,7 +154,7 @@ export async function addParsedPacks(
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
   const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
-  const claimsBefore = await findClaims(port, project.directory);
+  const installed = await readInstalledPackages(port, project.directory);
   const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
@@ -161,26 +166,28 @@ export async function addParsedPacks(
 
   const packages = parsed.map(({ text }) => text);
   let found: FoundPacks | undefined;
-  await changePackages(project, { kind: "add", names, packages }, options, async (noteEdit) => {
-    const [claim] = findNewClaims(claimsBefore, await findClaims(port, project.directory));
+  let skipped: string[] = [];
+  await changePackages(project, { kind: "add", packages }, options, async () => {
+    const news = findNewPackages(installed, await readInstalledPackages(port, project.directory));
+    const claim = findClaim(news);
     if (claim !== undefined) return claim;
+    skipped = findSkippedScripts(port, news);
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
     const differences = await Promise.all(previews.map((one) => compare(port, now, one)));
     const difference = differences.find((one) => one !== undefined);
-    if (difference === undefined && !signal?.aborted) await options.complete?.(noteEdit);
+    if (difference === undefined && !signal?.aborted) await options.complete?.();
     return difference;
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
-  const claimed = claimsBefore.claims.map((claim) =>
-    createProblem("ReservedCommand", claim, {}, "bystander"),
-  );
   const added = parsed.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
   const warnings = previews.flatMap((preview) => preview.warnings);
+  const command = rebuildCommand(project.manager, skipped);
+  const notes = skipped.length > 0 ? [createProblem("LifecycleScript", { packages: skipped, command })] : [];
   return {
     added,
     servers: previews.filter(({ serverBins }) => serverBins !== undefined),
-    problems: [...claimed, ...warnings, ...(await validateAdded(added, cwd))],
+    problems: [...warnings, ...notes, ...(await validateAdded(added, cwd))],
     declined: false,
   };
 }

@@ -8,7 +8,7 @@ import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
 import { rejectUnsupportedLayout } from "./add-packs.ts";
-import { type ChangeOptions, changePackages, type NoteEdit } from "./managers/change-packages.ts";
+import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 
 function readName(written: string): string {
@@ -30,8 +30,8 @@ type Found = Awaited<ReturnType<typeof findPacks>>;
 export interface RemoveOptions extends ChangeOptions {
   /** Whether a package that is not a pack may be removed, because the config runs it as a server. Default: none. */
   isServer?: (name: string) => boolean;
-  /** Called with the npm names after the removal. If it rejects, the removal is undone. `noteEdit` is as for `addPacks`. */
-  complete?: (names: readonly string[], noteEdit: NoteEdit) => Promise<void>;
+  /** Called with the npm names after the removal. If it rejects, the removal is undone. */
+  complete?: (names: readonly string[]) => Promise<void>;
 }
 
 /** Finds the dependency to remove and its pack. Throws if the project does not declare it. */
@@ -88,14 +88,14 @@ export async function removePacks(
     written.map((name) => findDependency(found, project, port, name, isServer)),
   );
   const packages = [...new Set(removed.map(({ name }) => name))];
-  const change = { kind: "remove", names: packages, packages } as const;
-  await changePackages(project, change, options, async (noteEdit) => {
+  const change = { kind: "remove", packages } as const;
+  await changePackages(project, change, options, async () => {
     const read = readManifest(port, project.directory, "always");
     if (typeof read === "string" || isFault(read)) return "package.json can no longer be read";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
     if (left !== undefined) return `package.json still declares ${left}`;
-    if (!signal?.aborted) await complete?.(packages, noteEdit);
+    if (!signal?.aborted) await complete?.(packages);
     return undefined;
   });
   return { removed: removed.map(({ pack }) => pack) };

@@ -344,12 +344,21 @@ const contentProblems = {
 
 /** Problems of the package around the definitions. */
 const packageProblems = {
-  LifecycleScript: entry<{ script: string }>({
+  LifecycleScript: entry<
+    | { script: string }
+    /** Packages that were installed with scripts disabled, and the command that runs their scripts. */
+    | { packages: readonly string[]; command: string }
+  >({
     title: "Package has an install script",
-    severity: "warning",
-    message: ({ script }) => `The "${script}" script runs on every machine that installs the pack.`,
-    hint: () =>
-      "Remove it: Trailblaze installs packs with scripts disabled, so the pack must work without it.",
+    severity: (_context, args) => ("packages" in args ? "info" : "warning"),
+    message: (args) =>
+      "packages" in args
+        ? `Install scripts were not run: ${listOf(args.packages.map(printable), "and")}.`
+        : `The "${args.script}" script runs on every machine that installs the pack.`,
+    hint: (args) =>
+      "packages" in args
+        ? `If something does not work without them and you trust these packages, run \`${printable(args.command)}\`.`
+        : "Remove it: Trailblaze installs packs with scripts disabled, so the pack must work without it.",
   }),
   MissingKeyword: entry<{ keyword: string }>({
     title: "Pack cannot be found by searching the registry",

@@ -1,9 +1,13 @@
-import { entry, warningForBystanders } from "./entry.ts";
+import { entry } from "./entry.ts";
 import { listOf, printable, quote } from "./text.ts";
 
-/** The state of a project after a failed installation; `restored` is `undefined` if nothing was changed. */
-function describeState(restored: boolean | undefined): string {
+/** Whether everything was undone, or without node_modules (`false`), or nothing; `undefined` if nothing was changed. */
+type Restored = boolean | "nothing" | undefined;
+
+/** The state of a project after a failed installation. */
+function describeState(restored: Restored): string {
   if (restored === undefined) return "Nothing was changed.";
+  if (restored === "nothing") return "package.json or a lockfile could not be restored.";
   return restored
     ? "All changes were undone."
     : "package.json and the lockfile were restored, but node_modules may have changed.";
@@ -48,23 +52,20 @@ export const remoteProblems = {
     command: string;
     /** The requested change, such as `add @acme/jira`. */
     what?: string;
-    /** Whether all changes were undone; `undefined` if nothing was changed. */
-    restored?: boolean;
-    hint?: string;
+    restored?: Restored;
   }>({
     title: "Package overrides a command that Trailblaze relies on",
-    severity: warningForBystanders,
+    severity: "error",
     message: ({ package: name, command, what, restored }) => {
       const subject = name === undefined ? "The pack" : printable(name);
       const claim = `${subject} provides a command ${quote(command)}, which overrides \`npx trailblaze\`.`;
       if (what === undefined) return claim;
       return `Refused to ${printable(what)}: ${claim} ${describeState(restored)}`;
     },
-    hint: ({ package: name, hint }) =>
-      hint ??
-      (name === undefined
+    hint: ({ package: name }) =>
+      name === undefined
         ? 'Rename the command in "bin".'
-        : "Do not install this package. Report it to the registry."),
+        : "Do not install this package. Report it to the registry.",
   }),
   SimilarName: entry<{ name: string; existing: string; allowed: boolean }>({
     title: "Pack name is very similar to another pack's name",
@@ -83,57 +84,22 @@ export const remoteProblems = {
     message: ({ name, version, age }) => `${name} ${printable(version)} was published ${age}.`,
     hint: () => "Wait a day, or review the package first. Most malicious versions are removed within a day.",
   }),
-  InterruptedChange: entry<{
-    command: "add" | "remove";
-    /** npm names. */
-    packs: readonly string[];
-  }>({
-    title: "A change of the packages was interrupted",
-    severity: "warning",
-    message: ({ command, packs }) =>
-      `\`trailblaze ${command}\` was interrupted while it ${command === "add" ? "added" : "removed"} ${listOf(packs.map(printable), "and")}. package.json, the lockfile, the config and node_modules may be changed in part.`,
-    hint: () => "Run `trailblaze doctor --fix` to restore what was there before.",
-  }),
-  InterruptedChangeModified: entry<{
-    command: "add" | "remove";
-    packs: readonly string[];
-    /** Absolute paths of the files that somebody else has changed. */
-    files: readonly string[];
-    /** Absolute path of the record that contains what was there before. */
-    journal: string;
-  }>({
-    title: "Project was edited after an interrupted change",
-    severity: "error",
-    message: ({ command, packs, files }) =>
-      `${listOf(
-        files.map((file) => quote(file, 400)),
-        "and",
-      )} ${files.length === 1 ? "has" : "have"} changed since \`trailblaze ${command}\` of ${listOf(packs.map(printable), "and")} was interrupted. Nothing was restored.`,
-    hint: ({ journal }) =>
-      `Undo your changes and run \`trailblaze doctor --fix\` again. To keep the project as it is, delete ${quote(journal, 400)}, and run your package manager's install command.`,
-  }),
   InstallFailed: entry<{
     /** The requested change, such as `add @acme/jira`. */
     what: string;
     /** Continues after a colon, without a period. */
     reason: string;
-    /** Whether all changes were undone; `undefined` if nothing was changed. */
-    restored?: boolean;
-    /** Copies of the original package.json and lockfiles, if they could not be restored. */
-    copies?: readonly string[];
+    restored?: Restored;
     /** The last lines of the package manager. `formatProblem` shows them below the message. */
     output?: readonly string[];
     hint?: string;
   }>({
     title: "Installation failed",
     severity: "error",
-    message: ({ what, reason, restored, copies }) => {
-      const after = copies ? "package.json or a lockfile could not be restored." : describeState(restored);
-      return `Failed to ${printable(what)}: ${printable(reason)}. ${after}`;
-    },
-    hint: ({ hint, restored, copies = [] }) => {
-      if (copies.length > 0)
-        return `Move these copies back: ${copies.map((copy) => quote(copy, 400)).join(", ")}.`;
+    message: ({ what, reason, restored }) =>
+      `Failed to ${printable(what)}: ${printable(reason)}. ${describeState(restored)}`,
+    hint: ({ hint, restored }) => {
+      if (restored === "nothing") return "Restore package.json and the lockfile, for example with git.";
       return hint ?? (restored === false ? "Run your package manager's install command again." : undefined);
     },
   }),

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isRunning } from "../files/process-identity.ts";
 import { findStateDirectory } from "../files/user-folders.ts";
 
 /** How many sessions' logs are kept. */
@@ -73,5 +72,17 @@ function removeOldest(all: string): void {
     } catch {
       // It may belong to another user.
     }
+  }
+}
+
+/** Whether a process exists, even another user's. False for invalid ids: 0 and below are groups. */
+function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    // Signal 0 only checks.
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -22,8 +22,6 @@ const owners: ReadonlyMap<string, readonly string[]> = new Map([
   ["yarn", ["yarn", "@yarnpkg/cli-dist", "corepack"]],
 ]);
 
-export const reservedCommands: readonly string[] = [...owners.keys()];
-
 /** The packages that may provide a reserved command. */
 export const ownersOf = (command: string): readonly string[] => owners.get(command) ?? [];
 

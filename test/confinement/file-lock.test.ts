@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FileLock, LockHeldError, type LockOptions, lockFile } from "../../src/files/file-lock.ts";
-import { identifyProcess } from "../../src/files/process-identity.ts";
 import { makeTree } from "../support/packs.ts";
 
 function makePlace() {
@@ -78,20 +76,4 @@ describe("the lock of a file", () => {
     held.release();
     expect(statSync(folder).isDirectory()).toBe(true);
   });
-});
-
-test("a process that its parent has not collected counts as ended", async () => {
-  if (process.platform !== "linux") return;
-  const { isSameProcessRunning } = await import("../../src/files/process-identity.ts");
-  // A shell that starts a process and then becomes one that never collects it.
-  const parent = spawn("/bin/sh", ["-c", "sleep 0 & echo $!; exec sleep 20"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  onTestFinished(() => void parent.kill("SIGKILL"));
-  const text = await new Promise<string>((resolve) =>
-    parent.stdout.once("data", (bytes) => resolve(String(bytes))),
-  );
-  const identity = { ...identifyProcess(), pid: Number(text), started: undefined };
-  await expect.poll(() => isSameProcessRunning(identity)).toBe(false);
-  expect(isSameProcessRunning(identifyProcess())).toBe(true);
 });

@@ -1,17 +1,21 @@
 // Packages whose commands take over Trailblaze's: what real package managers link, and what is refused or seen.
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
-import { checkCommand } from "../../src/install/check-command.ts";
 import { createLaunch } from "../../src/install/entry/launch.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { installMissing } from "../../src/npm/install-missing.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
-import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import {
+  type PackageManager,
+  packageManagers,
+  runPackageManager,
+  startPackageManager,
+} from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 
@@ -54,8 +58,12 @@ beforeAll(async () => {
   await publishPack("tb-zzz-direct", { bin: { trailblaze: "taker.js", node: "taker.js" } });
   await publishPack("tb-harmless");
   await publishPack("tb-silent");
-  await publishPackage("tb-zzz-silent");
-  await publishPack("tb-silent-carrier", { dependencies: { "tb-zzz-silent": "1.0.0" } });
+  const script = `require("node:fs").writeFileSync(require("node:path").join(process.env.INIT_CWD, "built"), "")`;
+  await publish(inject("registry"), {
+    "package.json": { name: "tb-zzz-native", version: "1.0.0", scripts: { install: "node build.js" } },
+    "build.js": script,
+  });
+  await publishPack("tb-scripted", { dependencies: { "tb-zzz-native": "1.0.0" } });
 });
 
 async function makeHost(manager: PackageManager, registry: string = inject("registry")) {
@@ -65,8 +73,6 @@ async function makeHost(manager: PackageManager, registry: string = inject("regi
 
 const commandOf = (directory: string) =>
   execFileSync(join(directory, "node_modules/.bin/trailblaze"), ["list"], { encoding: "utf8" }).trim();
-
-const check = (directory: string) => checkCommand(createNodeInspectionPort(), directory);
 
 describe.each(packageManagers)("adding with %s", (manager) => {
   test("add rejects a pack with a trailblaze command before it changes anything", async () => {
@@ -92,7 +98,6 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     });
     expect(readState(directory)).toEqual(before);
     expect(commandOf(directory)).toBe("genuine list");
-    expect((await check(directory)).check.ok).toBe(true);
   });
 
   test("add protects a project that does not depend on trailblaze", async () => {
@@ -107,21 +112,12 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
   });
 
-  test("a trailblaze command that the package manager installed is reported, and no client runs it", async () => {
+  test("a trailblaze command that the package manager installed is run by no client", async () => {
     const registry = inject("registry");
     const directory = await makeHost(manager);
     const verb = manager === "npm" ? "install" : "add";
     const home = join(directory, "../home");
     await runPackageManager(manager, [verb, "tb-zzz-direct"], { cwd: directory, registry, home });
-
-    const { check: checked, problems } = await check(directory);
-    expect(checked.ok).toBe(false);
-    expect(checked.summary).toContain("tb-zzz-direct");
-    expect(problems.map(({ code, args }) => ({ code, args }))).toContainEqual({
-      code: "ReservedCommand",
-      args: expect.objectContaining({ package: "tb-zzz-direct 1.0.0", command: "node" }),
-    });
-    expect(problems.some(({ severity }) => severity === "error")).toBe(true);
 
     const { command, args } = createLaunch({
       scope: "project",
@@ -141,9 +137,6 @@ describe.each(packageManagers)("adding with %s", (manager) => {
     // It was there before, so that it is no reason to take anything back.
     const change = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
     expect(change.added.map(({ name }) => name)).toEqual(["tb-harmless"]);
-    expect(change.problems).toContainEqual(
-      expect.objectContaining({ code: "ReservedCommand", severity: "warning" }),
-    );
   });
 });
 
@@ -163,19 +156,6 @@ describe("a trailblaze command that only the registry's document declares", () =
     const options = { cwd: directory, consent: yes };
     await expect(addPacks(["tb-silent"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
   });
-
-  test("a dependency's trailblaze command is detected by what node_modules/.bin/trailblaze starts", async () => {
-    const proxy = await startRegistryProxy(inject("registry"));
-    proxy.rewrite = announce("tb-zzz-silent", { bin: { trailblaze: "taker.js" } });
-    const directory = await makeHost("npm", proxy.url);
-    const before = readState(directory);
-    await expect(addPacks(["tb-silent-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
-      code: "ReservedCommand",
-      problem: { args: { package: expect.stringContaining("node_modules/tb-zzz-silent/taker.js") } },
-    });
-    expect(readState(directory)).toEqual(before);
-    expect(commandOf(directory)).toBe("genuine list");
-  });
 });
 
 test("a pack that depends on the trailblaze package is added", async () => {
@@ -185,11 +165,6 @@ test("a pack that depends on the trailblaze package is added", async () => {
   const directory = await makeProject("npm", { registry: inject("registry") });
   const { added } = await addPacks(["tb-dependent"], { cwd: directory, consent: yes });
   expect(added.map(({ name }) => name)).toEqual(["tb-dependent"]);
-  expect((await check(directory)).check).toEqual({
-    name: "command",
-    ok: true,
-    summary: "node_modules/.bin/trailblaze starts node_modules/trailblaze/taker.js",
-  });
 });
 
 test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
@@ -203,4 +178,25 @@ test("a missing pack whose dependency has a trailblaze command is not installed 
   expect(session.problems.map(({ code }) => code)).toContain("ReservedCommand");
   expect(readState(directory)).toEqual(before);
   expect(readFileSync(join(directory, "package.json"), "utf8")).not.toContain("tb-carrier");
+});
+
+describe.each(packageManagers)("install scripts with %s", (manager) => {
+  test("add names the packages whose install scripts were not run, and a command that runs them", async () => {
+    const directory = await makeHost(manager);
+    const { problems } = await addPacks(["tb-scripted"], { cwd: directory, consent: yes });
+    const built = join(directory, "built");
+    expect(existsSync(built)).toBe(false);
+    const [note] = problems.filter(({ code }) => code === "LifecycleScript");
+    expect(note).toMatchObject({ severity: "info", args: { packages: ["tb-zzz-native"] } });
+    const { command = "" } = (note?.args ?? {}) as { command?: string };
+    const [name, ...args] = command.split(" ");
+    expect(name).toBe(manager);
+    const home = join(directory, "../home");
+    const options = { cwd: directory, registry: inject("registry"), home };
+    await once(startPackageManager(manager, args, options), "exit");
+    expect(existsSync(built)).toBe(true);
+    // They were named before.
+    const again = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
+    expect(again.problems.filter(({ code }) => code === "LifecycleScript")).toEqual([]);
+  });
 });

@@ -1,16 +1,7 @@
-import {
-  chmodSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { saveFiles } from "../../src/npm/managers/project-files.ts";
+import { changePackages } from "../../src/npm/managers/change-packages.ts";
 import { lockProject } from "../../src/npm/managers/project-lock.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -54,38 +45,56 @@ describe("the lock of a project", () => {
   });
 });
 
-describe("backed-up files", () => {
-  test("backed-up files are restored with their bytes and mode, and new files are deleted", () => {
+describe("a failed change", () => {
+  /** Adds a package with a manager that runs a script when it adds something, and then fails. */
+  const fail = (directory: string, script: string) =>
+    changePackages(
+      {
+        directory,
+        workspaceRoot: undefined,
+        manager: { name: "npm", isModernYarn: false },
+        program: {
+          command: process.execPath,
+          args: ["--eval", `if (process.argv.includes("x")) { ${script}; process.exit(1); }`, "--"],
+        },
+      },
+      { kind: "add", packages: ["x"] },
+      {},
+      async () => undefined,
+    );
+
+  test("package.json and lockfiles get their bytes and modes back, new ones are deleted, and links stay", async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d, 0x0d, 0x0a, 0xff]);
-    const folder = makeTree({ "package.json": bytes, "same.json": "{}" });
+    const folder = makeTree({ "package.json": bytes, "real.json": "before", "pnpm-lock.yaml": "same" });
     const path = (name: string) => join(folder, name);
     chmodSync(path("package.json"), 0o662);
-    const { ino } = statSync(path("same.json"));
-    const saved = saveFiles([path("package.json"), path("yarn.lock"), path("same.json")]);
-    writeFileSync(path("package.json"), "{}");
-    writeFileSync(path("yarn.lock"), "new");
-    expect(saved.restore()).toBe(true);
-    saved.discard();
+    symlinkSync("real.json", path("package-lock.json"));
+    const { ino } = statSync(path("pnpm-lock.yaml"));
+    const script = `for (const name of ["package.json", "package-lock.json", "yarn.lock"])
+      require("node:fs").writeFileSync(name, "changed")`;
+    await expect(fail(folder, script)).rejects.toMatchObject({
+      code: "InstallFailed",
+      problem: { args: { what: "add x", reason: "npm exited with code 1", restored: true } },
+    });
     expect(readFileSync(path("package.json")).equals(bytes)).toBe(true);
     expect(statSync(path("package.json")).mode & 0o777).toBe(0o662);
-    expect(statSync(path("same.json")).ino).toBe(ino);
-    expect(readdirSync(folder).sort()).toEqual(["package.json", "same.json"]);
+    expect(statSync(path("pnpm-lock.yaml")).ino).toBe(ino);
+    expect(lstatSync(path("package-lock.json")).isSymbolicLink()).toBe(true);
+    expect(readFileSync(path("real.json"), "utf8")).toBe("before");
+    expect(readdirSync(folder)).not.toContain("yarn.lock");
   });
 
-  test("backed-up links are restored as links", () => {
-    const folder = makeTree({ "real.json": "before" });
-    symlinkSync("real.json", join(folder, "package.json"));
-    const saved = saveFiles([join(folder, "package.json")]);
-    writeFileSync(join(folder, "package.json"), "after");
-    saved.restore();
-    saved.discard();
-    expect(readdirSync(folder).sort()).toEqual(["package.json", "real.json"]);
-    expect(lstatSync(join(folder, "package.json")).isSymbolicLink()).toBe(true);
-    expect(readFileSync(join(folder, "real.json"), "utf8")).toBe("before");
+  test("a file that cannot be restored is named as such", async () => {
+    const folder = makeTree({ "package.json": "{}" });
+    const script = `const { mkdirSync, rmSync } = require("node:fs"); rmSync("package.json"); mkdirSync("package.json")`;
+    const error = { code: "InstallFailed", problem: { args: { restored: "nothing" } } };
+    await expect(fail(folder, script)).rejects.toMatchObject(error);
   });
 
-  test("backing up a file that cannot be read fails", () => {
+  test("nothing is changed if package.json cannot be read", async () => {
     const folder = makeTree({ "package.json/x": "" });
-    expect(() => saveFiles([join(folder, "package.json")])).toThrow();
+    const change = fail(folder, 'require("node:fs").writeFileSync("run", "")');
+    await expect(change).rejects.toMatchObject({ code: "InstallFailed" });
+    expect(readdirSync(folder)).toEqual(["package.json"]);
   });
 });

@@ -36,6 +36,7 @@ function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<
     { required: true },
     { answered: true },
     { allowed: true },
+    { packages: [] },
     { isGuarded: true },
     { isExport: true },
     { isInFunction: true },

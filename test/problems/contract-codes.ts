@@ -82,9 +82,8 @@ export const operationalCodes: Readonly<Record<"error" | "warning", readonly str
     "RegistryUnavailable",
     "UnsupportedSpec",
     "InstallFailed",
-    "InterruptedChangeModified",
   ],
-  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable", "UnmatchedPattern", "InterruptedChange"],
+  warning: ["ShadowedPack", "StdoutNoise", "ConfinementUnavailable", "UnmatchedPattern"],
 };
 
 /** Operational codes that validation reports as well. */

@@ -173,7 +173,10 @@ const samples: Samples = {
     { reference: "great", nearest: ["greet"] },
     { reference: "great", nearest: [], advertises: "greet" },
   ],
-  LifecycleScript: [{ script: "postinstall" }],
+  LifecycleScript: [
+    { packages: ["better-sqlite3", "esbuild"], command: "npm rebuild better-sqlite3 esbuild" },
+    { script: "postinstall" },
+  ],
   MissingKeyword: [{ keyword: "trailblaze-extension" }],
   InvalidQualifiedName: [{ name: "a//b", reason: "a segment is empty" }],
   PackNotInstalled: [
@@ -369,19 +372,11 @@ const samples: Samples = {
     { name: "@acme/jjra", existing: "@acme/jira", allowed: true },
   ],
   RecentlyPublished: [{ name: "@acme/jira", version: "1.0.1", age: "2 hours ago" }],
-  InterruptedChange: [
-    { command: "add", packs: ["@acme/jira"] },
-    { command: "remove", packs: ["a", "b"] },
-  ],
-  InterruptedChangeModified: [
-    { command: "add", packs: ["@acme/jira"], files: ["/p/package.json"], journal: "/s/1.json" },
-    { command: "remove", packs: ["a"], files: ["/p/a", "/p/b"], journal: "/s/1.json" },
-  ],
   InstallFailed: [
     { what: "add @acme/jira", reason: "npm exited with code 1" },
     { what: "add @acme/jira", reason: "npm exited with code 1", restored: true },
     { what: "add @acme/jira", reason: "npm exited with code 1", restored: false },
-    { what: "add @acme/jira", reason: "the disk is full", copies: [".package.json.copy"] },
+    { what: "add @acme/jira", reason: "npm exited with code 1", restored: "nothing" },
     { what: "add @acme/jira", reason: "it was interrupted", restored: true, hint: "Try again." },
   ],
   FailsAsInstalled: [

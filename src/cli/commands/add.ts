@@ -4,7 +4,6 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { AddedServerOptions } from "../../install/added-server.ts";
 import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
 import { addPacks } from "../../npm/add-packs.ts";
-import type { NoteEdit } from "../../npm/managers/change-packages.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
@@ -90,10 +89,10 @@ class ServerAdditions {
     output.note(printableLines(this.edit.diff.trimEnd()));
   }
 
-  async complete(noteEdit: NoteEdit): Promise<void> {
+  async complete(): Promise<void> {
     const { checkProgram } = await import("../../install/added-server.ts");
     for (const entry of this.entries) checkProgram(this.#directory, entry);
-    await this.edit?.apply(noteEdit);
+    await this.edit?.apply();
   }
 
   /** Where there is a lock, records what was agreed to; with --check, also what the servers list. */
@@ -174,7 +173,7 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
         const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
         return isConfirmed || (await askForYes(question, signal));
       },
-      complete: (noteEdit) => additions.complete(noteEdit),
+      complete: () => additions.complete(),
     }).catch(async (error: unknown) => {
       await additions.edit?.undo();
       throw error;

@@ -1,9 +1,7 @@
-import { relative } from "node:path";
 import { checkHealth, type Health } from "../../install/check-health.ts";
-import { failure, listOf, printable } from "../../problems/index.ts";
+import { printable } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
-import { output } from "../output.ts";
 import { readSessionOptions, withStopSignal } from "../session/session-command.ts";
 
 function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: TextStyle): string {
@@ -16,40 +14,8 @@ function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: Text
   return formatColumns(rows, width);
 }
 
-/** With `--fix`: undoes an interrupted `add` or `remove`. */
-async function fix({ options, cwd }: CommandInput): Promise<CommandAnswer> {
-  const others = Object.keys(options).filter((name) => !["fix", "json", "strict", "cwd"].includes(name));
-  if (others.length > 0) {
-    const reason = `--fix checks nothing, so it cannot be combined with --${others[0]}`;
-    throw failure("InvalidArguments", { reason });
-  }
-  const { withInterruption } = await import("../remote/ask.ts");
-  const { undoInterrupted } = await import("../../npm/managers/undo-interrupted.ts");
-  const { directory, changes, files, isInstalled } = await withInterruption((signal) =>
-    undoInterrupted({
-      cwd,
-      signal,
-      onCommand: (command) => output.note(`Running ${printable(command)}`),
-      onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-    }),
-  );
-  const names = files.map((file) => relative(directory, file));
-  const done = changes.map(({ command, packs }) => `\`${command} ${packs.join(" ")}\``);
-  const restored = names.length === 0 ? "no file differed" : `restored ${listOf(names, "and")}`;
-  const rest = isInstalled ? "" : "; node_modules may differ: run your package manager's install command";
-  const summary =
-    done.length === 0 ? "no change was interrupted" : `undid ${listOf(done, "and")}: ${restored}${rest}`;
-  const health = {
-    project: directory,
-    checks: [{ name: "changes", ok: true, summary } as const],
-    problems: [],
-  };
-  return { json: health, formatText: (style) => formatHealth(health, style), problems: [] };
-}
-
 /** Checks whether a session can start here. After Ctrl-C or SIGTERM, answers what is known. */
 export async function run(input: CommandInput): Promise<CommandAnswer> {
-  if (input.options.fix === true) return fix(input);
   const options = readSessionOptions(input);
   return withStopSignal(input, async (signal) => {
     const health = await checkHealth({ ...options, signal });

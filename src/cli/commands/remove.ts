@@ -23,11 +23,11 @@ export async function run({ positionals, cwd }: CommandInput): Promise<CommandAn
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
       isServer: (name) => known.some((server) => server.package === name),
-      async complete(names, noteEdit) {
+      async complete(names) {
         servers = known.filter((server) => names.includes(server.package));
         if (servers.length === 0) return;
         edit = await planConfigEdit(directory, { remove: servers.map(({ name }) => name) });
-        await edit.apply(noteEdit);
+        await edit.apply();
       },
     }).catch(async (error: unknown) => {
       await edit?.undo();

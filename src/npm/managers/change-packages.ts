@@ -1,12 +1,13 @@
+import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
+import { errorCode } from "../../files/make-folders.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
+import { overwriteFile } from "../../files/replace-file.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import { reservedCommands } from "../../qualified-names/reserved-commands.ts";
-import { ChangeJournal, readJournal, removeLeftovers } from "./change-journal.ts";
-import type { InstalledClaim } from "./find-claims.ts";
+import type { InstalledClaim } from "./installed-packages.ts";
 import {
   forgetInstall,
   type ManagerEnd,
@@ -15,7 +16,6 @@ import {
   managerArguments,
   runManager,
 } from "./package-manager.ts";
-import { type SavedEntries, type SavedFiles, saveEntries, saveFiles } from "./project-files.ts";
 import { lockProject } from "./project-lock.ts";
 
 export interface ChangeOptions {
@@ -45,23 +45,44 @@ export interface ChangeableProject {
 /** The reason why a change is undone, or a package that overrides a reserved command. */
 export type UndoReason = string | InstalledClaim;
 
-/** Notes that a file of the project is about to become this text, or deleted, so that a kill in between can be undone. */
-export type NoteEdit = (path: string, text: string | undefined) => void;
+type Verify = () => Promise<UndoReason | undefined>;
 
-type Verify = (noteEdit: NoteEdit) => Promise<UndoReason | undefined>;
-
-/** A change, with npm names and what the package manager takes: names or specs. */
+/** A change, with what the package manager takes: names or specs. */
 interface PackageChange {
   kind: "add" | "remove";
-  names: readonly string[];
   packages: readonly string[];
 }
 
-/** Files of reserved commands. When npm removes a package that overrides them, it deletes them and does not restore them. */
-const linkedCommands = reservedCommands.flatMap((name) => [name, `${name}.cmd`, `${name}.ps1`]);
-
 /** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", ".yarnrc.yml"];
+
+/** A file before a change; `bytes` is `undefined` if it did not exist. */
+interface SavedFile {
+  /** Symbolic links followed. */
+  path: string;
+  bytes: Buffer | undefined;
+  mode: number;
+}
+
+function readFile(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function saveFile(path: string): SavedFile {
+  const bytes = readFile(path);
+  if (bytes === undefined) return { path, bytes, mode: 0o644 };
+  return { path: realpathSync(path), bytes, mode: statSync(path).mode & 0o777 };
+}
+
+function restoreFile({ path, bytes, mode }: SavedFile): void {
+  if (bytes === undefined) rmSync(path, { force: true });
+  else if (!readFile(path)?.equals(bytes)) overwriteFile(path, bytes, { mode });
+}
 
 const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
 
@@ -97,7 +118,6 @@ function lastLines(tail: string, project: ChangeableProject): string[] {
 class Change {
   readonly #project: ChangeableProject;
   readonly #options: ChangeOptions;
-  #journal: ChangeJournal | undefined;
 
   constructor(project: ChangeableProject, options: ChangeOptions) {
     this.#project = project;
@@ -110,74 +130,43 @@ class Change {
     const isWorkspaceRoot = workspaceRoot === directory;
     const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
     onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
-    const onStart = (pid: number) => this.#journal?.noteManager(pid);
-    return runManager(program, { cwd: directory, args, timeoutMs, signal, onStart });
+    return runManager(program, { cwd: directory, args, timeoutMs, signal });
   }
 
-  /** Undoes all changes. Returns false if some could not be undone. */
-  async #undo(saved: SavedFiles, commands: SavedEntries): Promise<boolean> {
+  /** Undoes all changes. Returns whether node_modules is as before, too; throws if a file cannot be restored. */
+  async #undo(saved: readonly SavedFile[]): Promise<boolean> {
     const { directory, workspaceRoot = directory } = this.#project;
-    try {
-      // On a full disk, the package manager would fail again and could damage restored files.
-      if (!saved.restore()) return false;
-      forgetInstall(workspaceRoot);
-      const end = await this.#run("install", [], undefined);
-      commands.restore();
-      return end.exitCode === 0;
-    } catch {
-      return false;
-    } finally {
-      // An install may update the lockfile.
-      saved.restore();
-    }
+    saved.forEach(restoreFile);
+    forgetInstall(workspaceRoot);
+    const { exitCode } = await this.#run("install", [], undefined);
+    // An install may update the lockfile.
+    saved.forEach(restoreFile);
+    return exitCode === 0;
   }
 
-  async make({ kind, names, packages }: PackageChange, verify: Verify): Promise<void> {
+  async make({ kind, packages }: PackageChange, verify: Verify): Promise<void> {
     const { directory, workspaceRoot = directory } = this.#project;
-    const { signal } = this.#options;
-    const folders = [directory, workspaceRoot];
-    const pathsOf = (files: readonly string[]) =>
-      folders.flatMap((folder) => files.map((file) => join(folder, file)));
     const what = `${kind} ${packages.join(", ")}`;
-    const interrupted = readJournal(directory)?.journal;
-    if (interrupted !== undefined) removeLeftovers(interrupted);
-    let saved: SavedFiles;
+    const folders = [...new Set([directory, workspaceRoot])];
+    let saved: SavedFile[];
     try {
-      saved = saveFiles(pathsOf(writtenFiles));
+      saved = folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
     } catch (cause) {
-      const code = (cause as NodeJS.ErrnoException).code;
-      const reason = `package.json or a lockfile cannot be backed up (${code})`;
+      const reason = `package.json or a lockfile cannot be read (${errorCode(cause)})`;
       throw failure("InstallFailed", { what, reason }, {}, { cause });
     }
-    const commands = saveEntries(pathsOf(linkedCommands.map((name) => join("node_modules/.bin", name))));
-    const journal = new ChangeJournal(this.#project, { command: kind, packs: names });
-    this.#journal = journal;
-    const end = await this.#run(kind, packages, signal);
-    const { undoReason, cause } = await this.#assess(end, () => {
-      journal.noteResult();
-      return verify((path, text) => journal.noteEdit(path, text));
-    });
-    if (undoReason === undefined) {
-      saved.discard();
-      journal.end({ isUndone: false });
-      return;
-    }
-    const output = end.exitCode === 0 ? [] : lastLines(end.tail, this.#project);
-    let restored: boolean;
+    const end = await this.#run(kind, packages, this.#options.signal);
+    const { undoReason, cause } = await this.#assess(end, verify);
+    if (undoReason === undefined) return;
+    const output = end.exitCode === 0 ? undefined : lastLines(end.tail, this.#project);
+    let restored: boolean | "nothing";
     try {
-      restored = await this.#undo(saved, commands);
+      restored = await this.#undo(saved);
     } catch {
-      const reason =
-        typeof undoReason === "string"
-          ? undoReason
-          : `${undoReason.package} provides a command "${undoReason.command}"`;
-      throw failure("InstallFailed", { what, reason, copies: saved.copies, output }, {}, { cause });
+      restored = "nothing";
     }
-    saved.discard();
-    journal.end({ isUndone: true });
     if (typeof undoReason === "object") throw failure("ReservedCommand", { ...undoReason, what, restored });
-    const args = { what, reason: undoReason, restored, ...(output.length > 0 && { output }) };
-    throw failure("InstallFailed", args, {}, { cause });
+    throw failure("InstallFailed", { what, reason: undoReason, restored, output }, {}, { cause });
   }
 
   /** The reason to undo a finished change, if there is one. */
@@ -201,7 +190,7 @@ class Change {
 }
 
 /** Locks the project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
-export async function lockProjectOf(
+async function lockProjectOf(
   { directory, workspaceRoot = directory }: Pick<ChangeableProject, "directory" | "workspaceRoot">,
   what: string,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
-import { readLinkedCommands } from "./linked-commands.ts";
+import { quoteForShell } from "../../problems/text.ts";
+import { ownersOf } from "../../qualified-names/reserved-commands.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
 
@@ -18,8 +19,6 @@ export interface ManagerRun {
   args: readonly string[];
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Receives the process id once it has started. */
-  onStart?: ((pid: number) => void) | undefined;
 }
 
 /** The result of a run. */
@@ -61,10 +60,10 @@ function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): M
 /** Matches node_modules/.bin folders, which npx adds to the PATH. */
 const isBinFolder = (folder: string) => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
 
-/** Whether the command belongs to the package manager instead of an unrelated package. */
+/** Whether a command in such a folder links to the package manager instead of an unrelated package. */
 function isGenuine(folder: string, name: ManagerName): boolean {
-  const files = readLinkedCommands(folder).filter(({ command }) => command === name || command === "node");
-  return files.every(({ isOwned }) => isOwned);
+  const path = realpathSync(join(folder, name)).replaceAll("\\", "/");
+  return ownersOf(name).some((owner) => path.includes(`/node_modules/${owner}/`));
 }
 
 /** Finds a package manager on the PATH, and npm also next to Node. */
@@ -122,7 +121,7 @@ const killDelayMs = 5000;
 /** Runs a package manager. Never rejects. */
 export function runManager(
   program: ManagerProgram,
-  { cwd, args, timeoutMs, signal, onStart }: ManagerRun,
+  { cwd, args, timeoutMs, signal }: ManagerRun,
 ): Promise<ManagerEnd> {
   return new Promise((resolve) => {
     const child = spawn(program.command, [...program.args, ...args], {
@@ -131,7 +130,6 @@ export function runManager(
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
     });
-    if (child.pid !== undefined) onStart?.(child.pid);
     let tail = "";
     let reason: string | undefined;
     let killTimer: NodeJS.Timeout | undefined;
@@ -214,4 +212,10 @@ export function managerArguments(
       return [kind, "--ignore-scripts", "--non-interactive", "--no-progress", ...root, ...pure, ...packages];
     }
   }
+}
+
+/** The command that runs the skipped install scripts of packages. Pure. */
+export function rebuildCommand({ name, isModernYarn }: ProjectManager, packages: readonly string[]): string {
+  if (name === "yarn" && !isModernYarn) return "yarn install --force";
+  return [name, "rebuild", ...packages.map(quoteForShell)].join(" ");
 }

@@ -1,0 +1,69 @@
+import { join } from "node:path";
+import { isRecord } from "../../data/parse-json.ts";
+import { walkProject } from "../../discovery/find-packs.ts";
+import { isFault } from "../../discovery/manifest.ts";
+import { declaredDependencies, findProject } from "../../discovery/project.ts";
+import { findWorkspace } from "../../discovery/workspace.ts";
+import type { DiscoveryPort } from "../../files/discovery-port.ts";
+import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
+
+/** An installed package that is not of the project's own workspace. Its strings are untrusted. */
+export interface InstalledPackage {
+  name: string;
+  /** Whether it is installed under its name. */
+  isNamed: boolean;
+  version: string;
+  /** Absolute. */
+  location: string;
+  manifest: Readonly<Record<string, unknown>>;
+}
+
+/** A package that overrides a reserved command. */
+export interface InstalledClaim {
+  /** Name and version of the package. */
+  package: string;
+  command: string;
+}
+
+/** Reads the package.json of every installed package of a project. Throws `TrailblazeError` `ProjectNotFound`. */
+export async function readInstalledPackages(port: DiscoveryPort, cwd: string): Promise<InstalledPackage[]> {
+  const project = findProject(port, cwd);
+  const workspace = await findWorkspace(port, project);
+  const sources = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
+  const walk = walkProject(port, project, workspace, declaredDependencies(project.manifest), "always");
+  return [...walk.found.values()].flatMap(({ location, installedAs, read }) => {
+    if (sources.has(location) || isFault(read)) return [];
+    const name = String(read.value.name ?? [...installedAs][0]);
+    const version = String(read.value.version ?? "");
+    return { name, isNamed: installedAs.has(name), version, location, manifest: read.value };
+  });
+}
+
+/** The packages that were not installed before, in this version and place. */
+export function findNewPackages(
+  before: readonly InstalledPackage[],
+  after: readonly InstalledPackage[],
+): InstalledPackage[] {
+  const keyOf = ({ version, location }: InstalledPackage) => `${location}\n${version}`;
+  const known = new Set(before.map(keyOf));
+  return after.filter((one) => !known.has(keyOf(one)));
+}
+
+/** The first package that overrides a reserved command according to its package.json. */
+export function findClaim(packages: readonly InstalledPackage[]): InstalledClaim | undefined {
+  for (const { name, isNamed, version, manifest } of packages) {
+    const [claim] = findReservedCommands(manifest, isNamed ? name : undefined);
+    if (claim !== undefined) return { package: `${name} ${version}`.trim(), command: claim.command };
+  }
+  return undefined;
+}
+
+const scriptNames = ["preinstall", "install", "postinstall"];
+
+/** The names of the packages with install scripts; npm also builds a package with a binding.gyp. */
+export function findSkippedScripts(port: DiscoveryPort, packages: readonly InstalledPackage[]): string[] {
+  const hasScript = ({ location, manifest: { scripts, gypfile } }: InstalledPackage) =>
+    (isRecord(scripts) && scriptNames.some((name) => Object.hasOwn(scripts, name))) ||
+    (gypfile !== false && port.exists(join(location, "binding.gyp")));
+  return [...new Set(packages.filter(hasScript).map(({ name }) => name))].sort();
+}
