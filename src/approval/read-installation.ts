@@ -63,13 +63,7 @@ export interface OpenedInstallation {
  */
 export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
   const { cwd, config: given, signal, onCommand, onConnect } = options;
-  const sessionOptions = {
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(given === undefined ? {} : { config: given }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onCommand === undefined ? {} : { onCommand }),
-    ...(onConnect === undefined ? {} : { onConnect }),
-  };
+  const sessionOptions = { cwd, config: given, signal, onCommand, onConnect };
   let gate: RecordingGate | undefined;
   const prepared = await prepareSession(sessionOptions, {
     userServers: "reported",
@@ -95,10 +89,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
           installed: new Set(packs.map(({ name }) => name)),
           unused: new Set(config.unusedServers.map(({ name }) => name)),
           scope: recording.scope,
-          registry: createRegistry(
-            packs,
-            recording.found === undefined ? {} : { manager: recording.found.manager },
-          ),
+          registry: createRegistry(packs, { manager: recording.found?.manager }),
           problems: [...config.problems, ...recording.problems, ...ofServers],
           failedServers: failed.map(({ name }) => name),
         };

@@ -23,11 +23,7 @@ export async function checkLock(
       return { check: describe(false, problem.message), problem };
     }
     const { cwd, config: given } = options;
-    const { inSync, packs, servers } = await diffLock({
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(given === undefined ? {} : { config: given }),
-      static: true,
-    });
+    const { inSync, packs, servers } = await diffLock({ cwd, config: given, static: true });
     if (inSync) return { check: describe(true, "approves what is installed") };
     const differing = [...packs, ...servers].filter(({ change }) => change !== "same");
     const names = differing.map(({ name }) => name).join(", ");

@@ -5,11 +5,5 @@ import { readSessionOptions } from "../session/session-command.ts";
 /** The options of commands that read what is installed. The commands that start are printed first. */
 export function readInstallationOptions(input: CommandInput, signal: AbortSignal): InstallationOptions {
   const { cwd, config, onCommand, onConnect } = readSessionOptions(input);
-  return {
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(config === undefined ? {} : { config }),
-    ...(onCommand === undefined ? {} : { onCommand }),
-    ...(onConnect === undefined ? {} : { onConnect }),
-    signal,
-  };
+  return { cwd, config, onCommand, onConnect, signal };
 }
