@@ -3,7 +3,6 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   createMcpHandler,
-  isSpecType,
   type RequestId,
   Server,
   type ServerContext,
@@ -39,13 +38,9 @@ export interface CacheHint {
 
 const modernRules: EraRules = {
   listTool: (listing) => listing,
-  readCallResult: (result) => (isSpecType.CallToolResult(result) ? result : undefined),
-  readPromptResult: (result) => (isSpecType.GetPromptResult(result) ? result : undefined),
-  readContents(contents, isStatic) {
-    // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
-    const result = isStatic ? { contents } : { contents, ttlMs: 0, cacheScope: "private" };
-    return isSpecType.ReadResourceResult(result) ? result : undefined;
-  },
+  sendCallResult: (result) => result,
+  // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
+  cacheHint: (isStatic) => (isStatic ? {} : { ttlMs: 0, cacheScope: "private" }),
   noResource: rpcCode.params,
 };
 

@@ -3,17 +3,14 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
   CallToolRequestSchema,
-  CallToolResultSchema,
   CompleteRequestSchema,
   GetPromptRequestSchema,
-  GetPromptResultSchema,
   type JSONRPCMessage,
   ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
   ReadResourceRequestSchema,
-  ReadResourceResultSchema,
   type RequestId,
   ResultSchema,
   type ServerNotification,
@@ -46,13 +43,10 @@ const legacyRules: EraRules = {
   listTool({ outputSchema, ...listing }) {
     return isRecord(outputSchema) && outputSchema.type === "object" ? { ...listing, outputSchema } : listing;
   },
-  readCallResult(result) {
-    const { structuredContent, ...rest } = result as Record<string, unknown>;
-    const parsed = CallToolResultSchema.safeParse(isRecord(structuredContent) ? result : rest);
-    return parsed.success ? parsed.data : undefined;
+  sendCallResult({ structuredContent, ...result }) {
+    return isRecord(structuredContent) ? { ...result, structuredContent } : result;
   },
-  readPromptResult: (result) => GetPromptResultSchema.safeParse(result).data,
-  readContents: (contents) => ReadResourceResultSchema.safeParse({ contents }).data,
+  cacheHint: () => ({}),
   noResource: -32002,
 };
 

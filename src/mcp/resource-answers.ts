@@ -1,6 +1,7 @@
 import { TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
+import { readResult } from "./client/call-result.ts";
 import { rpcCode } from "./client-message.ts";
 import { AskedResult } from "./questions.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
@@ -12,7 +13,7 @@ const mostSuggestions = 100;
 /** How many URIs one client may be subscribed to. */
 export const mostSubscriptions = 1000;
 
-type Rules = Pick<EraRules, "readContents" | "noResource">;
+type Rules = Pick<EraRules, "cacheHint" | "noResource">;
 
 /** What a server can do with resources and suggestions. Lists that are not complete yet may have anything. */
 export function resourceCapabilities({ changing, resources, complete }: ServedServer) {
@@ -69,8 +70,9 @@ export class ResourceAnswers {
       if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
       throw handlerError(error, { served: this.#served, name: uri });
     }
-    const result = this.#rules.readContents(answer.contents, answer.isStatic);
-    if (result !== undefined) return result;
+    const { isStatic, ...found } = answer;
+    const result = readResult("resources/read", found);
+    if (!("fault" in result)) return { ...result, ...this.#rules.cacheHint(isStatic) };
     throw new RpcError(rpcCode.internal, "The resource's contents are not valid MCP contents.");
   }
 

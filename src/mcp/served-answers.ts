@@ -3,7 +3,8 @@ import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
-import type { ResourceContents } from "../runtime/resource-contents.ts";
+import type { CallToolResult } from "../runtime/tool-result.ts";
+import { readResult } from "./client/call-result.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
 import { AskedResult, UnaskedError } from "./questions.ts";
@@ -16,12 +17,10 @@ const general = "The server failed to answer.";
 export interface EraRules {
   /** The entry of a tool in `tools/list`. */
   listTool(listing: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>;
-  /** The result as it is sent; `undefined` if MCP does not allow it. */
-  readCallResult(result: object): object | undefined;
-  /** The same for the result of a prompt. */
-  readPromptResult(result: object): object | undefined;
-  /** The same for what a resource contains. `isStatic`: whether clients may keep it. */
-  readContents(contents: readonly ResourceContents[], isStatic: boolean): object | undefined;
+  /** A valid result as it is sent. */
+  sendCallResult(result: CallToolResult): object;
+  /** What is added to the contents of a resource. `isStatic`: whether clients may keep them. */
+  cacheHint(isStatic: boolean): object;
   /** The code of the error for an unknown URI. */
   noResource: number;
 }
@@ -128,8 +127,8 @@ export class ServedAnswers {
         tool.call({ name, arguments: args, meta, session, ...round }, { ...channel, signal }),
       );
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-      const result = this.#rules.readCallResult(answer.result);
-      if (result !== undefined) return result;
+      const result = readResult("tools/call", answer.result);
+      if (!("fault" in result)) return this.#rules.sendCallResult(result);
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
       if (error instanceof UnaskedError) return createErrorResult(error.message);
@@ -160,8 +159,8 @@ export class ServedAnswers {
       if (error instanceof AskedResult) return error.result;
       throw handlerError(error, { served: this.#served, name });
     }
-    const result = this.#rules.readPromptResult(answer);
-    if (result !== undefined) return result;
+    const result = readResult("prompts/get", answer);
+    if (!("fault" in result)) return result;
     throw new RpcError(rpcCode.internal, "The prompt's handler did not return valid MCP messages.");
   }
 

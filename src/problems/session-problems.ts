@@ -276,6 +276,22 @@ export const sessionProblems = {
     },
     hint: () => "The rest of the server is used. Report it to the server's author.",
   }),
+  ServerResultIncomplete: entry<{
+    label: string;
+    method: string;
+    /** What the request was about: a name or a URI. */
+    name: string;
+    /** The path of the key that is left out, without indexes of arrays. */
+    key: string;
+    /** Continues the key. */
+    reason: string;
+  }>({
+    title: "Parts of a server's result are left out",
+    severity: "warning",
+    message: ({ label, method, name, key, reason }) =>
+      `${quote(key, 200)} in the result of \`${method}\` for ${quote(name, 200)} of server ${quote(label, 200)} is left out: ${printable(reason)}.`,
+    hint: () => "The rest of the result is used. Report it to the server's author.",
+  }),
   ServerPackageNotInstalled: entry<{
     /** The npm name of the package. */
     name: string;

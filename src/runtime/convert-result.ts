@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/check-budget.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./input-requests.ts";
+import { repairResult } from "./mcp-shapes.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
 import { type CallToolResult, findBlockFault, isTypedObject, type TypedObject } from "./tool-result.ts";
@@ -13,7 +14,7 @@ export const createErrorResult = (message: string): CallToolResult => ({
 
 const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-/** Why an object with typed blocks is not a valid MCP result. */
+/** Why an object with typed blocks is not a valid MCP result. Leaves out of it what is optional and invalid. */
 function findResultFault(
   result: Record<string, unknown>,
   blocks: readonly TypedObject[],
@@ -22,9 +23,11 @@ function findResultFault(
     const key = findBlockFault(block);
     if (key !== undefined) return `/content/${index}/${key.replace(".", "/")} must be string`;
   }
-  if (result._meta !== undefined && !isRecord(result._meta)) return "/_meta must be object";
-  const { isError } = result;
-  return isError === undefined || typeof isError === "boolean" ? undefined : "/isError must be boolean";
+  const { _meta, isError } = result;
+  if (_meta != null && !isRecord(_meta)) return "/_meta must be object";
+  if (isError != null && typeof isError !== "boolean") return "/isError must be boolean";
+  const unusable = repairResult("tools/call", result);
+  return unusable && `it ${unusable}`;
 }
 
 /** Why a value is not a valid MCP result, as a reason; `undefined` if it is one. */

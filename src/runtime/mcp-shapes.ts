@@ -3,6 +3,7 @@ import { writePointer } from "../extension-schema/pointer.ts";
 import { findSchemaFaults } from "../json-schema/schema-faults.ts";
 import { listSchemas, pathOf } from "../json-schema/schema-nodes.ts";
 import { draftUris } from "../json-schema/schema-survey.ts";
+import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
 export type LeaveOut = (path: string, reason: string) => void;
@@ -32,6 +33,15 @@ const time = is("an ISO 8601 time", (value) => {
   if (typeof value !== "string" || !form.test(value)) return false;
   const day = new Date(value.slice(0, 10));
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
+});
+
+const base64 = is("base64", (value) => {
+  try {
+    atob(value as string);
+    return typeof value === "string";
+  } catch {
+    return false;
+  }
 });
 
 const join = (path: string, key: string) => (path === "" ? key : `${path}.${key}`);
@@ -180,3 +190,108 @@ export const listedShapes = {
   resources: object({ uri: name, name }, { ...ofResource, size: number }),
   resourceTemplates: object({ uriTemplate: name, name }, ofResource),
 } as const;
+
+const contents: Check = (value, path, leaveOut) => {
+  const isText = isRecord(value) && typeof value.text === "string";
+  return object(isText ? { uri: text, text } : { uri: text, blob: base64 }, {
+    mimeType: text,
+    _meta: record,
+  })(value, path, leaveOut);
+};
+
+const ofBlock: Checks = { annotations, _meta: record };
+const media = object({ data: base64, mimeType: text }, ofBlock);
+const blocks = new Map<unknown, Check>([
+  ["text", object({ text }, ofBlock)],
+  ["image", media],
+  ["audio", media],
+  ["resource_link", object({ uri: text, name: text }, { ...ofResource, size: number })],
+  ["resource", object({ resource: contents }, ofBlock)],
+]);
+
+/** A block that no client can take becomes a text that names it, so that the others arrive. */
+function readBlock(block: unknown, path: string, leaveOut: LeaveOut): unknown {
+  const type = isRecord(block) && typeof block.type === "string" ? block.type : undefined;
+  const check = blocks.get(type);
+  const unknown = type === undefined ? "has no `type`" : "has a type that clients do not know";
+  const fault = check === undefined ? unknown : check(block, path, leaveOut);
+  if (fault === undefined) return block;
+  leaveOut(path, fault);
+  const what = type === undefined ? "Content" : `Content of the type ${quote(type)}`;
+  return { type: "text", text: `[${what} is left out: it ${fault}.]` };
+}
+
+const content: Check = (value, path, leaveOut) => {
+  if (!Array.isArray(value)) return "is not an array";
+  for (const [index, block] of value.entries())
+    value[index] = readBlock(block, `${path}[${index}]`, leaveOut);
+  return undefined;
+};
+
+/** One unusable message makes a prompt unusable: the others may mean something else without it. */
+const messages: Check = (value, path, leaveOut) => {
+  if (!Array.isArray(value)) return "is not an array";
+  for (const [index, message] of value.entries()) {
+    const fault = object({ role: oneOf("user", "assistant"), content: record })(message, path, leaveOut);
+    if (fault !== undefined) return `has a message that ${fault}`;
+    message.content = readBlock(message.content, `${path}[${index}].content`, leaveOut);
+  }
+  return undefined;
+};
+
+const readable: Check = (value, path, leaveOut) => {
+  const before = Array.isArray(value) ? value.length : 0;
+  const fault = list(contents)(value, path, leaveOut);
+  const isEmptied = before > 0 && (value as unknown[]).length === 0;
+  return fault ?? (isEmptied ? "has no part with a `uri` and a `text` or `blob`" : undefined);
+};
+
+/** What of `_meta` is about the exchange of messages with one side. */
+const ofExchange = /^(?:io\.modelcontextprotocol\/|progressToken$)/;
+
+const resultMeta: Check = (meta, path, leaveOut) => {
+  const fault = record(meta, path, leaveOut);
+  if (fault !== undefined || !isRecord(meta)) return fault;
+  for (const key of Object.keys(meta)) if (ofExchange.test(key)) delete meta[key];
+  return undefined;
+};
+
+const resultShapes = {
+  "tools/call": object({ content }, { isError: flag, _meta: resultMeta }),
+  "prompts/get": object({ messages }, { description: text, _meta: resultMeta }),
+  "resources/read": object({ contents: readable }, { _meta: resultMeta }),
+  "completion/complete": object({
+    completion: object(
+      { values: list(text) },
+      { total: is("a whole number", Number.isInteger), hasMore: flag },
+    ),
+  }),
+} as const;
+
+export type ResultMethod = keyof typeof resultShapes;
+
+/** Some languages write an empty list as null. */
+const listOfResult: Partial<Record<ResultMethod, string>> = {
+  "tools/call": "content",
+  "prompts/get": "messages",
+  "resources/read": "contents",
+};
+
+/**
+ * Makes a result valid for every client, in place: what is optional and invalid is left out, null is like absent. Returns why
+ * it cannot be used, which continues "it".
+ */
+export function repairResult(
+  method: ResultMethod,
+  result: Record<string, unknown>,
+  leaveOut: LeaveOut = () => {},
+): string | undefined {
+  const key = listOfResult[method];
+  const isAbsent =
+    key !== undefined && (result[key] === null || (key === "content" && result[key] === undefined));
+  if (isAbsent) result[key] = [];
+  if (result.structuredContent === null) delete result.structuredContent;
+  return resultShapes[method](result, "", (path, reason) => {
+    if (reason !== "is null") leaveOut(path, reason);
+  });
+}

@@ -11,6 +11,7 @@ export interface ReadAnswer {
   contents: readonly ResourceContents[];
   /** Whether it is the same for every client and read, so that clients may keep it as long as lists. */
   isStatic: boolean;
+  _meta?: Readonly<Record<string, unknown>>;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

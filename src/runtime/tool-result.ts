@@ -21,6 +21,8 @@ export interface ToolResult {
   content: ContentBlock[];
   /** Any JSON value. */
   structuredContent?: unknown;
+  /** The tool's `_meta`, without `trailblaze`. */
+  _meta?: Record<string, unknown>;
   /** The keys of a failure's `_meta.trailblaze` besides `variant`. */
   details?: Record<string, unknown>;
 }
@@ -43,9 +45,11 @@ export function readToolResult({ content, structuredContent, isError, _meta }: C
   result: ToolResult;
   memory: MemoryChanges | undefined;
 } {
-  const said = isRecord(_meta?.trailblaze) ? _meta.trailblaze : {};
+  const { trailblaze, ...meta } = _meta ?? {};
+  const said = isRecord(trailblaze) ? trailblaze : {};
   const result: ToolResult = { variant: "Success", message: firstText(content), content };
   if (structuredContent !== undefined) result.structuredContent = structuredContent;
+  if (Object.keys(meta).length > 0) result._meta = meta;
   if (isError !== true) return { result, memory: readMemoryChanges(said) };
   const { variant, ...details } = said;
   result.variant = isFailureVariant(variant) ? variant : "ExceptionThrown";
@@ -102,10 +106,7 @@ export type EmbeddedResourceBlock = {
   resource: { uri: string; mimeType?: string; text?: string; blob?: string; _meta?: Record<string, unknown> };
 } & BlockKeys;
 
-/**
- * A block of MCP content; `type` says which. Checked are the required strings. A server may send a block of a type that is
- * not here, so leave room for others when you tell them apart.
- */
+/** A block of MCP content; `type` says which. A server's block of another type becomes a text that names it. */
 export type ContentBlock = TextBlock | ImageBlock | AudioBlock | ResourceLinkBlock | EmbeddedResourceBlock;
 
 /** What may be a block of any type. */

@@ -38,15 +38,13 @@ export interface ServedSearch {
 }
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
-function toCallResult({ variant, content, structuredContent, details }: ToolResult): CallToolResult {
-  const result: CallToolResult = {
-    content,
-    ...(structuredContent === undefined ? {} : { structuredContent }),
-  };
-  if (variant === "Success") return result;
-  const meta = { ...details, variant };
-  const isSaid = variant !== "ExceptionThrown" || details !== undefined;
-  return { ...result, isError: true, ...(isSaid ? { _meta: { trailblaze: meta } } : {}) };
+function toCallResult({ variant, content, structuredContent, _meta, details }: ToolResult): CallToolResult {
+  if (variant === "Success") return { content, structuredContent, _meta };
+  // What a program wrote is for the operator.
+  const { stderr: _, ...shown } = details ?? {};
+  const isSaid = variant !== "ExceptionThrown" || Object.keys(shown).length > 0;
+  const meta = isSaid ? { ..._meta, trailblaze: { ...shown, variant } } : _meta;
+  return { content, structuredContent, isError: true, _meta: meta };
 }
 
 /** What a session's result asks; `undefined` for any other result. */

@@ -27,6 +27,8 @@ export interface ReadOptions {
 /** What a resource contains. Strings are the author's and not trusted. */
 export interface ResourceResult {
   contents: readonly ResourceContents[];
+  /** What its server adds. */
+  _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** The error for a URI that neither the session nor its server knows. */
@@ -79,8 +81,8 @@ export class ResourceCalls {
     const run = (round?: InputRound) => this.ask(state, route, uri, options, own, round);
     const server = route.by === "server" ? route.from.server : undefined;
     const answer = await keepRunning(server, () => answerWithHost<ReadAnswer>(uri, run, own.ask, signal));
-    const { contents } = answer;
-    return { contents };
+    const { isStatic: _, ...result } = answer;
+    return result;
   }
 
   /** The same for a scope and one round; resolves with what the resource asks. */
@@ -126,14 +128,14 @@ export class ResourceCalls {
       ask: askInScope(uri, scope, { isWaiting: true }),
       user: scope.sessionId,
     };
-    const { inputRequired, contents } = await sendRequest(request, (connected) =>
+    const { inputRequired, ...result } = await sendRequest(request, (connected) =>
       connected.readResource(uri, options),
     ).catch((error) => {
       const { cause } = error instanceof ServerCallError ? error : {};
       throw cause instanceof AnswerError && saysUnknownResource(cause) ? notFound(state, uri) : error;
     });
     if (inputRequired !== undefined) return { inputRequired };
-    return { contents: contents as unknown as ResourceContents[], isStatic: false };
+    return { ...(result as unknown as ResourceResult), isStatic: false };
   }
 }
 

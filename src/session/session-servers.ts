@@ -89,6 +89,8 @@ export class SessionServer {
   #requests = 0;
   #cancelIdle = () => {};
   #idleMs: number | undefined;
+  /** Messages of problems that many results may have. */
+  readonly #reported = new Set<string>();
   /** Settles when the process that was idle has ended. */
   #ending: Promise<void> | undefined;
   /** The server as it was last ready; `undefined` if it never was. */
@@ -216,6 +218,10 @@ export class SessionServer {
       onListChanged: (list) =>
         this.#options.report(createProblem("ToolListChanged", { label, list }, this.#place())),
       onLeftOut: (fault) => {
+        if ("method" in fault) {
+          this.#reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place()));
+          return;
+        }
         const { list, name, key, reason } = fault;
         if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
         problems.push(createProblem("ServerListIncomplete", { label, ...fault }, this.#place()));
@@ -236,6 +242,12 @@ export class SessionServer {
     connected.catch(() => this.#revoke(token));
     this.#starting = starting;
     return connected;
+  }
+
+  #reportOnce(problem: Problem): void {
+    if (this.#reported.has(problem.message)) return;
+    this.#reported.add(problem.message);
+    this.#options.report(problem);
   }
 
   /** Takes the token of its callbacks away from a process that has ended, or ends. */

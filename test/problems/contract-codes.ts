@@ -136,6 +136,7 @@ export const ownCodes: readonly string[] = [
   "ResourceFailed",
   "ServerDied",
   "ServerListIncomplete",
+  "ServerResultIncomplete",
   "ServerPackageNotInstalled",
   "SessionClosed",
   "SimilarName",

@@ -284,6 +284,9 @@ const samples: Samples = {
     { label: "api", list: "tools", reason: "it is null", name: "find", key: "annotations.title" },
     { label: "api", list: "tools", reason: "it repeats a cursor", isRest: true },
   ],
+  ServerResultIncomplete: [
+    { label: "api", method: "tools/call", name: "rows", key: "isError", reason: "it is not true or false" },
+  ],
   ChangeNotApplied: [
     { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },
     { cause: "watch", reason: "the system limit of watches is reached" },

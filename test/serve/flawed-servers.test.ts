@@ -232,3 +232,165 @@ test("a server that declares tools and does not know `tools/list` has none, and 
     },
   ]);
 });
+
+const textBlock = { type: "text", text: "3 rows" };
+const link = { type: "resource_link", uri: "a:b", name: "b" };
+const image = { type: "image", data: "aGk=", mimeType: "image/png" };
+const embedded = { type: "resource", resource: { uri: "a:b", text: "hi" } };
+const ofBlock: Flaw[] = [...ofAnnotations, ["_meta", null, 5]];
+
+/** Blocks with the optional keys that strict clients reject. */
+const blocks = (
+  [
+    [textBlock, ofBlock],
+    [image, ofBlock],
+    [{ ...image, type: "audio" }, ofBlock],
+    [link, [...ofResource, ["size", null, "5"]]],
+    [embedded, [...ofBlock, ["resource.mimeType", null, 5], ["resource._meta", null, 5]]],
+  ] as [Json, Flaw[]][]
+).flatMap(([base, known]) =>
+  known.flatMap(([path, ...values]) =>
+    values.map((value) => ({ path, block: change(base, path.split("."), value) })),
+  ),
+);
+
+/** Blocks that strict clients reject whatever is left out, and what they become. */
+const unusable: [unknown, string][] = [
+  [
+    { type: "a_later_kind", value: 1 },
+    '[Content of the type "a_later_kind" is left out: it has a type that clients do not know.]',
+  ],
+  [{}, "[Content is left out: it has no `type`.]"],
+  [null, "[Content is left out: it has no `type`.]"],
+  [
+    { type: "text", text: null },
+    '[Content of the type "text" is left out: it has no valid `text`, which is null.]',
+  ],
+  [
+    { ...image, data: "%" },
+    '[Content of the type "image" is left out: it has no valid `data`, which is not base64.]',
+  ],
+  [
+    { type: "resource", resource: { uri: "a:b" } },
+    '[Content of the type "resource" is left out: it has no valid `resource`, which has no `blob`.]',
+  ],
+];
+
+const resultTool = serverOf({}, [{ tools: [{ name: "result", inputSchema: object }] }]);
+
+interface Caller {
+  callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
+}
+
+/** Calls through a session and through both eras of `start`; each answers with what remains of the result. */
+async function callEverywhere(results: readonly Json[]): Promise<{ all: Json[][]; problems: string[] }> {
+  const session = await openForTest(makeProject({}), { config: configOf(resultTool) });
+  const clients: readonly Caller[] = (await connectBoth(resultTool)) as never;
+  const all: Json[][] = [];
+  for (const result of results) {
+    const args = { result };
+    const { content, structuredContent, variant, _meta } = await session.callTool("result", args);
+    const isError = variant === "Success" ? undefined : true;
+    const answers = [{ content, structuredContent, isError, _meta }];
+    for (const client of clients) {
+      const { resultType: _, ...answer } = (await client.callTool({
+        name: "result",
+        arguments: args,
+      })) as Json;
+      const { "io.modelcontextprotocol/serverInfo": __, ...meta } = (answer._meta ?? {}) as Json;
+      answers.push({ ...answer, _meta: Object.keys(meta).length === 0 ? undefined : meta } as never);
+    }
+    all.push(answers as Json[]);
+  }
+  return { all, problems: session.problems.map(({ code, message }) => `${code} ${message}`) };
+}
+
+describe("what a tool of a server answers", () => {
+  test("optional keys of content that are null or invalid are left out, and the rest arrives", async () => {
+    const { all } = await callEverywhere(blocks.map(({ block }) => ({ content: [textBlock, block] })));
+    expect(all).toHaveLength(blocks.length);
+    for (const [index, answers] of all.entries()) {
+      const { path = "" } = blocks[index] ?? {};
+      for (const { content } of answers) {
+        const [first, second] = content as Json[];
+        let value: unknown = second;
+        for (const step of path.split(".")) value = (value as Json | undefined)?.[step];
+        expect([first, value], path).toEqual([textBlock, undefined]);
+        expect(second).toMatchObject({ type: blocks[index]?.block.type });
+      }
+    }
+  });
+
+  test("content that no client can take becomes a text that names it", async () => {
+    const { all, problems } = await callEverywhere(
+      unusable.map(([block]) => ({ content: [textBlock, block] })),
+    );
+    for (const [index, answers] of all.entries()) {
+      const text = { type: "text", text: unusable[index]?.[1] };
+      for (const { content } of answers) expect(content).toEqual([textBlock, text]);
+    }
+    expect(problems).toContain(
+      'ServerResultIncomplete "content[]" in the result of `tools/call` for "result" of server "flawed" is left out: it has no `type`.',
+    );
+  });
+
+  test.each<[Json, Json]>([
+    [{ content: null }, { content: [] }],
+    [{}, { content: [] }],
+    ...["structuredContent", "isError", "_meta"].map((key): [Json, Json] => [
+      { content: [textBlock], [key]: null },
+      { content: [textBlock] },
+    ]),
+    [{ content: [textBlock], isError: "yes" }, { content: [textBlock] }],
+    [{ content: [textBlock], _meta: 5 }, { content: [textBlock] }],
+    [
+      { content: [textBlock], _meta: { own: 1, trailblaze: { memoryDelta: {} }, progressToken: {} } },
+      { content: [textBlock], _meta: { own: 1 } },
+    ],
+    [
+      { content: [textBlock], isError: true, _meta: { own: 1 } },
+      { content: [textBlock], isError: true, _meta: { own: 1 } },
+    ],
+    [{ content: [textBlock], other: null }, { content: [textBlock] }],
+  ])("%j is read as %j, in sessions and by clients of both eras", async (result, expected) => {
+    const { all } = await callEverywhere([result]);
+    for (const answer of all[0] ?? []) expect(answer).toEqual(expected);
+  });
+});
+
+test("prompts and resources arrive without what is null or invalid", async () => {
+  const flawed = serverOf({
+    "prompts/list": { prompts: [{ name: "ask" }] },
+    "prompts/get": {
+      description: null,
+      messages: [
+        { role: "user", content: { ...textBlock, annotations: null } },
+        { role: "user", content: { type: "a_later_kind" } },
+      ],
+      _meta: { own: 1 },
+    },
+    "resources/list": { resources: [{ uri: "a:b", name: "b" }] },
+    "resources/read": {
+      contents: [{ uri: "a:b", text: "hi", mimeType: null, _meta: 5 }, { uri: "a:c" }],
+      _meta: { own: 1, "io.modelcontextprotocol/serverInfo": { name: "x", version: "1" } },
+    },
+  });
+  const prompt = [
+    { role: "user", content: textBlock },
+    {
+      role: "user",
+      content: {
+        type: "text",
+        text: '[Content of the type "a_later_kind" is left out: it has a type that clients do not know.]',
+      },
+    },
+  ];
+  const contents = [{ uri: "a:b", text: "hi" }];
+  const session = await openForTest(makeProject({}), { config: configOf(flawed) });
+  expect((await session.getPrompt("ask")).messages).toEqual(prompt);
+  expect(await session.readResource("a:b")).toEqual({ contents, _meta: { own: 1 } });
+  for (const client of (await connectBoth(flawed)) as unknown as Client[]) {
+    expect(await client.getPrompt({ name: "ask" })).toMatchObject({ messages: prompt, _meta: { own: 1 } });
+    expect(await client.readResource({ uri: "a:b" })).toMatchObject({ contents, _meta: { own: 1 } });
+  }
+});

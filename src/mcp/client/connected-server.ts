@@ -193,14 +193,25 @@ export interface ConnectedProcess extends ConnectedServer {
   readonly pid: number;
 }
 
+/** What is left out of a result because it is invalid. */
+export interface ResultFault {
+  method: string;
+  /** What the request was about: a name or a URI. */
+  name: string;
+  /** The path of the key, without indexes of arrays. */
+  key: string;
+  /** Continues the key. */
+  reason: string;
+}
+
 /** Events of a server that are reported as problems but do not end it. */
 export interface ServerEvents {
   /** The first line on stdout that is not MCP, shortened; control characters are included. Called once per server. */
   onStdoutNoise(line: string): void;
   /** A `list_changed` notification. Called once for each capability. */
   onListChanged(capability: ListCapability): void;
-  /** A part of its lists that is left out. A list that could not be fetched is empty; that of the tools must be. */
-  onLeftOut(fault: ListFault): void;
+  /** A part of its lists, or of a result, that is left out. A list that could not be fetched is empty. */
+  onLeftOut(fault: ListFault | ResultFault): void;
   /** `notifications/message` of the server, redacted. */
   onLog?(entry: ServerLog): void;
 }

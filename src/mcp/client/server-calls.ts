@@ -1,12 +1,15 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
+import { notifyHost } from "../../runtime/late-reports.ts";
+import type { LeaveOut, ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
-import { readCallResult, readCompletionResult, readPromptResult, readResourceResult } from "./call-result.ts";
+import { type Results, readResult } from "./call-result.ts";
 import {
   type ConnectedServer,
+  type ResultFault,
   type ServerAnswer,
   type ServerCall,
   ServerCallError,
@@ -70,7 +73,7 @@ function describeMissing({ code, data }: AnswerError): string | undefined {
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 
 /** The result of a call that asks. */
-const emptyResult = { content: [], messages: [], contents: [], completion: { values: [] } };
+const emptyResult = () => ({ content: [], messages: [], contents: [], completion: { values: [] } });
 
 /** What the server gets as the error of a question. */
 const refuse = (message: string) => new AnswerError(message, rpcCode.request);
@@ -83,6 +86,7 @@ export function createServerCalls(
     label: string;
     wantsLogs: boolean;
     suggests: boolean;
+    onLeftOut(fault: ResultFault): void;
     findEnd(): ServerCallError | undefined;
   },
 ): ServerCalls {
@@ -96,13 +100,16 @@ export function createServerCalls(
   const fault = (reason: string, cause?: AnswerError) =>
     new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
 
-  /** Sends a request; `read` returns its result, or why it is invalid. */
-  async function call<Result extends object>(
-    method: string,
+  async function call<Method extends ResultMethod>(
+    method: Method,
     params: Readonly<JsonObject> | ServerCall,
     { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
-    read: (result: JsonObject) => Result | { fault: string },
-  ): Promise<ServerAnswer<Result>> {
+  ): Promise<ServerAnswer<Results[Method]>> {
+    const { name, uri } = params as JsonObject;
+    const leaveOut: LeaveOut = (path, reason) => {
+      const key = path.replaceAll(/\[\d+\]/g, "[]");
+      notifyHost(() => server.onLeftOut({ method, name: String(name ?? uri), key, reason: `it ${reason}` }));
+    };
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;
@@ -129,7 +136,7 @@ export function createServerCalls(
       const answer = await request.answer;
       const asks = isModern && own(answer, "resultType") === "input_required";
       const asked = asks ? await (await import("./server-questions.ts")).readInputRequired(answer) : {};
-      const result = read(asks ? emptyResult : answer);
+      const result = readResult(method, asks ? emptyResult() : answer, leaveOut);
       const found = "fault" in asked ? asked : result;
       if ("fault" in found) {
         const reason = describeMessage(String(found.fault), redactor);
@@ -187,15 +194,13 @@ export function createServerCalls(
   }
 
   return {
-    callTool: (params, options) =>
-      call("tools/call", params, options, (result) => readCallResult(result, client.era)),
-    getPrompt: (name, args, options) =>
-      call("prompts/get", { name, arguments: args }, options, readPromptResult),
-    readResource: (uri, options) => call("resources/read", { uri }, options, readResourceResult),
-    complete: async (request, options) =>
-      server.suggests
-        ? call("completion/complete", { ...request }, options, readCompletionResult)
-        : { values: [] },
+    callTool: (params, options) => call("tools/call", params, options),
+    getPrompt: (name, args, options) => call("prompts/get", { name, arguments: args }, options),
+    readResource: (uri, options) => call("resources/read", { uri }, options),
+    complete: async (request, options) => {
+      if (!server.suggests) return { values: [] };
+      return (await call("completion/complete", { ...request }, options)).completion;
+    },
     answer: (request) => (request.method === "elicitation/create" ? elicit(request) : undefined),
     onLog(entry, requestId) {
       for (const [id, listener] of logListeners) {

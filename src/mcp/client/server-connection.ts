@@ -110,6 +110,7 @@ export class ServerConnection {
     const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
     this.#calls = createServerCalls(this.#client, {
       ...{ redactor, label, wantsLogs, findEnd },
+      onLeftOut: (fault) => events.onLeftOut(fault),
       suggests: Object.hasOwn(capabilities, "completions"),
     });
     this.#followed = Object.fromEntries(followed.map((key) => [key, lists[key]]));

@@ -25,6 +25,7 @@ export interface Reports {
   invalid: [string, string, string][];
   failed: [string, string][];
   keys: [string, string, string, string][];
+  results: string[];
   log: unknown[];
   listChanges: string[];
 }
@@ -60,11 +61,24 @@ export function startFixture(
     protocol: "auto",
     ...given.launch,
   };
-  const reports: Reports = { noise: [], invalid: [], failed: [], keys: [], log: [], listChanges: [] };
+  const reports: Reports = {
+    noise: [],
+    invalid: [],
+    failed: [],
+    keys: [],
+    results: [],
+    log: [],
+    listChanges: [],
+  };
   const events: ServerEvents = {
     onStdoutNoise: (line) => reports.noise.push(line),
     onListChanged: (capability) => reports.listChanges.push(capability),
-    onLeftOut: ({ list, name, key, reason }) => {
+    onLeftOut: (fault) => {
+      if ("method" in fault) {
+        reports.results.push(`${fault.method} ${fault.name} ${fault.key}: ${fault.reason}`);
+        return;
+      }
+      const { list, name, key, reason } = fault;
       if (name === undefined) reports.failed.push([list, reason]);
       else if (key === undefined) reports.invalid.push([list, name, reason]);
       else reports.keys.push([list, name, key, reason]);
