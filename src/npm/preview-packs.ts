@@ -10,7 +10,7 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
 import { readBins } from "../inspection/server-package.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands } from "../qualified-names/reserved-commands.ts";
 import { isDeclaredServer } from "./declared-server.ts";
@@ -19,7 +19,6 @@ import { readManagerVersion } from "./managers/package-manager.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { hasIntegrity, maximumTarballBytes, unpackTarball } from "./registry/package-tarball.ts";
 import { pickTagged, pickVersion, supportsEngine } from "./registry/pick-version.ts";
-import { findPublished, formatAge } from "./registry/publish-times.ts";
 import { TarballLimitError } from "./registry/read-tar.ts";
 import {
   createRegistryClient,
@@ -46,8 +45,6 @@ export interface PackPreview {
   /** Install scripts, which are not run. */
   lifecycleScripts: { name: string; command: string }[];
   deprecated: string | undefined;
-  /** The publication time of the version in ISO 8601; `undefined` if it is unknown. */
-  published: string | undefined;
   /** Warnings to consider before installing. */
   warnings: Problem[];
   /** Names of its commands if the package is an MCP server and not a pack. */
@@ -105,11 +102,8 @@ async function fetchJson(context: PreviewContext, address: string, path: string,
   }
 }
 
-/** Fetches the manifest for a spec, and returns the packument if it was needed. */
-async function findManifest(
-  context: PreviewContext,
-  spec: RegistrySpec,
-): Promise<{ manifest: Record<string, unknown>; packument: unknown }> {
+/** Fetches the manifest for a spec. */
+async function findManifest(context: PreviewContext, spec: RegistrySpec): Promise<Record<string, unknown>> {
   const { name, wanted, type } = spec;
   const address = context.client.registryOf(name);
   const path = escapePackageName(name);
@@ -124,9 +118,8 @@ async function findManifest(
   // npm reads a bare name as any version, preferably the latest: it takes an older one if that supports this Node.js.
   const isBare = spec.text === name;
   let manifest = isBare && limits.prefersEngines && !supportsEngine(short) ? undefined : short;
-  let packument: unknown;
   if (manifest === undefined) {
-    packument = await fetchJson(context, address, path, maximumPackumentBytes);
+    const packument = await fetchJson(context, address, path, maximumPackumentBytes);
     if (packument === undefined) {
       throw createFailure(spec, `the registry ${context.client.show(address)} has no such package`);
     }
@@ -140,31 +133,7 @@ async function findManifest(
   if (!isRecord(manifest)) throw createFailure(spec, "the registry has no such version");
   if (manifest.name !== name || typeof manifest.version !== "string")
     throw createFailure(spec, "the registry returned a different package");
-  return { manifest, packument };
-}
-
-/** Limit on the packument that is fetched only to determine the age of a version. */
-const maximumBytesForAge = 16 << 20;
-
-/** The publication time of a version; `undefined` if it is unknown. */
-async function findAge(context: PreviewContext, name: string, version: string, known: unknown) {
-  const address = context.client.registryOf(name);
-  try {
-    const packument =
-      known ?? (await fetchJson(context, address, escapePackageName(name), maximumBytesForAge));
-    return findPublished(packument, version);
-  } catch {
-    return undefined;
-  }
-}
-
-const dayMs = 86_400_000;
-
-function warnOfAge(name: string, version: string, published: string | undefined): Problem[] {
-  const ageMs = published === undefined ? dayMs : Date.now() - Date.parse(published);
-  if (published === undefined || ageMs >= dayMs) return [];
-  const args = { name, version, age: formatAge(published, Date.now()) };
-  return [createProblem("RecentlyPublished", args, { pack: name })];
+  return manifest;
 }
 
 /** Fetches and unpacks a package, and verifies its integrity. */
@@ -279,7 +248,7 @@ function describePlainServer({ servers }: PreviewContext, name: string, manifest
 
 async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
   const { name } = spec;
-  const { manifest: announced, packument } = await findManifest(context, spec);
+  const announced = await findManifest(context, spec);
   const isPack = Object.hasOwn(announced, "trailblaze");
   const describe = (manifest: Record<string, unknown>) =>
     Object.hasOwn(manifest, "trailblaze") || isPack
@@ -287,8 +256,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       : describePlainServer(context, name, manifest);
   const announcedPack = describe(announced);
   if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
-  const version = String(announced.version);
-  const published = await findAge(context, name, version, packument);
+  const _version = String(announced.version);
   const unpacked = await fetchPackage(context, spec, announced);
   try {
     const manifest = readManifest(context.port, unpacked.folder, "always");
@@ -315,8 +283,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       commands,
       lifecycleScripts: readScripts(manifest.value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
-      published,
-      warnings: warnOfAge(name, version, published),
+      warnings: [],
       ...(isPack ? {} : { serverBins: [...readBins(name, manifest.value).keys()] }),
     };
   } finally {

@@ -78,12 +78,6 @@ export const remoteProblems = {
         ? "Check the spelling."
         : "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
   }),
-  RecentlyPublished: entry<{ name: string; version: string; age: string }>({
-    title: "Version was published less than 24 hours ago",
-    severity: "warning",
-    message: ({ name, version, age }) => `${name} ${printable(version)} was published ${age}.`,
-    hint: () => "Wait a day, or review the package first. Most malicious versions are removed within a day.",
-  }),
   InstallFailed: entry<{
     /** The requested change, such as `add @acme/jira`. */
     what: string;

@@ -1,4 +1,4 @@
-// What `add` says before it asks: names that may be mistaken for others, and how old a version is.
+// What `add` says before it asks: names that may be mistaken for others; and versions of a minimum age.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
@@ -123,42 +123,6 @@ describe("the age of a version", () => {
     };
     return proxy;
   }
-
-  test.each([
-    [{ "1.0.0": 0.2 }, "RecentlyPublished"],
-    [{ "1.0.0": 0.99 }, "RecentlyPublished"],
-    [{ "1.0.0": 1.01 }, undefined],
-    [{ "1.0.0": 400 }, undefined],
-    [undefined, undefined],
-  ])("an age in days of %j leads to the warning %s", async (ages, code) => {
-    const proxy = await startRegistryOf("tb-aged", ages);
-    useManagers(proxy.url);
-    const directory = await makeProject("npm", { registry: proxy.url });
-    const shown: PackPreview[] = [];
-    const change = await addPacks(["tb-aged@1.0.0"], {
-      cwd: directory,
-      consent: (previews) => shown.push(...previews) > 1,
-    });
-    expect(change.declined).toBe(true);
-    expect(shown[0]?.warnings.map((warning) => warning.code)).toEqual(code === undefined ? [] : [code]);
-    expect(shown[0]?.published === undefined).toBe(ages === undefined);
-  });
-
-  test("add --yes shows that a version is recent and installs it", async () => {
-    const proxy = await startRegistryOf("tb-aged", { "1.0.0": 3.1 / 24 });
-    const home = useManagers(proxy.url);
-    const directory = await makeProject("npm", { registry: proxy.url });
-    const { exitCode, stdout, stderr } = await runCli(["add", "tb-aged@1.0.0", "--yes", "--json"], {
-      cwd: directory,
-      env: { HOME: home },
-    });
-    expect(exitCode).toBe(0);
-    expect(stderr).toContain("  published 3 hours ago\n");
-    expect(stderr).toMatch(/^ {2}warning RecentlyPublished: .*3 hours ago/m);
-    expect(JSON.parse(stdout).problems).toContainEqual(
-      expect.objectContaining({ code: "RecentlyPublished", severity: "warning", pack: "tb-aged" }),
-    );
-  });
 
   test.each([
     ["min-release-age=3", "tb-aged"],

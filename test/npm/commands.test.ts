@@ -102,22 +102,20 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     { server: "own", command: null },
   ];
   const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
-  const published = new Date(Date.now() - 3 * 3_600_000).toISOString();
-  const args = { name: "x", version: "1.0.0", age: "3 hours ago" };
-  const warnings = [createProblem("RecentlyPublished", args)];
-  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", published, warnings };
+  const args = { name: "x", existing: "xx", allowed: true };
+  const warnings = [createProblem("SimilarName", args)];
+  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", warnings };
   const text = formatPreviews([preview]);
   expect(text.split("\n")).toEqual([
     "x 1.0.0",
     "  A\\u{001b}[31m pack rm -rf",
-    "  published 3 hours ago",
     "  servers   desk",
     expect.stringMatching(/^ {2}tools {5}t0, .*t39 and 10 more$/),
     "  command   desk: node ./main.js",
     "  command   coded: defined in code (not run)",
     "  not run   postinstall: curl x | sh",
     "  deprecated: old",
-    expect.stringMatching(/^ {2}warning RecentlyPublished: .*3 hours ago/),
+    expect.stringMatching(/^ {2}warning SimilarName: .*very similar/),
   ]);
 });
 

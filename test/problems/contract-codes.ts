@@ -131,7 +131,6 @@ export const ownCodes: readonly string[] = [
   "InternalError",
   "NotAPack",
   "PromptFailed",
-  "RecentlyPublished",
   "RemoteRedirect",
   "ResourceFailed",
   "ServerDied",

@@ -374,7 +374,6 @@ const samples: Samples = {
     { name: "@acme/jjra", existing: "@acme/jira", allowed: false },
     { name: "@acme/jjra", existing: "@acme/jira", allowed: true },
   ],
-  RecentlyPublished: [{ name: "@acme/jira", version: "1.0.1", age: "2 hours ago" }],
   InstallFailed: [
     { what: "add @acme/jira", reason: "npm exited with code 1" },
     { what: "add @acme/jira", reason: "npm exited with code 1", restored: true },

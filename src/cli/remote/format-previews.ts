@@ -1,6 +1,5 @@
 import { keyOfKind, kinds } from "../../kinds.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
-import { formatAge } from "../../npm/registry/publish-times.ts";
 import { printable, shorten } from "../../problems/index.ts";
 import { formatNames, formatNeeds } from "../format-needs.ts";
 import { wrap } from "../layout.ts";
@@ -9,12 +8,11 @@ import { wrap } from "../layout.ts";
 const maximumLines = 40;
 
 function formatPreview(preview: PackPreview): string[] {
-  const { pack, commands, lifecycleScripts, deprecated, published, warnings, serverBins = [] } = preview;
+  const { pack, commands, lifecycleScripts, deprecated, warnings, serverBins = [] } = preview;
   const lines: string[] = [
     `${pack.name} ${pack.version ?? ""}`,
     `  ${pack.description ?? "(no description)"}`,
   ];
-  if (published !== undefined) lines.push(`  published ${formatAge(published, Date.now())}`);
   for (const kind of kinds) {
     const names = pack[keyOfKind[kind]].map(({ name }) => name);
     if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);

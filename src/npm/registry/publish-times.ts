@@ -15,21 +15,3 @@ export function isOldEnough(packument: unknown, version: string, newestAllowed: 
   const published = newestAllowed === undefined ? undefined : findPublished(packument, version);
   return published === undefined || Date.parse(published) <= (newestAllowed ?? 0);
 }
-
-const units: readonly [name: string, ms: number][] = [
-  ["year", 365 * 86_400_000],
-  ["month", 30 * 86_400_000],
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-];
-
-/** Formats the age of a time: "3 hours ago". Pure. */
-export function formatAge(published: string, now: number): string {
-  const ageMs = now - Date.parse(published);
-  for (const [name, ms] of units) {
-    const count = Math.floor(ageMs / ms);
-    if (count >= 1) return `${count} ${name}${count === 1 ? "" : "s"} ago`;
-  }
-  return "just now";
-}
