@@ -22,7 +22,7 @@ export interface ServeHttpOptions {
   onMisplaced?: (message: string) => void;
   /** How long a session without open requests and streams lasts. Default: 1800 s. */
   sessionTtlMs?: number;
-  /** The limit of sessions. Without a token, a new session may replace an idle one. Default: 1000. */
+  /** The limit of sessions. Default: 1000. */
   maxSessions?: number;
   /** Serves each request with a server of its own, without session ids. */
   stateless?: boolean;
@@ -45,8 +45,6 @@ export interface ServeHttpOptions {
     idleTimeoutMs?: number;
     max?: number;
     maxRequests?: number;
-    /** How long an idle session is protected from being replaced. */
-    replaceableAfterMs?: number;
   };
   /** The time that sessions go by; tests pass their own. */
   clock?: Clock;
@@ -72,7 +70,6 @@ export interface HttpSettings {
   idleTimeoutMs: number;
   maxConnections: number;
   maxRequests: number;
-  replaceableAfterMs: number;
   clock: Clock;
 }
 
@@ -119,7 +116,6 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
     maxConnections: connections.max ?? 5120,
     maxRequests: connections.maxRequests ?? 4096,
-    replaceableAfterMs: connections.replaceableAfterMs ?? 60_000,
     clock: options.clock ?? systemClock,
   };
 }

@@ -1,20 +1,12 @@
 import { timerMs } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { methodOf } from "../client-message.ts";
 import type { ProtocolServer } from "../protocol-server.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
 import type { HttpTransport } from "./http-transport.ts";
 
-/** Every client sends these, even if it never uses the session. */
-const opening = ["initialize", "notifications/initialized", "ping"];
-
 /** One client's session. It ends after `ttlMs` without open requests and streams. */
 export class HttpSession {
   readonly id: string;
-  /** Whether the client sent anything besides the opening messages. */
-  isUsed = false;
-  /** When the last request ended, by its clock; `undefined` while a request or stream is open. */
-  idleSince: number | undefined;
   readonly #server: ProtocolServer;
   readonly #transport: HttpTransport;
   readonly #ttlMs: number;
@@ -55,14 +47,10 @@ export class HttpSession {
 
   async handle(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
     this.#underWay++;
-    this.idleSince = undefined;
-    const method = methodOf(message);
-    if (method === undefined || !opening.includes(method)) this.isUsed = true;
     this.#cancelExpiry?.();
     return this.#transport.handle(head, message, signal, () => {
       this.#underWay--;
       if (this.#underWay > 0 || this.#ending !== undefined) return;
-      this.idleSince = this.#clock.now();
       this.#cancelExpiry = this.#clock.after(timerMs(this.#ttlMs), () => void this.end());
     });
   }

@@ -1,10 +1,7 @@
-import { isIPv6 } from "node:net";
 import { methodOf, requestIdOf, rpcCode } from "../client-message.ts";
 import { findParamsFault } from "../request-params.ts";
-import { isLoopback } from "./allowed-hosts.ts";
 import { noSession, refusal } from "./answers.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
-import type { HttpSettings } from "./http-options.ts";
 import type { HttpSession } from "./http-session.ts";
 
 export interface Request {
@@ -29,29 +26,21 @@ const idIn = (head: RequestHead): string | undefined =>
 const asksToInitialize = (message: unknown): boolean =>
   methodOf(message) === "initialize" && requestIdOf(message) !== undefined;
 
-type SessionLimits = Pick<HttpSettings, "maxSessions" | "replaceableAfterMs" | "token" | "clock">;
-
-/** The share of all sessions that one client address may keep. */
-const safeShare = 0.1;
-
-/**
- * Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server.
- *
- * At the limit, new sessions are refused. Without a token, one client could thus block all others, so a new session may
- * then replace an idle one that was never used, or whose address has more than a tenth of all sessions and more than
- * the new one's.
- */
+/** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
 export class HttpSessions implements RequestRouter {
-  readonly #limits: SessionLimits;
+  readonly #maxSessions: number;
   readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
   readonly #sessions = new Map<string, HttpSession>();
-  /** With their clients' addresses, including sessions that are not initialized yet. */
-  readonly #all = new Map<HttpSession, string>();
+  /** Including sessions that are not initialized yet. */
+  readonly #all = new Set<HttpSession>();
   #isClosed = false;
 
   /** `open` creates the session that a client starts. */
-  constructor(limits: SessionLimits, open: (onEnd: (session: HttpSession) => void) => HttpSession) {
-    this.#limits = limits;
+  constructor(
+    { maxSessions }: { maxSessions: number },
+    open: (onEnd: (session: HttpSession) => void) => HttpSession,
+  ) {
+    this.#maxSessions = maxSessions;
     this.#open = open;
   }
 
@@ -73,33 +62,7 @@ export class HttpSessions implements RequestRouter {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#all.keys()].map((session) => session.end()));
-  }
-
-  /** Makes room for a session of that client if possible, by ending another session if necessary. */
-  #makeRoom(client: string): boolean {
-    const { maxSessions, replaceableAfterMs, token, clock } = this.#limits;
-    if (this.#isClosed) return false;
-    if (this.#all.size < maxSessions) return true;
-    if (token !== undefined) return false;
-    const counts = new Map<string, number>();
-    for (const owner of this.#all.values()) counts.set(owner, (counts.get(owner) ?? 0) + 1);
-    const countOf = (owner: string) => counts.get(owner) ?? 0;
-    const most = Math.max(maxSessions * safeShare, countOf(client) + 1);
-    const latest = clock.now() - replaceableAfterMs;
-    const replaceable = [...this.#all].flatMap(([session, owner]) => {
-      const { idleSince = Number.POSITIVE_INFINITY, isUsed } = session;
-      const mayEnd = idleSince <= latest && (!isUsed || countOf(owner) > most);
-      return mayEnd ? [{ session, idleSince, isUsed, count: countOf(owner) }] : [];
-    });
-    replaceable.sort(
-      (one, other) =>
-        Number(one.isUsed) - Number(other.isUsed) ||
-        other.count - one.count ||
-        one.idleSince - other.idleSince,
-    );
-    void replaceable[0]?.session.end();
-    return replaceable.length > 0;
+    await Promise.all([...this.#all].map((session) => session.end()));
   }
 
   async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
@@ -108,8 +71,7 @@ export class HttpSessions implements RequestRouter {
     if (fault !== undefined) {
       return refusal(400, fault, { code: rpcCode.params, id: requestIdOf(message) });
     }
-    const client = clientOf(head.address);
-    if (!this.#makeRoom(client)) {
+    if (this.#isClosed || this.#all.size >= this.#maxSessions) {
       return refusal(503, "Too many sessions. Try again later.", {
         headers: { "retry-after": "60" },
       });
@@ -118,7 +80,7 @@ export class HttpSessions implements RequestRouter {
       this.#all.delete(ended);
       this.#sessions.delete(ended.id);
     });
-    this.#all.set(session, client);
+    this.#all.add(session);
     try {
       await session.connect();
       const answering = session.handle(head, message, signal);
@@ -132,20 +94,4 @@ export class HttpSessions implements RequestRouter {
       throw error;
     }
   }
-}
-
-/** The first four of the eight groups of an IPv6 address: the network of one customer. */
-function networkOf(address: string): string {
-  const [before = "", after] = address.split("%", 1)[0]?.split("::") ?? [];
-  const groups = before === "" ? [] : before.split(":");
-  const rest = after === undefined || after === "" ? [] : after.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => "0");
-  return [...groups, ...zeros, ...rest].slice(0, 4).join(":");
-}
-
-/** Identifies a client by its IP address. All of loopback counts as one client, as does an IPv6 network. */
-export function clientOf(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, "");
-  if (isLoopback(plain)) return "loopback";
-  return isIPv6(plain) ? networkOf(plain) : plain;
 }
