@@ -11,7 +11,7 @@ import type { Session } from "../session/session.ts";
 import type { SessionTool } from "../session/session-tool.ts";
 
 /** What adapters use of a session. */
-export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool" | "findTool">;
+export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
 
 /** Which tools a model gets, and how its calls run. */
 export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress" | "onLog"> {
@@ -28,15 +28,6 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
   always?: LlmToolsOptions["always"];
 }
 
-/** For providers that search tools themselves. */
-export interface DeferOptions {
-  /**
-   * Leaves the search to the provider: all tools are given, but marked as to be loaded when they are found, except
-   * `always`, or else the first. `above` then has no effect.
-   */
-  defer?: boolean | undefined;
-}
-
 /** Arguments of a model that are longer are refused. In UTF-16 code units. */
 const longestArguments = 16 << 20;
 
@@ -51,10 +42,10 @@ async function describeFault(error: DataSyntaxError): Promise<string> {
 /** The tools of a session that a model gets, and how it calls them. Calls of a model resolve unless they are aborted. */
 export class AdaptedTools {
   readonly #session: AdaptedSession;
-  readonly #options: AdapterOptions & DeferOptions;
+  readonly #options: AdapterOptions;
 
   /** Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks. */
-  constructor(session: AdaptedSession, options: AdapterOptions & DeferOptions = {}) {
+  constructor(session: AdaptedSession, options: AdapterOptions = {}) {
     this.#session = session;
     this.#options = options;
     const { names, toolsets } = options;
@@ -85,9 +76,8 @@ export class AdaptedTools {
 
   /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
   listTools(): readonly SessionTool[] {
-    const { above, always, defer } = this.#options;
+    const { above, always } = this.#options;
     const allowed = this.#findAllowed();
-    if (defer === true) this.#session.toolsForLlm({ above: Number.POSITIVE_INFINITY, always });
     if (!this.#isSearched) return allowed;
     // Also if there are few: the options are checked, and the model may know the search from before.
     const listed = this.#session.toolsForLlm({ above, always });
@@ -98,27 +88,8 @@ export class AdaptedTools {
 
   /** Whether the model may have been given the search. */
   get #isSearched(): boolean {
-    const { above, always, defer } = this.#options;
-    return defer !== true && (above !== undefined || always !== undefined);
-  }
-
-  /** The tools that a provider is to load when it finds them: all but those that are always loaded, at least one. */
-  findDeferred(): ReadonlySet<string> {
-    const { always = [], defer } = this.#options;
-    if (defer !== true) return new Set();
-    const names = this.listTools().map(({ name }) => name);
-    const wanted = new Set(always.map((name) => this.#findAdvertised(name)));
-    const loaded = names.some((name) => wanted.has(name)) ? wanted : new Set(names.slice(0, 1));
-    return new Set(names.filter((name) => !loaded.has(name)));
-  }
-
-  #findAdvertised(name: string): string | undefined {
-    try {
-      return this.#session.findTool(name).name;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return undefined;
-      throw error;
-    }
+    const { above, always } = this.#options;
+    return above !== undefined || always !== undefined;
   }
 
   #require(code: "ToolNotFound" | "ToolsetNotFound", name: string, known: readonly string[]): void {

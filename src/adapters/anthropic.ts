@@ -3,7 +3,6 @@ import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
-  type DeferOptions,
   dataOfBlock,
   describeBlock,
   describeForModel,
@@ -16,14 +15,6 @@ export interface AnthropicTool {
   name: string;
   description?: string;
   input_schema: { type: "object" } & Record<string, unknown>;
-  /** Set if the provider loads the tool when it finds it. */
-  defer_loading?: true;
-}
-
-/** The provider's own search of tools. */
-export interface AnthropicToolSearch {
-  type: "tool_search_tool_bm25_20251119";
-  name: "tool_search_tool_bm25";
 }
 
 /** A block of the type `tool_use`. */
@@ -52,9 +43,9 @@ export interface AnthropicToolResult {
 }
 
 /** The tools of a session for Anthropic's Messages API. */
-export interface AnthropicTools<Tool = AnthropicTool> {
+export interface AnthropicTools {
   /** Those of the moment: read it for each request if they can change. */
-  readonly tools: Tool[];
+  readonly tools: AnthropicTool[];
   /**
    * Runs a call and resolves with the block to send back, also if the call fails. Rejects with the reason of a signal that
    * aborted it.
@@ -83,29 +74,14 @@ const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.
  * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
  * names in the options that the session lacks.
  */
-export function anthropicTools(
-  session: AdaptedSession,
-  options?: AdapterOptions & { defer?: false },
-): AnthropicTools;
-/** The same, with the provider's own search of tools. */
-export function anthropicTools(
-  session: AdaptedSession,
-  options: AdapterOptions & DeferOptions,
-): AnthropicTools<AnthropicTool | AnthropicToolSearch>;
-export function anthropicTools(
-  session: AdaptedSession,
-  options: AdapterOptions & DeferOptions = {},
-): AnthropicTools<AnthropicTool | AnthropicToolSearch> {
+export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
   const adapted = new AdaptedTools(session, options);
   return {
     get tools() {
-      const deferred = adapted.findDeferred();
-      const tools = adapted.listTools().map((tool): AnthropicTool => {
+      return adapted.listTools().map((tool): AnthropicTool => {
         const { schema, ...rest } = describeForModel(tool);
-        return { ...rest, input_schema: schema, ...(deferred.has(tool.name) ? { defer_loading: true } : {}) };
+        return { ...rest, input_schema: schema };
       });
-      const search = { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" } as const;
-      return options.defer === true && tools.length > 0 ? [search, ...tools] : tools;
     },
     async call({ id, name, input }, { signal } = {}) {
       const result = await adapted.call(name, input, signal);

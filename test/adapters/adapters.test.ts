@@ -91,35 +91,6 @@ describe("adapters for models", () => {
     expect(openAiTools(session, { ...options, above: 3 }).tools.map(({ name }) => name)).toEqual(names);
   });
 
-  test("leave the search to the provider, with at least one tool that is loaded from the start", async () => {
-    const session = await openTools();
-    const names = ["greet", "show", "fail", "wait"];
-    const isDeferred = (one: object) => "defer_loading" in one;
-    const openAi = openAiTools(session, { defer: true, always: ["show"], names });
-    expect(openAi.tools.at(-1)).toEqual({ type: "tool_search" });
-    expect(openAi.tools.filter(isDeferred)).toMatchObject([
-      { name: "greet" },
-      { name: "fail" },
-      { name: "wait" },
-    ]);
-    expect(openAi.chatTools.some(({ function: one }) => isDeferred(one))).toBe(false);
-    const { tools } = anthropicTools(session, { defer: true, names });
-    expect(tools[0]).toEqual({ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" });
-    expect(tools.filter(isDeferred).map(({ name }) => name)).toEqual(["show", "fail", "wait"]);
-    expect(anthropicTools(session, { defer: true, names: ["greet"] }).tools.filter(isDeferred)).toEqual([]);
-  });
-
-  test("report unknown names in `always` where the provider searches, and refuse what are no names", async () => {
-    const session = await openTools();
-    const { tools } = openAiTools(session, { defer: true, always: ["shw", "show"] });
-    expect(tools.filter((one) => !("defer_loading" in one))).toMatchObject([
-      { name: "show" },
-      { type: "tool_search" },
-    ]);
-    expect(session.problems).toMatchObject([{ code: "UnmatchedPattern", args: { pattern: "shw" } }]);
-    expect(() => openAiTools(session, { defer: true, always: "show" as never })).toThrow("array of names");
-  });
-
   test("answer a search of a model that knows it from before, also where its name is taken since", async () => {
     const session = await openTools();
     const few = openAiTools(session, { above: 9 });
@@ -130,7 +101,6 @@ describe("adapters for models", () => {
       if (isTaken) throw failure("NameCollision", { collisions: [{ name: "search_tools", sources: [] }] });
     };
     const changing: AdaptedSession = {
-      findTool: (name) => session.findTool(name),
       toolsForLlm(options) {
         if (options !== undefined) refuse();
         return session.toolsForLlm(options);
@@ -151,7 +121,7 @@ describe("adapters for models", () => {
 
   test("give tools in the shape of each API, never strict, with schemas that nobody shares", async () => {
     const session = await openTools();
-    const { tools, chatTools } = openAiTools(session, { names: ["greet"] });
+    const { tools } = openAiTools(session, { names: ["greet"] });
     const [tool] = session.toolsForLlm();
     expect(tools).toEqual([
       {
@@ -162,21 +132,11 @@ describe("adapters for models", () => {
         strict: false,
       },
     ]);
-    expect(chatTools[0]?.function).toEqual({
-      name: "greet",
-      description: "Greet.",
-      parameters: tool?.inputSchema,
-    });
-    expect(chatTools[0]?.function).not.toHaveProperty("strict");
     const anthropic = anthropicTools(session, { names: ["greet"] });
     expect(anthropic.tools).toEqual([
       { name: "greet", description: "Greet.", input_schema: tool?.inputSchema },
     ]);
-    for (const schema of [
-      tools[0]?.parameters,
-      chatTools[0]?.function.parameters,
-      anthropic.tools[0]?.input_schema,
-    ])
+    for (const schema of [tools[0]?.parameters, anthropic.tools[0]?.input_schema])
       Object.assign(schema ?? {}, { properties: {} });
     expect(session.toolsForLlm()[0]?.inputSchema).toHaveProperty("properties.name");
     expect(openAiTools(session).tools[0]?.parameters).toHaveProperty("properties.name");
@@ -229,13 +189,6 @@ describe("adapters for models", () => {
       { type: "input_file", file_data: "data:application/pdf;base64,JVBERg==", filename: "document.pdf" },
       { type: "input_text", text: missing },
     ]);
-    const chat = await openAiTools(session).call({
-      id: "1",
-      type: "function",
-      function: { name: "show", arguments: "" },
-    });
-    expect(chat).toMatchObject({ role: "tool", tool_call_id: "1" });
-    expect(chat.content).toContain("[image (image/png) that this API cannot take]");
     const block = await anthropicTools(session).call({ type: "tool_use", id: "1", name: "show", input: {} });
     expect(block).toEqual({
       type: "tool_result",

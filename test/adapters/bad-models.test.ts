@@ -27,18 +27,6 @@ const loops: [string, (session: Session, url: string) => Promise<unknown>][] = [
     },
   ],
   [
-    "Chat Completions",
-    async (session, url) => {
-      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none" });
-      const { chatTools: tools, call } = openAiTools(session);
-      const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: prompt }];
-      const { choices } = await client.chat.completions.create({ model: "m", tools, messages });
-      const answers = await Promise.all((choices[0]?.message.tool_calls ?? []).map((one) => call(one)));
-      await client.chat.completions.create({ model: "m", tools, messages: [...messages, ...answers] });
-      return answers.map(({ tool_call_id, content }) => [tool_call_id, content]);
-    },
-  ],
-  [
     "Messages",
     async (session, url) => {
       const client = new Anthropic({ baseURL: url, apiKey: "none" });
