@@ -473,34 +473,42 @@ describe("trailblaze doctor", () => {
     const shopping = makeProject({}, { "trailblaze.config.json": { servers: { mine: { tools: [] } } } });
     const elsewhere = makeProject({}, {});
     const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
-    const doctor = async () => {
-      const { stdout, exitCode } = await runCli(["doctor", "--json"], { cwd: elsewhere, env });
+    const doctor = async (cwd: string) => {
+      const { stdout, exitCode } = await runCli(["doctor", "--json"], { cwd, env });
       const { checks, problems } = JSON.parse(stdout);
       return { exitCode, problems, clients: checks.find(({ name }: { name: string }) => name === "clients") };
     };
     for (const scope of ["user", "project"]) {
       await runCli(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
     }
-    const healthy = { ok: true, summary: "2 entries in client configs, 0 with a missing server" };
-    expect(await doctor()).toMatchObject({ exitCode: 0, problems: [], clients: healthy });
+    const places = [
+      { cwd: elsewhere, found: "1 entry", files: [env.HOME] },
+      { cwd: shopping, found: "2 entries", files: [env.HOME, shopping] },
+    ];
+    for (const { cwd, found } of places) {
+      const clients = { ok: true, summary: `${found} in client configs, 0 with a missing server` };
+      expect(await doctor(cwd)).toMatchObject({ exitCode: 0, problems: [], clients });
+    }
 
     writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
-    const { exitCode, problems, clients } = await doctor();
-    expect(exitCode).toBe(0);
-    expect(clients).toMatchObject({
-      ok: false,
-      summary: "2 entries in client configs, 2 with a missing server",
-    });
-    expect(problems).toMatchObject(
-      [env.HOME, shopping].map((folder) => ({
-        code: "ServerNotFound",
-        severity: "warning",
-        file: join(folder, ".cursor/mcp.json"),
-      })),
-    );
+    for (const { cwd, found, files } of places) {
+      const { exitCode, problems, clients } = await doctor(cwd);
+      expect(exitCode).toBe(0);
+      expect(clients).toMatchObject({
+        ok: false,
+        summary: `${found} in client configs, ${files.length} with a missing server`,
+      });
+      expect(problems).toMatchObject(
+        files.map((folder) => ({
+          code: "ServerNotFound",
+          severity: "warning",
+          file: join(folder, ".cursor/mcp.json"),
+        })),
+      );
+    }
 
     writeFileSync(join(env.HOME, ".cursor/mcp.json"), "no longer a config");
-    expect((await doctor()).problems).toHaveLength(1);
+    expect((await doctor(shopping)).problems).toHaveLength(1);
   });
 });
 
