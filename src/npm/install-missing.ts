@@ -8,16 +8,17 @@ import type { PackPreview } from "./preview-packs.ts";
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
-/** A referenced pack that is not installed, with the ranges of the references. */
+/** A referenced pack that is not installed, with the range of a reference. */
 export interface MissingPack {
   /** The npm name. */
   name: string;
-  ranges: readonly (string | undefined)[];
+  range: string | undefined;
 }
 
 /**
  * Installs missing packs like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects
- * versions that satisfy all ranges, including those in package.json. Failures become problems and do not stop the others.
+ * versions in the ranges that package.json declares, otherwise in those given. Failures become problems and do not stop the
+ * others.
  */
 export async function installMissing(
   packs: readonly MissingPack[],
@@ -30,12 +31,12 @@ export async function installMissing(
     for (const preview of previews) onPreview?.(preview);
     return true;
   };
-  for (const { name, ranges } of packs) {
+  for (const { name, range } of packs) {
     const { resolvePackage } = await findPacks(port, { cwd });
     if (resolvePackage(name) !== undefined) continue;
     try {
       const declared = declaredVersion(findProject(port, cwd).manifest, name);
-      const spec = parseReferredPack(name, ranges, declared);
+      const spec = parseReferredPack(name, range, declared);
       const { added, problems } = await addParsedPacks([spec], { ...options, cwd, consent });
       result.added.push(...added);
       result.problems.push(...problems);

@@ -2,7 +2,6 @@ import parsePackageSpec, { type PackageSpec } from "npm-package-arg";
 import validRange from "semver/ranges/valid.js";
 import { failure } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
-import { joinRanges } from "../qualified-names/join-ranges.ts";
 
 /** A requested package of a registry. */
 export interface RegistrySpec {
@@ -71,22 +70,18 @@ export function parseSpecs(specs: readonly string[]): RegistrySpec[] {
 }
 
 /**
- * The spec for a referenced pack, in a version that satisfies all ranges, including the one in package.json. Joined ranges
- * contain spaces. Throws `TrailblazeError`: `UnsupportedSpec`, `PackVersionMismatch`, or `PackNotInstalled` if package.json
- * declares a source other than a registry. Pure.
+ * The spec for a referenced pack: in the range that package.json declares, otherwise in that of the reference. Ranges may
+ * contain spaces. Throws `TrailblazeError`: `UnsupportedSpec`, or `PackNotInstalled` if package.json declares a source
+ * other than a registry. Pure.
  */
-export function parseReferredPack(
-  name: string,
-  ranges: readonly (string | undefined)[],
-  declared: unknown,
-): RegistrySpec {
+export function parseReferredPack(name: string, range = "*", declared?: unknown): RegistrySpec {
   if (!isPackageName(name)) throw unsupported(name, "npm does not allow this name");
-  if (declared === undefined) return readSpec(joinRanges(name, ranges));
+  if (declared === undefined) return readSpec(`${name}@${range}`);
   const isElsewhere =
     explainForeignDependency(name, declared) !== undefined || /^npm:/.test(String(declared));
   if (isElsewhere) throw failure("PackNotInstalled", { name, isDeclared: true });
-  const declaredRange = validRange(String(declared)) === null ? undefined : String(declared);
-  return readSpec(joinRanges(name, [...ranges, declaredRange]));
+  const isNarrow = ![null, "*"].includes(validRange(String(declared)));
+  return readSpec(`${name}@${isNarrow ? String(declared) : range}`);
 }
 
 /**

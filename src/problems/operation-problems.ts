@@ -168,24 +168,17 @@ export const operationProblems = {
           : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
     hint: hintForMissingPack,
   }),
-  PackVersionMismatch: entry<
-    | { name: string; range: string; version: string; manager?: PackageManager | undefined }
-    /** Nothing is installed, and no version satisfies all requested ranges. */
-    | { name: string; ranges: readonly string[] }
-  >({
-    title: "No version satisfies the requested range",
+  PackVersionMismatch: entry<{
+    name: string;
+    range: string;
+    version: string;
+    manager?: PackageManager | undefined;
+  }>({
+    title: "The installed version does not satisfy the requested range",
     severity: "error",
-    message: (args) =>
-      "ranges" in args
-        ? `No version of ${args.name} satisfies ${listOf(
-            args.ranges.map((range) => quote(range)),
-            "and",
-          )} at the same time.`
-        : `The installed version ${args.version} of ${args.name} does not satisfy ${quote(args.range)}.`,
-    hint: (args) =>
-      "ranges" in args
-        ? "Change the references or the range in package.json so that one version satisfies all of them."
-        : formatInstall(args.manager, `${args.name}@${args.range}`),
+    message: ({ name, version, range }) =>
+      `The installed version ${version} of ${name} does not satisfy ${quote(range)}.`,
+    hint: ({ manager, name, range }) => formatInstall(manager, `${name}@${range}`),
   }),
   ExtensionNotFound: entry<{
     name: string;

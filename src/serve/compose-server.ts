@@ -2,7 +2,7 @@ import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../co
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import { findQualifiedNames, findReferences } from "../extension-schema/references.ts";
+import { findReferences } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
@@ -15,9 +15,8 @@ import {
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames, type QualifiedName, resolveReference } from "../qualified-names/index.ts";
+import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
-import { joinRanges } from "../qualified-names/join-ranges.ts";
 import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { MemberApproval } from "./member-approval.ts";
@@ -79,8 +78,6 @@ class ServerFinder {
   readonly #packs: DiscoveredPack[];
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
-  /** Every reference of the server and its toolsets. */
-  #references: QualifiedName[] = [];
   readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
@@ -259,10 +256,6 @@ class ServerFinder {
     });
     const read = await reader.readMembers(referrer);
     const members = this.#sources.approval?.dropRefused(read) ?? read;
-    this.#references = findQualifiedNames(
-      members.toolsets,
-      referrer.references.map(({ reference }) => reference),
-    );
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
@@ -323,7 +316,7 @@ class ServerFinder {
     }
   }
 
-  /** The error for a reference. For a missing pack, it requests a version that satisfies every reference. */
+  /** The error for a reference; `spec` is the missing pack. */
   #missing(problem: Problem, spec: string | undefined): TrailblazeError {
     if (spec === undefined) return new TrailblazeError(problem);
     const { name } = splitSpec(spec);
@@ -332,13 +325,7 @@ class ServerFinder {
       const meant = failure("PackNotInstalled", { name, inConfig: "server" });
       return new TrailblazeError({ ...problem, ...meant.problem });
     }
-    const ranges = this.#references.filter((one) => one.packageName === name).map(({ range }) => range);
-    try {
-      return new TrailblazeError(problem, { missingPack: joinRanges(name, ranges) });
-    } catch (error) {
-      if (!(error instanceof TrailblazeError)) throw error;
-      return new TrailblazeError({ ...problem, ...error.problem });
-    }
+    return new TrailblazeError(problem, { missingPack: spec });
   }
 
   #ownerOf(item: InspectedItem): InspectedPack | undefined {

@@ -51,7 +51,7 @@ export async function withMissingPacks<Value>(
       const { packs } = await readPacksConfig(cwd, options.config);
       const { name, range } = splitSpec(missing);
       if (!mayInstall(name, packs, install)) throw error;
-      const { added, problems } = await installPack(name, [range], packs, { ...options, cwd });
+      const { added, problems } = await installPack(name, range, packs, { ...options, cwd });
       // An added pack may itself refer to missing packs, which are installed next.
       const [failed] = problems.filter(
         ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
@@ -63,12 +63,12 @@ export async function withMissingPacks<Value>(
 
 async function installPack(
   name: string,
-  ranges: readonly (string | undefined)[],
+  range: string | undefined,
   { autoInstall }: SessionConfig["packs"],
   { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
 ): Promise<MissingPacksResult> {
   const { installMissing } = await import("../npm/install-missing.ts");
-  return installMissing([{ name, ranges }], {
+  return installMissing([{ name, range }], {
     cwd,
     // A qualified name in the config is a deliberate choice, even if it is similar to another.
     allowSimilar: autoInstall.includes(qualifyPackageName(name)),
@@ -97,18 +97,13 @@ export async function installReferredPacks(
   {
     packs: policy,
     toolsets,
-    servers,
     subprocessServers,
-  }: Pick<SessionConfig, "packs" | "toolsets" | "servers" | "subprocessServers">,
+  }: Pick<SessionConfig, "packs" | "toolsets" | "subprocessServers">,
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const { port, createEvaluator } = createInspectionPorts();
   const references = [...calls, ...[...toolsets.values()].flat()];
-  // The config's servers do not run in a session, but use the same installed packs.
-  const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources }) =>
-    [tools, sets, prompts, resources].flat(),
-  );
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
   const tried = new Set<string>();
   const problems: Problem[] = [];
@@ -128,12 +123,9 @@ export async function installReferredPacks(
         !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),
     );
     if (missing === undefined || tried.size >= mostInstalls) return problems;
-    const { packageName } = missing;
+    const { packageName, range } = missing;
     tried.add(packageName);
-    const ranges = findQualifiedNames(items, [...references, ...ofServers])
-      .filter((one) => one.packageName === packageName)
-      .map(({ range }) => range);
-    const change = await installPack(packageName, ranges, policy, { ...options, cwd });
+    const change = await installPack(packageName, range, policy, { ...options, cwd });
     if (change.added.length > 0) continue;
     const [failed] = change.problems;
     // A call needs its tool; a session can go on without it.

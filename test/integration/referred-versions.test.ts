@@ -8,7 +8,6 @@ import { type PackageManager, packageManagers } from "../support/package-manager
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
-import { writeTree } from "../support/tree.ts";
 
 // 2.0.0 is the newest version of this pack; each of its tools tells its version.
 const name = "tb-versions";
@@ -114,55 +113,41 @@ describe("missing packs with a range", () => {
 
 describe("references with several ranges", () => {
   test.each(packageManagers)(
-    "several ranges for one pack install a version that satisfies all, with %s",
+    "the range of a call is installed before those of the config, with %s",
     async (manager) => {
-      const config = {
-        toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] },
-        servers: { own: { tools: [`${name}@<1.2/say`] } },
-      };
+      const config = { toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] } };
       const { cwd } = await setUp({ config, manager });
-      const { answer } = await run(cwd, "call", `${name}@>=1.0.1/tell`, "--install");
+      const { answer } = await run(cwd, "call", `${name}@>=1.0.1 <1.2/tell`, "--install");
       expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
     },
   );
 
-  test("ranges of one server and its toolsets install a version that satisfies all", async () => {
-    const bundle = {
-      kind: "Mcp.Tools",
-      metadata: { name: "sayings" },
-      entries: [{ name: "say", handler: `${name}@<1.2/say` }],
-    };
-    const trailblaze = { toolsets: ["sayings"], servers: ["all"] };
-    const { cwd } = await setUp();
-    writeTree(cwd, {
-      "package.json": { ...readJson(cwd, "package.json"), name: "desk", version: "1.0.0", trailblaze },
-      "trailblaze/toolsets/sayings.json": bundle,
-      "trailblaze/servers/all.json": { tools: [`${name}@^1/tell`], toolsets: ["sayings"] },
-    });
-    const running = await startServer("desk/all", { cwd, install: true, transport: { port: 0 } });
-    await running.close();
-    expect(installedIn(cwd)).toBe("1.1.0");
-  });
-
-  test("ranges that no version satisfies are PackVersionMismatch, and nothing is installed", async () => {
-    const toolsets = { mine: [`${name}@^1/tell`, `${name}@^2/say`] };
-    const servers = { own: { tools: [`${name}@^1/tell`, `${name}@^2/say`] } };
-    const { cwd } = await setUp({ config: { toolsets, servers } });
-    const before = readState(cwd);
-    const mismatch = {
-      code: "PackVersionMismatch",
-      args: { name, ranges: ["^1", "^2"] },
-    };
+  test("the first of several ranges is installed, and a mismatch with the others is reported", async () => {
+    const tools = [`${name}@^1/tell`, `${name}@^2/say`];
+    const { cwd } = await setUp({ config: { toolsets: { mine: tools }, servers: { own: { tools } } } });
+    const args = { name, version: "1.2.0", range: "^2", manager: "npm" };
+    const mismatch = { code: "PackVersionMismatch", args };
     {
       await using session = await openSession({ cwd, install: true });
       expect(session.problems).toContainEqual(expect.objectContaining(mismatch));
     }
-    const { answer, exitCode } = await run(cwd, "call", `${name}@^1/tell`, "--install");
-    expect([answer.error, exitCode]).toEqual([expect.objectContaining(mismatch), 1]);
+    expect(installedIn(cwd)).toBe("1.2.0");
+    const before = readState(cwd);
+    const { answer } = await run(cwd, "call", `${name}@^1/tell`, "--install");
+    expect(answer).toMatchObject({ variant: "Success", message: "1.2.0" });
     await expect(startServer("own", { cwd, install: true, transport: { port: 0 } })).rejects.toMatchObject({
       problem: mismatch,
     });
     expect(readState(cwd)).toEqual(before);
+  });
+
+  test("a server whose references exclude each other is rejected with its first range installed", async () => {
+    const servers = { own: { tools: [`${name}@^1/tell`, `${name}@^2/say`] } };
+    const { cwd } = await setUp({ config: { servers } });
+    await expect(startServer("own", { cwd, install: true, transport: { port: 0 } })).rejects.toMatchObject({
+      problem: { code: "PackVersionMismatch", args: { name, version: "1.2.0", range: "^2" } },
+    });
+    expect(installedIn(cwd)).toBe("1.2.0");
   });
 });
 
@@ -187,15 +172,14 @@ describe("dependencies in package.json", () => {
     expect(declaredIn(cwd)).toMatch(/^\^1\./);
   });
 
-  test("nothing is installed if the declared range of a dependency excludes a reference", async () => {
+  test("a declared range is installed and stays if it excludes a reference", async () => {
     const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
     rmSync(join(cwd, "node_modules"), { recursive: true });
-    const before = readState(cwd);
     const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
     expect(answer.error).toMatchObject({
       code: "PackVersionMismatch",
-      args: { name, ranges: ["~1.1", "^2.0.0"] },
+      args: { name, version: "2.0.0", range: "~1.1" },
     });
-    expect(readState(cwd)).toEqual(before);
+    expect([installedIn(cwd), declaredIn(cwd)]).toEqual(["2.0.0", "^2.0.0"]);
   });
 });

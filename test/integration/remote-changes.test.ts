@@ -523,10 +523,10 @@ test("installMissing installs what it can and reports the rest", async () => {
   writeFileSync(join(directory, "keep.txt"), "");
   const previews: string[] = [];
   const missing = [
-    { name: "hello-tools", ranges: [] },
-    { name: "tb-nobody-has-this", ranges: [undefined] },
-    { name: "@acme/jira", ranges: [undefined, "^1.2"] },
-    { name: "@acme/jira --registry=http://example.org/", ranges: [] },
+    { name: "hello-tools", range: undefined },
+    { name: "tb-nobody-has-this", range: undefined },
+    { name: "@acme/jira", range: "^1.2" },
+    { name: "@acme/jira --registry=http://example.org/", range: undefined },
   ];
   const { added, problems } = await installMissing(missing, {
     cwd: directory,

@@ -170,7 +170,9 @@ test("a pack that depends on the trailblaze package is added", async () => {
 test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
   const directory = await makeHost("npm");
   const before = readState(directory);
-  const { added, problems } = await installMissing([{ name: "tb-carrier", ranges: [] }], { cwd: directory });
+  const { added, problems } = await installMissing([{ name: "tb-carrier", range: undefined }], {
+    cwd: directory,
+  });
   expect(added).toEqual([]);
   expect(problems).toMatchObject([{ code: "ReservedCommand", severity: "error", pack: "tb-carrier" }]);
   const config = { packs: { autoInstall: ["tb-carrier"] }, toolsets: { mine: ["tb-carrier/greet"] } };

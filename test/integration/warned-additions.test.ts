@@ -80,7 +80,7 @@ describe("a name similar to that of an installed pack", () => {
 
   test("a pack with a similar name is not installed for a session unless the config names it in full", async () => {
     const { directory } = await makeHost();
-    const { problems } = await installMissing([{ name: "tb-nodes", ranges: [] }], { cwd: directory });
+    const { problems } = await installMissing([{ name: "tb-nodes", range: undefined }], { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
     const codes = async (autoInstall: string[]) => {
       // Both packs have a prompt of the same name.

@@ -192,10 +192,7 @@ const samples: Samples = {
     { name: "jira", isRemoval: true },
     { name: "@acme/jira", standsFor: "@fork/jira" },
   ],
-  PackVersionMismatch: [
-    { name: "@acme/jira", range: "^2", version: "1.0.0" },
-    { name: "@acme/jira", ranges: ["^1", "^2"] },
-  ],
+  PackVersionMismatch: [{ name: "@acme/jira", range: "^2", version: "1.0.0" }],
   ExtensionNotFound: [
     { name: "lodash" },
     { name: "lodash", inRegistry: true },
