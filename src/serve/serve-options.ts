@@ -63,10 +63,7 @@ export interface RunningServer {
   url?: string;
   /** Resolves when the server has ended: by `close`, at the end of its input, or with its process. */
   readonly ended: Promise<void>;
-  /**
-   * Refuses new requests, over HTTP with status 503. Resolves when no request is under way, at the latest after `seconds`. Then call
-   * `close`.
-   */
+  /** Resolves when no request is under way, at the latest after `seconds`; `/healthz` answers 503 from now on. Then call `close`. */
   drain(seconds: number): Promise<void>;
   /** Ends the server and everything it started, also while it drains. Idempotent. */
   close(): Promise<void>;

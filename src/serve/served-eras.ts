@@ -12,8 +12,6 @@ export interface ServedEras {
   protocol: ServedProtocol;
   legacy: CreateProtocolServer;
   modern: { http(): Promise<ModernHttpServer>; stdio(): Promise<ProtocolServer> };
-  /** See `ServeHttpOptions`. */
-  ready?: (() => Promise<unknown>) | undefined;
 }
 
 /** What clients are served: a legacy client's connection may have state of its own. */
@@ -36,7 +34,6 @@ export function serveEras(
   const seal = createStateSeal(readStateKey(), token);
   return {
     protocol,
-    ready: served.modern.changing?.ready,
     legacy(connection) {
       let server: ProtocolServer | undefined;
       return {

@@ -71,14 +71,13 @@ export async function serveOverHttp(
     legacy,
     modern,
     protocol,
-    ready,
-  }: Pick<ServedEras, "legacy" | "protocol" | "ready"> & { modern: Pick<ServedEras["modern"], "http"> },
+  }: Pick<ServedEras, "legacy" | "protocol"> & { modern: Pick<ServedEras["modern"], "http"> },
   { sessionTtl, ...options }: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
   const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
-  const eras = { modern: modern.http, protocol, ready };
+  const eras = { modern: modern.http, protocol };
   const served = await serveHttp(legacy, { label, ...options, ...ttl, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
 }

@@ -21,13 +21,6 @@ export const noSession = (): Answer =>
     code: rpcCode.noSession,
   });
 
-/** The answer to a request that is not run because the server ends: another replica may take it. */
-export const ending = (id?: RequestId): Answer =>
-  refusal(503, "The server is shutting down.", { id, headers: { connection: "close" } });
-
-/** The answer to a request that was stopped while it ran. Its status is no error, because proxies would run it again. */
-export const stopped = (id?: RequestId): Answer => refusal(200, "The server is shutting down.", { id });
-
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function transportRefusal(
   reason: Refusal,
@@ -54,6 +47,6 @@ export function transportRefusal(
         headers: { "retry-after": "10" },
       });
     case 503:
-      return ending();
+      return refusal(503, "The server is shutting down.");
   }
 }

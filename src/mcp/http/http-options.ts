@@ -28,8 +28,6 @@ export interface ServeHttpOptions {
   stateless?: boolean;
   /** Serves modern clients; created when one speaks. Default: only legacy clients are served. */
   modern?(): Promise<ModernHttpServer>;
-  /** Resolves when the server has its lists, which requests wait for. Rejects if it ends before. Default: it has them. */
-  ready?: (() => Promise<unknown>) | undefined;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
   /** Answers probes at `/healthz`. */

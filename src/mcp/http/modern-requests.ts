@@ -1,7 +1,7 @@
 import { requestIdOf, rpcCode } from "../client-message.ts";
 import type { ModernHttpServer } from "../protocol-server.ts";
 import { isModern, isOfModernClient } from "../revisions.ts";
-import { refusal, stopped } from "./answers.ts";
+import { refusal } from "./answers.ts";
 import { type Answer, headersIn, type RequestHead, type StreamedAnswer, toAnswer } from "./http-answers.ts";
 import type { Request as HttpRequest, RequestRouter } from "./http-sessions.ts";
 
@@ -31,10 +31,7 @@ export class ModernRequests implements RequestRouter {
     const headers = headersIn(head, [...headersOfProtocol, ...(await server.headersOf(message))]);
     // The SDK requires a URL but does not use it.
     const request = new Request("http://localhost/mcp", { method: "POST", headers, signal });
-    const response = await server.answer(request, message);
-    // The SDK's answer to a call that ended without one: the client has disconnected, or the server is closing.
-    if (response.status !== 499) return toAnswer(response, () => {});
-    return stopped(requestIdOf(message));
+    return toAnswer(await server.answer(request, message), () => {});
   }
 
   async close(): Promise<void> {

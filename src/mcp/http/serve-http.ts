@@ -4,10 +4,9 @@ import { atMost } from "../../runtime/abort-listeners.ts";
 import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer } from "../protocol-server.ts";
 import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
-import { ending, refusal, transportRefusal } from "./answers.ts";
+import { refusal, transportRefusal } from "./answers.ts";
 import { answerProbe, createHeadCheck, path } from "./check-head.ts";
 import { CrossOrigins } from "./cors.ts";
-import { Drain } from "./drain.ts";
 import type { Answer, StreamedAnswer } from "./http-answers.ts";
 import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
 import { type HttpServer, listenForHttp } from "./http-server.ts";
@@ -20,7 +19,7 @@ import { SingleRequests } from "./single-requests.ts";
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
   readonly url: string;
-  /** Refuses new requests. Resolves when none is under way, at the latest after `limitMs`. */
+  /** Resolves when no request is under way, at the latest after `limitMs`. Probes get 503 from now on. */
   drain(limitMs: number): Promise<void>;
   /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
   close(): Promise<void>;
@@ -46,33 +45,41 @@ function reasonFor(error: unknown, { host, port }: HttpSettings): string {
 
 type SdkTransport = typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
 
-/** The methods that wait for the lists of a server. */
-const needsLists = /^(?:tools|prompts|resources|completion)\//;
+/** Counts the requests under way. */
+class OpenRequests {
+  #count = 0;
+  #whenNone = () => {};
 
-/** Holds requests back that stand alone. If the server ends before they can run, other replicas may take them. */
-function whenReady(router: RequestRouter, ready: ServeHttpOptions["ready"]): RequestRouter {
-  if (ready === undefined) return router;
-  return {
-    admit: (head) => router.admit(head),
-    async handle(request) {
-      const { message } = request;
-      try {
-        if (needsLists.test(methodOf(message) ?? "")) await ready();
-      } catch {
-        return ending(requestIdOf(message));
-      }
-      return router.handle(request);
-    },
-    close: () => router.close(),
-  };
+  async run(
+    message: unknown,
+    handle: () => Promise<Answer | StreamedAnswer>,
+  ): Promise<Answer | StreamedAnswer> {
+    // A subscription would never end by itself.
+    if (requestIdOf(message) === undefined || methodOf(message) === "subscriptions/listen") return handle();
+    this.#count++;
+    const onSent = () => {
+      this.#count--;
+      if (this.#count === 0) this.#whenNone();
+    };
+    try {
+      return { ...(await handle()), onSent };
+    } catch (error) {
+      onSent();
+      throw error;
+    }
+  }
+
+  async untilNone(limitMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    const none = new Promise<void>((resolve) => {
+      this.#whenNone = resolve;
+    });
+    await atMost(none, limitMs);
+  }
 }
 
 /** Serves legacy clients. The SDK is loaded when the first of them speaks. */
-function createLegacyRouter(
-  create: CreateProtocolServer,
-  { ready }: ServeHttpOptions,
-  settings: HttpSettings,
-): RequestRouter {
+function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings): RequestRouter {
   const { sessionTtlMs, stateless, clock } = settings;
   let sdk: SdkTransport | undefined;
   const open = (onEnd: (session: HttpSession) => void): HttpSession => {
@@ -94,7 +101,7 @@ function createLegacyRouter(
     });
     return session;
   };
-  const router = stateless ? whenReady(new SingleRequests(open), ready) : new HttpSessions(settings, open);
+  const router = stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
   return {
     admit: (head) => router.admit(head),
     async handle(request) {
@@ -107,16 +114,15 @@ function createLegacyRouter(
 
 function createRouter(
   create: CreateProtocolServer,
-  options: ServeHttpOptions,
+  { modern }: ServeHttpOptions,
   settings: HttpSettings,
 ): RequestRouter {
-  const { modern, ready } = options;
   const { protocol } = settings;
-  if (modern === undefined) return createLegacyRouter(create, options, settings);
-  const requests = whenReady(new ModernRequests(modern), ready);
+  if (modern === undefined) return createLegacyRouter(create, settings);
+  const requests = new ModernRequests(modern);
   return protocol === "modern"
     ? requests
-    : new DualRouter(createLegacyRouter(create, options, settings), requests, protocol);
+    : new DualRouter(createLegacyRouter(create, settings), requests, protocol);
 }
 
 /**
@@ -129,7 +135,8 @@ export async function serveHttp(
 ): Promise<ServedOverHttp> {
   const settings = completeOptions(options);
   const { label, host, graceMs, health } = settings;
-  const drain = new Drain(health);
+  const open = new OpenRequests();
+  let isEnding = false;
   const router = createRouter(create, options, settings);
   const origins = new CrossOrigins(settings.allowedOrigins, settings.allowedHosts);
   const check = createHeadCheck({
@@ -147,10 +154,7 @@ export async function serveHttp(
       refuse: (reason) => transportRefusal(reason, settings),
       admit: (head, port) => {
         const refused =
-          (health ? answerProbe(head, drain.isEnding) : undefined) ??
-          check(head, port) ??
-          drain.admit(head.method) ??
-          router.admit(head);
+          (health ? answerProbe(head, isEnding) : undefined) ?? check(head, port) ?? router.admit(head);
         if (refused !== undefined) return origins.permit(head, refused);
         const answer = async (body: Uint8Array, signal: AbortSignal): Promise<Answer | StreamedAnswer> => {
           const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
@@ -158,7 +162,7 @@ export async function serveHttp(
           if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
           try {
             const { value: message } = parsed;
-            return await drain.run(message, () => router.handle({ head, message, signal }));
+            return await open.run(message, () => router.handle({ head, message, signal }));
           } catch {
             return refusal(500, "The server failed.", { code: rpcCode.internal });
           }
@@ -174,7 +178,10 @@ export async function serveHttp(
 
   return {
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
-    drain: (limitMs) => drain.wait(limitMs),
+    drain: (limitMs) => {
+      isEnding = true;
+      return open.untilNone(limitMs);
+    },
     close: async () => {
       const closed = server.close(graceMs);
       // A server that does not close must not block the exit.

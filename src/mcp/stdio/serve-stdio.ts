@@ -25,8 +25,8 @@ export interface ServeStdioOptions {
 
 export interface ServedOverStdio {
   /**
-   * Answers further requests with an error. Resolves when none is open, at the latest after `limitMs`. After the end of the input,
-   * which has waited for them already, it resolves at once.
+   * Resolves when no request is open, at the latest after `limitMs`. After the end of the input, which has waited for them already, it
+   * resolves at once.
    */
   drain(limitMs: number): Promise<void>;
   /** Ends it after sending the answers that are already written. Idempotent. */
@@ -78,7 +78,6 @@ export async function serveStdio(
   return {
     async drain(limitMs) {
       if (ending !== undefined) return;
-      transport.refuseRequests();
       await Promise.race([transport.untilAnswered(limitMs), hurried]);
     },
     close: () => {

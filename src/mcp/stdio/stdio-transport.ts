@@ -39,7 +39,6 @@ export class StdioTransport implements Transport {
   #isReading = false;
   #canWrite = true;
   #isClosed = false;
-  #refusesRequests = false;
 
   /** `onEnd` is called once, when no more input can arrive. */
   constructor(
@@ -82,11 +81,6 @@ export class StdioTransport implements Transport {
       if (subscription !== undefined) this.#open.delete(subscription);
     }
     return this.#write(message).then(() => this.#settle());
-  }
-
-  /** Answers further requests with an error. Answers and notifications of the client are still taken. */
-  refuseRequests(): void {
-    this.#refusesRequests = true;
   }
 
   /** Resolves when every request is answered and written, at the latest after `graceMs`. */
@@ -155,11 +149,6 @@ export class StdioTransport implements Transport {
       void this.#write(read.answer);
     } else if (read.kind === "message") {
       const id = requestIdOf(read.message);
-      if (id !== undefined && this.#refusesRequests) {
-        const error = { code: rpcCode.refused, message: "The server is shutting down." };
-        void this.#write({ jsonrpc: "2.0", id, error });
-        return;
-      }
       if (id !== undefined) this.#open.add(id);
       this.onmessage?.(read.message);
       const cancelled = cancelledIdOf(read.message);
