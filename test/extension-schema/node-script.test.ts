@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findNodeScript, findPreloads, isNode } from "../../src/extension-schema/node-script.ts";
+import { findNodeScript, isNode } from "../../src/extension-schema/node-script.ts";
 
 test.each([
   ["node", true],
@@ -21,6 +21,7 @@ describe("the file that node runs", () => {
     ["server.js", 0],
     ["server.js other.js", 0],
     ["--enable-source-maps server.js", 1],
+    ["server", 0],
     ["--env-file .env server.js", 2],
     ["--env-file=.env server.js", 1],
     ["-r ./a.js --import ./b.js -C dev server.js --port 1", 6],
@@ -30,7 +31,8 @@ describe("the file that node runs", () => {
     ["-- --odd.js", 1],
     ["--printer server.js", 1],
     ["--conditions=x-p server.js", 1],
-    ["--running x", 1],
+    ["--running x.js", 1],
+    ["--import not/this.js --loader=x server.mjs", 3],
   ])("in %j, it is the argument with the index %i", (line, index) => {
     expect(findNodeScript(line.split(" "))).toBe(index);
   });
@@ -51,47 +53,13 @@ describe("the file that node runs", () => {
     "-i server.js",
     "--interactive server.js",
     "--watch",
-    "--env-file server.js",
+    "--import server.js",
+    "--env-file x",
   ])("in %j, there is none", (line) => {
     expect(findNodeScript(line === "" ? [] : line.split(" "))).toBe(-1);
   });
 
   test("arguments that are not strings are not options", () => {
     expect(findNodeScript([5, "server.js"])).toBe(0);
-  });
-});
-
-describe("modules that node loads first", () => {
-  test.each([
-    ["server.js", []],
-    ["-r ./a.js server.js", [["./a.js", 1, true]]],
-    ["--require ./a.js server.js", [["./a.js", 1, true]]],
-    ["--require=./a.js server.js", [["./a.js", 0, true]]],
-    ["--import ./a.js server.js", [["./a.js", 1, false]]],
-    ["--import=data:text/javascript,a=b server.js", [["data:text/javascript,a=b", 0, false]]],
-    ["--loader ./a.js server.js", [["./a.js", 1, false]]],
-    ["--experimental-loader=./a.js server.js", [["./a.js", 0, false]]],
-    [
-      "-C dev --import ./a.js --watch -r ./b.js server.js",
-      [
-        ["./a.js", 3, false],
-        ["./b.js", 6, true],
-      ],
-    ],
-    ["--env-file -r server.js", []],
-    ["server.js -r ./a.js", []],
-    ["-- -r ./a.js", []],
-    ["--importer ./a.js server.js", []],
-    ["--conditions=x-r server.js", []],
-    ["--watch --x-import=./a.js", []],
-    ["-r", []],
-  ])("the modules of %j, with their places, are %j", (line, expected) => {
-    const found = findPreloads(line.split(" "));
-    expect(found.map(({ specifier, index, isRequired }) => [specifier, index, isRequired])).toEqual(expected);
-  });
-
-  test("a specifier may contain line breaks, and one that is not a string is ignored", () => {
-    expect(findPreloads(["--import=data:,\n1", "x.js"])).toMatchObject([{ specifier: "data:,\n1" }]);
-    expect(findPreloads(["-r", 5, "--import", "./a.js"])).toMatchObject([{ specifier: "./a.js", index: 3 }]);
   });
 });

@@ -13,7 +13,7 @@ import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkResourceFiles, checkResourceUris } from "./resources.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
-import { checkPreloads, checkServerPackages } from "./server-packages.ts";
+import { checkServerPackages } from "./server-packages.ts";
 import { checkServerPrograms } from "./server-programs.ts";
 import { checkDescriptions, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
@@ -56,7 +56,6 @@ export const checks: readonly Check[] = [
   checkVariables,
   checkNeededVariables,
   checkServerPackages,
-  checkPreloads,
   checkPublishedFiles,
   checkImports,
   checkTypeScript,

@@ -1,6 +1,4 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { isRelativePath, listPreloads } from "../facts/needed-files.ts";
-import { findPackage } from "../facts/undeclared-imports.ts";
 import { type Check, findInItem } from "../finding.ts";
 
 /** Whether an installation of the pack also installs the package: `peer` only by some package managers. */
@@ -26,22 +24,6 @@ export const checkServerPackages: Check = function* ({ inspected, serverPackages
     } else if (program.state === "unusable") {
       const { key, reason, hint } = program;
       yield findInItem(item, "InvalidServerDefinition", { reason, hint }, [key]);
-    }
-  }
-};
-
-/** Checks that packages that `node` loads with `--import` or `-r` are dependencies. */
-export const checkPreloads: Check = function* ({ inspected }) {
-  const manifest = inspected.manifest.value;
-  if (manifest.private === true) return;
-  for (const item of inspected.items) {
-    for (const { specifier, index } of listPreloads(item)) {
-      const name = isRelativePath(specifier) ? undefined : findPackage(specifier);
-      if (name === undefined || name === manifest.name || findDeclared(manifest, name) !== undefined)
-        continue;
-      const isDev = isRecord(manifest.devDependencies) && Object.hasOwn(manifest.devDependencies, name);
-      const args = { name, specifier, isGuarded: false, isDev, others: 0 };
-      yield findInItem(item, "UndeclaredDependency", args, ["args", index]);
     }
   }
 };

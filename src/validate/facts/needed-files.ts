@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
-import { findNodeScript, findPreloads, isNode, type Preload } from "../../extension-schema/node-script.ts";
+import { findNodeScript, isNode } from "../../extension-schema/node-script.ts";
 import { isModulePath } from "../../extension-schema/references.ts";
 import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
@@ -59,17 +59,7 @@ export const isRelativePath = (written: string) => isModulePath(written.replaceA
 const isNodeScript = (written: string) =>
   isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-|\.?$)/i.test(written);
 
-/** The arguments that make `node` load a module, except for the file that it runs. */
-export function listPreloads({ shape, definition }: InspectedItem): Preload[] {
-  const { command, args } = definition ?? {};
-  const isUsed = shape === "subprocessServer" && typeof command === "string" && isNode(command);
-  return isUsed && Array.isArray(args) ? findPreloads(args) : [];
-}
-
-/**
- * The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the modules that `node` loads and
- * runs. Ignores other arguments.
- */
+/** The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
 function findNeededPaths(item: InspectedItem): NeededPath[] {
   const { shape, definition } = item;
   if (shape !== "subprocessServer" || definition === null) return [];
@@ -96,8 +86,6 @@ function findNeededPaths(item: InspectedItem): NeededPath[] {
     const run = list[index];
     if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index], true);
   }
-  for (const { specifier, index, isRequired } of listPreloads(item))
-    if (isRelativePath(specifier)) add(specifier, folder, "file", ["args", index], isRequired);
   return needed;
 }
 
