@@ -26,7 +26,7 @@ export function createCallResult(outcome: CallbackOutcome): Answer {
 
 /** The answer to a request that is invalid HTTP or exceeds a limit. */
 export function createTransportRefusal(
-  reason: Exclude<Refusal, "busy">,
+  reason: Refusal,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
   switch (reason) {

@@ -2,7 +2,6 @@ import type { SessionConfig } from "../config/session-config.ts";
 import type { Answer } from "../mcp/http/http-answers.ts";
 import { listenForHttp } from "../mcp/http/http-server.ts";
 import type { Cancellation } from "../runtime/abort-listeners.ts";
-import { type Clock, systemClock } from "../runtime/clock.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createError, createTransportRefusal } from "./answers.ts";
@@ -16,8 +15,8 @@ export interface CallbackOptions {
   limits: SessionConfig["callback"];
   /** Calls a tool of the session. Its errors are not revealed. */
   dispatch(call: CallbackCall): Promise<CallbackOutcome>;
-  /** Limits of the transport, and its clock; not documented for users. */
-  transport?: { headersTimeoutMs?: number; maxConnections?: number; maxRequests?: number; clock?: Clock };
+  /** Limits of the transport; not documented for users. */
+  transport?: { headersTimeoutMs?: number };
 }
 
 /** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
@@ -49,8 +48,7 @@ export interface CallbackEndpoint {
 /** The limit per invocation: each open callback costs memory. */
 const maximumInFlight = 1000;
 const headersTimeoutMs = 10_000;
-/** Enough for all callbacks of one invocation and half as many of others. */
-const maxRequests = 1500;
+/** Enough for all callbacks of one invocation and as many of others. */
 const maxConnections = 2048;
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
@@ -100,13 +98,8 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     bodyTimeoutMs: limits.bodyTimeoutMs,
     headersTimeoutMs: transport?.headersTimeoutMs ?? headersTimeoutMs,
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
-    maxConnections: transport?.maxConnections ?? maxConnections,
-    maxRequests: transport?.maxRequests ?? maxRequests,
-    clock: transport?.clock ?? systemClock,
-    refuse: (fault) =>
-      fault === "busy"
-        ? failedCall("Too many open callbacks in this session. Wait for one to end.")
-        : createTransportRefusal(fault, limits),
+    maxConnections,
+    refuse: (fault) => createTransportRefusal(fault, limits),
     admit: (head, port) => {
       const checked = checkHead(head, port, (token) => tokens.find(token));
       if ("refusal" in checked) return checked.refusal;

@@ -42,10 +42,6 @@ export function transportRefusal(
       return refusal(413, `The body exceeds ${limits.maxBodyBytes} bytes.`);
     case 431:
       return refusal(431, "The headers are too large.");
-    case "busy":
-      return refusal(503, "Too many requests. Try again later.", {
-        headers: { "retry-after": "10" },
-      });
     case 503:
       return refusal(503, "The server is shutting down.");
   }

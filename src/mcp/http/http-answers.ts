@@ -32,10 +32,8 @@ export interface Answer {
 /** Called once, when this process has handed over the whole answer, or the client is gone. */
 type OnSent = () => void;
 
-/**
- * Why a request fails as HTTP, as a status. 503: the server is closing. `busy`: too many requests are in progress.
- */
-export type Refusal = 400 | 405 | 408 | 413 | 431 | 503 | "busy";
+/** Why a request fails as HTTP, as a status. 503: the server is closing. */
+export type Refusal = 400 | 405 | 408 | 413 | 431 | 503;
 
 /** The error for a request that Node cannot parse. */
 export function refusalOf(error: Error): Refusal {

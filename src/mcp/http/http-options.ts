@@ -42,7 +42,6 @@ export interface ServeHttpOptions {
     bodyTimeoutMs?: number;
     idleTimeoutMs?: number;
     max?: number;
-    maxRequests?: number;
   };
   /** The time that sessions go by; tests pass their own. */
   clock?: Clock;
@@ -67,7 +66,6 @@ export interface HttpSettings {
   bodyTimeoutMs: number;
   idleTimeoutMs: number;
   maxConnections: number;
-  maxRequests: number;
   clock: Clock;
 }
 
@@ -113,7 +111,6 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     // Streams send a comment every 15 s.
     idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
     maxConnections: connections.max ?? 5120,
-    maxRequests: connections.maxRequests ?? 4096,
     clock: options.clock ?? systemClock,
   };
 }

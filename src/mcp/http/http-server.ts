@@ -5,7 +5,6 @@ import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { timerMs } from "../../runtime/abort-listeners.ts";
-import { type Clock, systemClock } from "../../runtime/clock.ts";
 import {
   type Answer,
   formatRaw,
@@ -39,17 +38,10 @@ export interface HttpServerOptions {
   headersTimeoutMs: number;
   /** How long a connection may be silent. Longer than the interval of comments in a stream. */
   idleTimeoutMs: number;
-  /**
-   * The limit of connections. Beyond it, connections without a complete request are dropped: first those that never had
-   * an admitted request, then idle ones, then those that are sending a body; the oldest first.
-   */
+  /** The limit of connections; further ones are closed at once. */
   maxConnections: number;
-  /** The limit of complete requests in progress, less than `maxConnections`; others are refused as `busy`. */
-  maxRequests: number;
   /** Whether the process may exit while the server listens. Default: false. */
   isBackground?: boolean;
-  /** For the choice of connections to drop. Default: the system's. */
-  clock?: Clock;
 }
 
 /** Both ways of closing are idempotent, and the first one counts. */
@@ -65,8 +57,6 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly aborter: AbortController;
-  /** Its body has arrived, and its answer is not sent yet. */
-  isUnderWay: boolean;
 }
 
 /** A connection and its unanswered requests; pipelining allows several. */
@@ -74,41 +64,21 @@ interface Connection {
   readonly exchanges: Set<Exchange>;
   /** No more requests are accepted from it. */
   isEnding: boolean;
-  /** It had an admitted request. */
-  isProven: boolean;
-  /** When it was opened, or when its last admitted request began or ended, by the clock. */
-  since: number;
-}
-
-/** The order in which connections are dropped; `undefined` for one that is kept. */
-function rankOf({ exchanges, isEnding, isProven }: Connection): number | undefined {
-  for (const { isUnderWay } of exchanges) if (isUnderWay) return undefined;
-  if (!isProven || isEnding) return 0;
-  return exchanges.size === 0 ? 1 : 2;
 }
 
 /** How long a refused client may keep sending: destroying the connection now could discard the answer. Milliseconds. */
 const lingerMs = 1000;
 const maximumHeaderBytes = 16 * 1024;
 const keepAliveMs = 60_000;
-/** How long each connection has to send its request, however many there are. Milliseconds. */
-const settleMs = 100;
-/** Times `maxConnections`: connections beyond this are not accepted. */
-const excessFactor = 4;
 
 class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #connections = new Map<Duplex, Connection>();
-  #underWay = 0;
-  readonly #clock: Clock;
-  /** Cancels the next dropping of connections. */
-  #endClearing: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
     this.#server = createServer({
       headersTimeout: timerMs(options.headersTimeoutMs),
       // A safety net for the timeout of the body.
@@ -120,7 +90,7 @@ class NodeHttpServer implements HttpServer {
       noDelay: true,
     });
     this.#server.timeout = timerMs(options.idleTimeoutMs);
-    this.#server.maxConnections = options.maxConnections * excessFactor;
+    this.#server.maxConnections = options.maxConnections;
     // Headers are limited by bytes. A limit by number would silently drop some, possibly the ones that are checked.
     this.#server.maxHeadersCount = 0;
     this.#server
@@ -175,7 +145,6 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endGently(graceMs: number): Promise<void> {
-    this.#endClearing?.();
     const closed = this.#stopListening();
     for (const [socket, connection] of this.#connections) {
       connection.isEnding = true;
@@ -187,7 +156,6 @@ class NodeHttpServer implements HttpServer {
   }
 
   async #endAtOnce(): Promise<void> {
-    this.#endClearing?.();
     const closed = this.#stopListening();
     for (const { exchanges } of this.#connections.values()) {
       for (const { aborter } of exchanges) aborter.abort();
@@ -199,65 +167,25 @@ class NodeHttpServer implements HttpServer {
 
   #connect(socket: Socket): void {
     if (this.#options.isBackground) socket.unref();
-    const since = this.#clock.now();
-    const connection: Connection = { exchanges: new Set(), isEnding: false, isProven: false, since };
+    const connection: Connection = { exchanges: new Set(), isEnding: false };
     this.#connections.set(socket, connection);
-    if (this.#connections.size > this.#options.maxConnections) this.#clearSoon();
     // On the socket, because the response of a pipelined request does not notice a disconnect.
     socket.once("close", () => {
       this.#connections.delete(socket);
-      for (const exchange of connection.exchanges) {
-        this.#end(connection, exchange);
-        exchange.aborter.abort();
-      }
+      const open = [...connection.exchanges];
+      connection.exchanges.clear();
+      for (const { aborter } of open) aborter.abort();
     });
-  }
-
-  /** Runs after everything that has arrived is read. */
-  #clearSoon(): void {
-    this.#endClearing ??= this.#clock.after(settleMs, () => {
-      setImmediate(() => {
-        this.#endClearing = undefined;
-        this.#clear();
-      });
-    });
-  }
-
-  #clear(): void {
-    const excess = this.#connections.size - this.#options.maxConnections;
-    if (excess <= 0) return;
-    const settled = this.#clock.now() - settleMs;
-    const droppable = [...this.#connections].flatMap(([socket, connection]) => {
-      const rank = connection.since > settled ? undefined : rankOf(connection);
-      return rank === undefined ? [] : [{ socket, rank, since: connection.since }];
-    });
-    droppable.sort((one, other) => one.rank - other.rank || one.since - other.since);
-    for (const { socket } of droppable.slice(0, excess)) socket.destroy();
-    if (droppable.length < excess) this.#clearSoon();
-  }
-
-  #begin(connection: Connection, exchange: Exchange): void {
-    connection.since = this.#clock.now();
-    exchange.isUnderWay = true;
-    this.#underWay++;
-  }
-
-  #end(connection: Connection, exchange: Exchange): void {
-    connection.exchanges.delete(exchange);
-    if (!exchange.isUnderWay) return;
-    connection.since = this.#clock.now();
-    exchange.isUnderWay = false;
-    this.#underWay--;
   }
 
   #take(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined || (connection.isEnding && this.#closing === undefined)) return;
-    const exchange: Exchange = { request, response, aborter: new AbortController(), isUnderWay: false };
+    const exchange: Exchange = { request, response, aborter: new AbortController() };
     connection.exchanges.add(exchange);
     request.on("error", () => {});
     response.on("error", () => {});
-    response.once("close", () => this.#end(connection, exchange));
+    response.once("close", () => connection.exchanges.delete(exchange));
 
     const { admit, refuse, maxBodyBytes } = this.#options;
     if (this.#closing !== undefined) {
@@ -277,8 +205,6 @@ class NodeHttpServer implements HttpServer {
     } else if (Number(request.headers["content-length"]) > maxBodyBytes) {
       this.#refuse(connection, exchange, refuse(413));
     } else {
-      connection.isProven = true;
-      connection.since = this.#clock.now();
       if (awaitsContinue) response.writeContinue();
       this.#answer(connection, exchange, admitted).catch(() => request.socket.destroy());
     }
@@ -292,17 +218,12 @@ class NodeHttpServer implements HttpServer {
       this.#refuse(connection, exchange, this.#options.refuse(body));
       return;
     }
-    if (this.#underWay >= this.#options.maxRequests) {
-      this.#refuse(connection, exchange, this.#options.refuse("busy"));
-      return;
-    }
-    this.#begin(connection, exchange);
     const answer = await handle(body, aborter.signal);
     const onSent = () => answer.onSent?.();
     if (response.closed) onSent();
     else response.once("close", onSent);
     response.once("finish", () => {
-      this.#end(connection, exchange);
+      connection.exchanges.delete(exchange);
       if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();
     });
     if ("stream" in answer) await sendStream(response, answer, aborter.signal);
@@ -328,7 +249,7 @@ class NodeHttpServer implements HttpServer {
     connection.isEnding = true;
     // The outstanding answer is sent first, and ends the connection.
     if (isOwed || wasEnding) return;
-    for (const exchange of exchanges) this.#end(connection, exchange);
+    connection.exchanges.clear();
     socket.end(formatRaw(this.#options.refuse(reason)));
     setTimeout(() => socket.destroy(), lingerMs).unref();
   }

@@ -9,7 +9,6 @@ const limits = {
   headersTimeoutMs: 10_000,
   idleTimeoutMs: 60_000,
   maxConnections: 10,
-  maxRequests: 9,
 };
 
 test("an answer that a slow client has not read yet is sent to its end", async () => {
