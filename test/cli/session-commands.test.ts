@@ -426,9 +426,10 @@ describe("trailblaze doctor", () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
     expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
-      ["node", "project", "command", "config", "clients", "packs", "lock", "servers", "session"].map(
-        (name) => [name, true],
-      ),
+      ["node", "project", "config", "clients", "packs", "lock", "servers", "session"].map((name) => [
+        name,
+        true,
+      ]),
     );
   });
 

@@ -14,9 +14,6 @@ describe("packs installed in a layout that is not the package manager's default"
     { manager: "pnpm", setting: "shamefully-hoist=true" },
     // Makes folder names of the store that do not tell the package.
     { manager: "pnpm", setting: "virtual-store-dir-max-length=20" },
-    { manager: "pnpm", setting: "virtual-store-dir=.packages" },
-    { manager: "pnpm", setting: "virtual-store-dir=../packages" },
-    { manager: "pnpm", setting: "virtual-store-dir=../project-packages" },
   ] as const)("packs are found with $manager and $setting", async ({ manager, setting }) => {
     project = await installWith(manager, {
       registry: inject("registry"),

@@ -474,7 +474,7 @@ describe("packs that a session needs but that are not installed", () => {
     const allowed = await open({});
     expect(allowed.tools).toContain("acme/jira/createIssue");
     expect(allowed.missing).toBe(2);
-    expect(commands).toEqual([expect.stringMatching(/^npm install .* @acme\/jira@\^1\.2$/)]);
+    expect(commands).toEqual([expect.stringMatching(/^npm install .* "@acme\/jira@\^1\.2"$/)]);
 
     const told = await open({ install: true });
     expect(told.tools).toContain("hello-tools/greet");
@@ -510,7 +510,7 @@ describe("packs that a session needs but that are not installed", () => {
     expect(existsSync(join(cwd, "node_modules/hello-tools"))).toBe(false);
     const { answer, stderr } = await run(...install, "--install");
     expect(answer).toMatchObject({ key: "hello", changed: true });
-    expect(stderr).toMatch(/^Running npm install .* hello-tools@\^1\.0$/m);
+    expect(stderr).toMatch(/^Running npm install .* "hello-tools@\^1\.0"$/m);
     expect((await run("remove", "hello-tools")).answer.removed).toHaveLength(1);
     expect((await run(...call, "--install")).answer).toMatchObject({ variant: "Success" });
   });

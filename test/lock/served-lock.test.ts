@@ -14,7 +14,7 @@ import { startServer } from "../../src/serve.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
-import { count, editJson, inPack, makeLocked, makeReaching, query } from "./support/locked-project.ts";
+import { count, editJson, inPack, makeLocked, query } from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
@@ -344,16 +344,4 @@ test("tools that the config excludes are no difference from a frozen lock", asyn
     expect(await client.callTool({ name: String(names[0]) })).toMatchObject({ content: [{}] });
     expect(stderr()).toBe("");
   }
-});
-
-test("a toolset that is not approved does not widen what a pack's code calls in a served server", async () => {
-  const project = await makeReaching();
-  editJson(project, "trailblaze.config.json", (old: Values) => ({
-    ...old,
-    servers: { both: { tools: ["acme/jira/getIssue", "acme-notes/write"] } },
-  }));
-  const client = await connectHttp(project, "both");
-  expect(await client.callTool({ name: "jira_getIssue" })).toMatchObject({
-    content: [{ text: "ExceptionThrown" }],
-  });
 });

@@ -1,4 +1,6 @@
 // What the `define…` functions return, as the host's inspection and sessions take it.
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
@@ -14,7 +16,8 @@ import { invoke } from "../../packages/scripting/src/testing.ts";
 import { checkDefinition } from "../../src/extension-schema/index.ts";
 import { inspectItem, inspectPack } from "../../src/index.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
-import { linkPackages, scriptingPackage } from "./support/scripting-package.ts";
+import { inRepository } from "../support/repository.ts";
+import { scriptingPackage } from "./support/scripting-package.ts";
 
 const context = { signal: new AbortController().signal, options: {} } as unknown as ToolContext;
 
@@ -187,7 +190,8 @@ describe("definitions made with the helpers, in a pack", () => {
       },
       scriptingPackage,
     );
-    linkPackages(folder, ["zod"]);
+    // A link would lead out of what definitions may read.
+    cpSync(inRepository("node_modules/zod"), join(folder, "node_modules/zod"), { recursive: true });
     return folder;
   };
 

@@ -1,10 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lockFileOf } from "../../../src/lock/lock-file.ts";
 import { lockEverything } from "../../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
-
-type Values = Record<string, unknown>;
 
 /** An MCP server that says what `list.json` next to it contains, and notes each start in `started.txt`. */
 export const listServer = `
@@ -138,51 +136,4 @@ export const openLocked = (project: string, options: Parameters<typeof openForTe
 export function editJson(project: string, path: string, edit: (value: never) => unknown): void {
   const file = join(project, path);
   writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as never)));
-}
-
-/** A project whose pack may call no tool of others, and has got a toolset since the approval that names one. */
-export async function makeReaching(): Promise<string> {
-  const project = await makeLocked();
-  const notes = "node_modules/acme-notes";
-  mkdirSync(join(project, notes));
-  writeFileSync(
-    join(project, notes, "package.json"),
-    JSON.stringify({
-      name: "acme-notes",
-      version: "1.0.0",
-      type: "module",
-      trailblaze: { tools: ["write"] },
-    }),
-  );
-  mkdirSync(join(project, notes, "trailblaze/tools"), { recursive: true });
-  writeFileSync(
-    join(project, notes, "trailblaze/tools/write.json"),
-    JSON.stringify({ name: "write", description: "Writes.", parameters: {}, handler: "./tools.js#write" }),
-  );
-  writeFileSync(join(project, notes, "tools.js"), "export const write = () => 'written';");
-  editJson(project, "package.json", (old: { dependencies: Values }) => ({
-    ...old,
-    dependencies: { ...old.dependencies, "acme-notes": "1.0.0" },
-  }));
-  const manifest = inPack("package.json");
-  const setField = (values: Values) =>
-    editJson(project, manifest, (old: { trailblaze: Values }) => ({
-      ...old,
-      trailblaze: { ...old.trailblaze, ...values },
-    }));
-  setField({ needs: { tools: [] } });
-  writeFileSync(
-    join(project, inPack("tools.js")),
-    `export const getIssue = (_, { callTool }) => callTool("acme-notes/write").then(({ variant }) => variant);
-export const createIssue = () => "created";
-export const connect = () => {};
-`,
-  );
-  await lockEverything(project);
-  setField({ toolsets: ["issues", "more"] });
-  writeFileSync(
-    join(project, inPack("trailblaze/toolsets/more.json")),
-    JSON.stringify({ name: "more", tools: ["createIssue", "acme-notes/write"] }),
-  );
-  return project;
 }

@@ -149,9 +149,12 @@ describe("a modern request over HTTP", () => {
     expect((result as { tools: unknown[] }).tools[2]).toMatchObject({ outputSchema: { type: "array" } });
   });
 
-  test("a result that MCP does not allow is an error of the tool", async () => {
+  test("a block that MCP does not know becomes text that names it", async () => {
     const { ask } = await serve();
-    expect(await ask(modernCall("invalid"))).toMatchObject({ result: { isError: true } });
+    const { result } = await ask(modernCall("invalid"));
+    expect(result).toMatchObject({
+      content: [{ type: "text", text: expect.stringContaining("no such type") }],
+    });
   });
 
   test("a modern request gets no details of failures in the host", async () => {
