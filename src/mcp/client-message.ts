@@ -1,9 +1,8 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { isRecord } from "../data/parse-json.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
-import { findRequestId, type RequestId } from "./find-request-id.ts";
 
-export type { RequestId } from "./find-request-id.ts";
+export type RequestId = string | number;
 
 /** Error codes of JSON-RPC, and those that the SDK's transport uses. */
 export const rpcCode = {
@@ -26,20 +25,16 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 export function parseMessage(
   text: Uint8Array,
 ): { value: unknown } | { code: number; fault: string; id?: RequestId } {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
-  if (nestsDeeper(bytes, maximumDepth)) {
-    const id = findRequestId(bytes);
-    return {
-      code: rpcCode.request,
-      fault: `The message is nested more than ${maximumDepth} levels deep.`,
-      ...(id === undefined ? {} : { id }),
-    };
-  }
+  let value: unknown;
   try {
-    return { value: JSON.parse(utf8.decode(text)) };
+    value = JSON.parse(utf8.decode(text));
   } catch {
     return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }
+  if (!nestsDeeper(Buffer.from(text.buffer, text.byteOffset, text.byteLength), maximumDepth))
+    return { value };
+  const fault = `The message is nested more than ${maximumDepth} levels deep.`;
+  return { code: rpcCode.request, fault, id: requestIdOf(value) };
 }
 
 const own = (value: unknown, key: string): unknown =>

@@ -12,7 +12,7 @@ export type StdioEnd = "input" | "output" | "closed";
 const mostJoined = 64 * 1024;
 
 /**
- * Newline-delimited JSON over two streams. A malformed message is answered with an error and the connection continues.
+ * Newline-delimited JSON over two streams. Lines that are no messages are skipped.
  * While the client does not read its answers, its further input is held back, up to the limit of one message; reading
  * goes on, because the end of the input must be noticed even then.
  */
@@ -144,10 +144,11 @@ export class StdioTransport implements Transport {
     // The rest of a chunk whose beginning ended the connection.
     if (!this.#isReading) return;
     const read = readLine(line);
-    if (read.kind === "malformed") {
-      this.onerror?.(new Error(read.answer.error.message));
-      void this.#write(read.answer);
-    } else if (read.kind === "message") {
+    if (read === undefined) return;
+    if ("refused" in read) {
+      this.onerror?.(new Error(read.refused.error.message));
+      void this.#write({ jsonrpc: "2.0", ...read.refused });
+    } else {
       const id = requestIdOf(read.message);
       if (id !== undefined) this.#open.add(id);
       this.onmessage?.(read.message);
