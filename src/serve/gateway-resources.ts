@@ -1,8 +1,6 @@
-import { basename, dirname, join } from "node:path";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
 import type { CallChannel, CompletionRequest, ServedResources } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
-import { EntryWatcher } from "../processes/entry-watcher.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
@@ -20,24 +18,6 @@ import {
   type UseCode,
   watchResource,
 } from "./serve-resources.ts";
-
-/** How long a file must rest before its change counts. Milliseconds. */
-const quietMs = 100;
-
-/** Calls back after changes of a file, until the returned function is called. */
-function watchFile({ owner, file = "" }: PackResource, changed: () => void): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  const watcher = new EntryWatcher(() => {
-    clearTimeout(timer);
-    timer = setTimeout(changed, quietMs).unref();
-  });
-  const path = join(owner.root, file);
-  watcher.watch(new Map([[dirname(path), (name: string) => name === basename(path)]]));
-  return () => {
-    clearTimeout(timer);
-    watcher.close();
-  };
-}
 
 /** Asks a server for suggestions. */
 function askServer(planned: PlannedServer, ref: ServerCompletion["ref"]) {
@@ -177,7 +157,7 @@ export class GatewayResources {
     });
   }
 
-  /** Watches a resource: of a pack, by its own watch, or its file if the project is followed; of a server, by the server. */
+  /** Watches a resource: of a pack by its own function, of a server by the server. */
   #watch(uri: string, changed: () => void): () => void {
     let end = () => {};
     let known: unknown;
@@ -203,16 +183,15 @@ export class GatewayResources {
       const { resource } = route;
       const follows = resource.owner.content !== undefined;
       const found = resource.watch && findResource([resource], uri);
-      if (found !== undefined) {
-        const useCode = this.#useCode(parts, state, uri);
-        // Its code may be replaced while no call uses it.
-        const release = follows ? parts.runners.hold(resource.owner) : () => {};
-        const stop = watchResource(found, uri, { useCode, changed, report: this.#options.report });
-        end = () => {
-          stop();
-          release();
-        };
-      } else if (follows && resource.file !== undefined) end = watchFile(resource, changed);
+      if (found === undefined) return;
+      const useCode = this.#useCode(parts, state, uri);
+      // Its code may be replaced while no call uses it.
+      const release = follows ? parts.runners.hold(resource.owner) : () => {};
+      const stop = watchResource(found, uri, { useCode, changed, report: this.#options.report });
+      end = () => {
+        stop();
+        release();
+      };
     };
     this.#refreshes.add(begin);
     begin();
