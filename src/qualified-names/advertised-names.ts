@@ -8,11 +8,13 @@ export interface NameClaim {
   source: string;
 }
 
+/** By the name that clients are served: two names that are served as one collide, too. */
 function groupByName<Claim extends { name: string }>(claims: readonly Claim[]): Map<string, Claim[]> {
   const groups = new Map<string, Claim[]>();
   for (const claim of claims) {
-    const group = groups.get(claim.name);
-    if (group === undefined) groups.set(claim.name, [claim]);
+    const served = makeServedName(claim.name);
+    const group = groups.get(served);
+    if (group === undefined) groups.set(served, [claim]);
     else group.push(claim);
   }
   return groups;
@@ -20,9 +22,11 @@ function groupByName<Claim extends { name: string }>(claims: readonly Claim[]): 
 
 /** One error that lists every name with several claims and all of their sources; `undefined` if names are unique. */
 export function findCollisions(claims: readonly NameClaim[], kind?: "prompt"): TrailblazeError | undefined {
-  const collisions = [...groupByName(claims)]
-    .filter(([, group]) => group.length > 1)
-    .map(([name, group]) => ({ name, sources: group.map(({ source }) => source) }));
+  const collisions = [...groupByName(claims).values()].flatMap((group) => {
+    const [first, ...rivals] = group;
+    if (first === undefined || rivals.length === 0) return [];
+    return { name: first.name, sources: group.map(({ source }) => source) };
+  });
   return collisions.length === 0
     ? undefined
     : failure("NameCollision", { collisions, ...(kind && { kind }) });
@@ -96,8 +100,9 @@ export function offerNames(prefix: string | undefined, names: readonly string[])
   const rivals = groupByName(offers);
   return new Map(
     offers.map(({ own, prefixed, name }) => {
-      const isOnly = rivals.get(name)?.length === 1;
-      return [own, isOnly || name === prefixed ? name : withHash(name, prefixed)];
+      const isOnly = rivals.get(makeServedName(name))?.length === 1;
+      const isServed = name === prefixed && name === makeServedName(name);
+      return [own, isOnly || isServed ? name : withHash(name, prefixed)];
     }),
   );
 }
@@ -127,7 +132,7 @@ function findKeeper<Claim extends { isBuiltIn: boolean }>(claims: readonly Claim
 export function prefixNames(claims: readonly PrefixClaim[]): string[] {
   const claimed = groupByName(claims);
   const prefixed = claims.map(({ prefix, ...claim }) => {
-    const isUnique = claimed.get(claim.name)?.length === 1;
+    const isUnique = claimed.get(makeServedName(claim.name))?.length === 1;
     const name =
       isUnique || prefix === undefined
         ? claim.name

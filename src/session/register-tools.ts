@@ -1,6 +1,11 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { TrailblazeError } from "../problems/index.ts";
-import { findCollisions, type PrefixClaim, prefixNames } from "../qualified-names/advertised-names.ts";
+import {
+  findCollisions,
+  makeServedName,
+  type PrefixClaim,
+  prefixNames,
+} from "../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import { type DeviceContext, explainUnfit } from "./filter-tools.ts";
 import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
@@ -115,8 +120,9 @@ export function registerMoreTools(
   if (nameCollisions === undefined || nameCollisions === "error") {
     const collision = findCollisions(claimsOf(all));
     const counts = new Map<string, number>();
-    for (const { tool } of all) counts.set(tool.name, (counts.get(tool.name) ?? 0) + 1);
-    return { added: fitting.filter(({ tool }) => counts.get(tool.name) === 1), skipped, collision };
+    const servedNameOf = ({ tool }: ToolCandidate) => makeServedName(tool.name);
+    for (const name of all.map(servedNameOf)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return { added: fitting.filter((one) => counts.get(servedNameOf(one)) === 1), skipped, collision };
   }
   const names = nameTools(all).slice(registered.length);
   for (const [index, { tool }] of fitting.entries()) tool.name = names[index] ?? tool.name;

@@ -1,5 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -142,7 +143,7 @@ export class SessionState {
     for (const [name, candidate] of indexByLabel(candidates)) this.#byLabel.set(name, candidate);
     for (const candidate of candidates) {
       const { name } = candidate.tool;
-      for (const claimed of new Set([name, ownNameOf(candidate) ?? name]))
+      for (const claimed of new Set([name, makeServedName(name), ownNameOf(candidate) ?? name]))
         this.#claims.set(claimed, [...(this.#claims.get(claimed) ?? []), candidate]);
     }
   }
@@ -242,7 +243,10 @@ export class SessionState {
   /** Throws `NameCollision` for a name of several tools, none of which has it alone. */
   #refuseClaims(name: string, direct: ToolCandidate | undefined): void {
     const claims = this.#claims.get(name) ?? [];
-    const rivals = direct === undefined ? claims : claims.filter(({ tool }) => tool.name === name);
+    const rivals =
+      direct === undefined
+        ? claims
+        : claims.filter(({ tool }) => [tool.name, makeServedName(tool.name)].includes(name));
     if (rivals.length < 2) return;
     const sources = rivals.map(({ tool }) => formatSource(tool.source));
     throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true });

@@ -3,7 +3,9 @@ import {
   addPrefix,
   findCollisions,
   makeSafeName,
+  makeServedName,
   numberNames,
+  offerNames,
   type PrefixClaim,
   prefixNames,
 } from "../../src/qualified-names/advertised-names.ts";
@@ -45,6 +47,20 @@ test("names that several tools claim are one error with all their sources, and u
   expect(findCollisions(claims)?.problem.args).not.toHaveProperty("kind");
   expect(findCollisions(claims, "prompt")?.problem.args).toHaveProperty("kind", "prompt");
   expect(findCollisions(claims.slice(0, 2))).toBeUndefined();
+});
+
+test("a name that is what clients are served for a long one collides with it", () => {
+  const long = "x".repeat(50);
+  const served = makeServedName(long);
+  const claims = [long, served].map((name) => ({ name, source: `server of ${name}` }));
+  expect(findCollisions(claims)?.problem).toMatchObject({ code: "NameCollision" });
+  const named = prefixNames(
+    claims.map(({ name, source }) => ({ name, prefix: "p", isBuiltIn: false, identity: source })),
+  );
+  expect(new Set(named.map(makeServedName)).size).toBe(2);
+  const offered = offerNames(undefined, [long, served]);
+  expect(offered.get(served)).toBe(served);
+  expect(findCollisions([...offered.values()].map((name) => ({ name, source: name })))).toBeUndefined();
 });
 
 test.each([
