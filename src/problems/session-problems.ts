@@ -311,6 +311,8 @@ export const sessionProblems = {
     {
       label: string;
       stderrTail?: string;
+      /** The first lines of its stdout that are not MCP. */
+      stdout?: string;
       /** The variable of the environment that the server's entry refers to and that is not set. */
       variable?: string;
       /** Replaces the default hint. */
@@ -325,9 +327,12 @@ export const sessionProblems = {
     severity: "error",
     message: (args) =>
       `Server ${quote(args.label)} failed to start: ${"exit" in args ? `it ${describeExit(args.exit)}` : printable(args.reason)}.`,
-    hint: ({ stderrTail, hint }) =>
-      stderrTail === undefined
-        ? (hint ?? "Run its command by hand to see its output.")
-        : `Check its last stderr output: ${quote(lastWords(stderrTail), 300)}`,
+    hint: ({ stderrTail, stdout, hint }) => {
+      const said = [
+        stderrTail && `Check its last stderr output: ${quote(lastWords(stderrTail), 300)}`,
+        stdout && `Check what it wrote to stdout, which is not MCP: ${quote(stdout, 300)}`,
+      ].filter(Boolean);
+      return said.length > 0 ? said.join(" ") : (hint ?? "Run its command by hand to see its output.");
+    },
   }),
 };

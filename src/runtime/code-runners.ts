@@ -6,15 +6,14 @@ import type { CodeOwner } from "./tool-source.ts";
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
   pack === undefined ? "" : `${pack.location}\n${content}`;
 
-/** The exit as a message, and the tail of the code's output, both redacted. */
+/** The exit as a message, and the tail of the code's output, which is not for clients and models; both redacted. */
 export function describeCodeExit(
   { message, stderrTail }: CodeExitError,
   redact: (text: string) => string,
 ): { message: string; stderr: string } {
   // Redact before cutting: half a secret would not be recognized.
   const stderr = cutTail(redact(stderrTail), shownTailBytes);
-  const said = stderr.trim();
-  return { message: redact(said === "" ? message : `${message}\n${said}`), stderr };
+  return { message: redact(message), stderr };
 }
 
 /** The runners of a session's code, one for each pack and one for the host's own tools, created on first use. */

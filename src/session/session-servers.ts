@@ -60,10 +60,9 @@ const failedMs = 30_000;
 
 export type ServerReports = Omit<ServerEvents, "onLog">;
 
-/** The error of calls after a server has exited, with the end of its stderr. */
+/** The error of calls after a server has exited, without its output, which is not for clients and models. */
 export function describeServerExit(label: string, exit: UnexpectedExit): string {
-  const tail = exit.stderrTail.trim();
-  return `Server "${label}" ${describeExit(exit)}.${tail === "" ? "" : `\n${tail}`}`;
+  return `Server "${label}" ${describeExit(exit)}.`;
 }
 
 /**

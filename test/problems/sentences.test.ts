@@ -343,6 +343,7 @@ const samples: Samples = {
   ServerStartFailed: [
     { label: "api", exit: { exitCode: 1, signal: null } },
     { label: "api", exit: { exitCode: 1, signal: null }, stderrTail: "Error: no token\n    at x.js:1:1" },
+    { label: "api", exit: { exitCode: 0, signal: null }, stdout: "Usage: api serve" },
     { label: "api", reason: "there is no program x", hint: "Install x." },
   ],
   InvalidArguments: [{ reason: 'There is no option "--jsn"', hint: "Did you mean --json?" }],

@@ -250,7 +250,7 @@ test("the exit of a tool's child process fails its call, with the end of its out
   });
   const result = await session.callTool("quit");
   expect(result.variant).toBe("FatalError");
-  expect(result.message).toMatch(/\bcode 7\.\nlast words, \[redacted\]$/);
+  expect(result.message).toMatch(/\bcode 7\.$/);
   expect(result.details).toMatchObject({ exitCode: 7, stderr: "last words, [redacted]\n" });
   expect(session.problems).toMatchObject([
     {
@@ -273,10 +273,8 @@ test("a sensitive value that is cut at the end of the quoted output is not shown
   const { message, details } = await session.callTool("quit");
   const stderr = String(details?.stderr);
   expect(Buffer.byteLength(stderr)).toBe(4096);
-  for (const text of [message, stderr]) {
-    expect(text).toContain("xxx");
-    expect(text).not.toContain("value");
-  }
+  expect(stderr).toContain("xxx");
+  for (const text of [message, stderr]) expect(text).not.toContain("value");
 });
 
 describe("an unknown tool", () => {

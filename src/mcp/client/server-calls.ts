@@ -56,7 +56,16 @@ export function describeAnswer(error: AnswerError, redactor: Redactor, method?: 
   const message = describeMessage(error.message, redactor);
   if (error.code === undefined) return message;
   const request = method === undefined ? "" : ` \`${method}\``;
-  return `it answered${request} with the error ${error.code}: ${printable(message)}`;
+  const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
+  // An error about the protocol version names those that the server knows.
+  const known = Array.isArray(supported)
+    ? supported.filter((one) => typeof one === "string").slice(0, 10)
+    : [];
+  const more =
+    known.length === 0
+      ? ""
+      : ` (it supports ${printable(describeMessage(known.join(", "), redactor).slice(0, 200))})`;
+  return `it answered${request} with the error ${error.code}: ${printable(message)}${more}`;
 }
 
 /** What a modern server wants that this client does not have; `undefined` for another error. */

@@ -87,6 +87,8 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
   /** Resolves when the process has exited and its output is read; with the exit if it was unexpected. */
   readonly #exited: Promise<UnexpectedExit | undefined>;
   #state: State = { at: "open" };
+  /** What it first wrote to stdout that is not MCP. */
+  #noise = "";
 
   constructor(launch: ServerLaunch, events: ServerEvents, { processes, ...options }: StartOptions) {
     const { label, timeouts, protocol, canAsk } = launch;
@@ -101,6 +103,10 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     this.#errorOutput = captureErrorOutput(child.stderr, this.#redactor, log);
     this.#channel = openStdioChannel(child, this.#limits, {
       onNoise: (line) => {
+        const isFirst = this.#noise === "";
+        this.#noise += `${line}\n`;
+        // The rest of a line that it could not finish is no news while it runs.
+        if (!isFirst || child.stdout.readableEnded) return;
         const start = [...this.#redactor.redactCut(line)].slice(0, noiseCharacters).join("");
         notifyHost(() => events.onStdoutNoise(start));
       },
@@ -197,9 +203,17 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     await this.#stop({ inputMs: 0, termMs: this.#durations.termMs });
     const tailAtFailure = state.at === "failing" ? state.stderrTail : exit?.stderrTail;
     const stderrTail = tailAtFailure ?? this.#errorOutput.tail();
-    const tail = stderrTail === "" ? {} : { stderrTail };
+    const stdout = this.#redactor.redactCut(this.#noise).trim();
+    const said = { ...(stderrTail && { stderrTail }), ...(stdout && { stdout }) };
+    const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
+    const advice = this.#child.pid === undefined && state.at === "open" ? { hint } : {};
     const reason = exit === undefined ? cause.reason : `it ${describeExit(exit)}`;
-    throw failure("ServerStartFailed", { label, ...cause, ...tail }, {}, { cause: new Error(reason) });
+    throw failure(
+      "ServerStartFailed",
+      { label, ...cause, ...said, ...advice },
+      {},
+      { cause: new Error(reason) },
+    );
   }
 
   readonly close = (): Promise<void> => {

@@ -16,7 +16,7 @@ export interface ChannelLimits {
 }
 
 export interface ChannelListeners {
-  /** The first line that is not MCP, cut after a few thousand bytes. */
+  /** Lines that are not MCP, of which the first few thousand bytes count. */
   onNoise(line: string): void;
   /** The server can no longer communicate. Called once. */
   onFault(reason: string): void;
@@ -42,7 +42,7 @@ export function openStdioChannel(
   listeners: ChannelListeners,
 ): StdioChannel {
   let isOpen = true;
-  let wasNoisy = false;
+  let noiseLeft = noiseBytes;
   let read = 0;
 
   const fail = (reason: string) => {
@@ -52,9 +52,9 @@ export function openStdioChannel(
     listeners.onFault(reason);
   };
   const reportNoise = (line: Buffer) => {
-    if (wasNoisy) return;
-    wasNoisy = true;
-    listeners.onNoise(line.toString("utf8", 0, noiseBytes));
+    if (noiseLeft <= 0) return;
+    listeners.onNoise(line.toString("utf8", 0, noiseLeft));
+    noiseLeft -= line.length;
   };
   const accept = (value: unknown, line: Buffer) => {
     if (isOpen && channel.onmessage?.(value) === false) reportNoise(line);
@@ -84,6 +84,8 @@ export function openStdioChannel(
     read += chunk.length;
     if (isOpen) decoder.push(chunk);
   });
+  // What it wrote last may have no line end.
+  stdout.on("end", () => decoder.push(Buffer.from("\n")));
 
   /** Delayed, so that an exit is noticed first: it is the better reason. */
   const refuse = (fault: string) =>

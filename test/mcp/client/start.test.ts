@@ -81,6 +81,28 @@ describe("a server that fails before it lists its tools", () => {
     expect(problem.hint).not.toMatch(/\bat f\b/);
   });
 
+  test("what a server without MCP wrote to stdout is quoted, without secrets and bounded", async () => {
+    const script = `process.stdout.write("Usage: foo\\nkey hunter2\\n{}\\nno line end" + " ".repeat(9) + "x".repeat(99999))`;
+    const launch = { command: process.execPath, args: ["-e", script], secrets: () => ["hunter2"] };
+    const { args, hint } = await problemOf({}, { launch });
+    expect(args.stdout).toMatch(/^Usage: foo\nkey \[redacted\]\n\{\}\nno line end/);
+    expect(String(args.stdout).length).toBeLessThan(5000);
+    expect(hint).toMatch(/stdout.*Usage: foo/);
+    expect(hint?.length).toBeLessThan(500);
+  });
+
+  test("an error about the protocol version names what the server supports", async () => {
+    const error = { code: -32602, message: "Bad version", data: { supported: ["2099-01-01"] } };
+    const initialize = `{"jsonrpc":"2.0","id":ID,"error":${JSON.stringify(error)}}\n`;
+    const problem = await problemOf({ answers: { initialize } }, { launch: { protocol: "legacy" } });
+    expect(reasonOf(problem)).toContain("it supports 2099-01-01");
+  });
+
+  test("a program that cannot run is not to be run by hand", async () => {
+    const { hint } = await problemOf({}, { launch: { command: "no-such-program" } });
+    expect(hint).toContain("`command`");
+  });
+
   test("a server that does not answer `initialize` times out", async () => {
     const problem = await problemOf({ silent: ["initialize"] }, times(300, 20_000));
     expect(reasonOf(problem)).toMatch(/`initialize`.*\b300 ms/);
