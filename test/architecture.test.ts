@@ -12,7 +12,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Small facts that everything may know.
   "kinds.ts": [],
   "version.ts": [],
-  "home.ts": [],
   // Pure: functions of their arguments.
   problems: ["kinds.ts"],
   data: ["problems"],
@@ -204,7 +203,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   catalog: [
     "kinds.ts",
     "version.ts",
-    "home.ts",
     "problems",
     "data",
     "extension-schema",
@@ -221,7 +219,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "kinds.ts",
     "version.ts",
-    "home.ts",
     "problems",
     "data",
     "qualified-names",

@@ -4,53 +4,46 @@ import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import { type Catalog, type CatalogPack, collectCatalog } from "./collect.ts";
 import { formatIndex } from "./index-page.ts";
-import { indexFile } from "./layout.ts";
-import { type FindItem, formatPackPage } from "./pack-page.ts";
-import { addressFrom } from "./page-paths.ts";
 import { textOf } from "./values.ts";
+import type { SiteFile } from "./write-site.ts";
 
-/** A catalog as files. The same installation gives the same bytes. */
+/** A catalog as texts of files. The same installation gives the same bytes. */
 export interface BuiltCatalog {
-  /** Contents by path, relative to the catalog, with `/`. */
-  files: Map<string, string>;
+  files: Record<SiteFile, string>;
   packs: number;
   problems: Problem[];
-}
-
-/** Finds where items are shown. Names of shadowed packs mean the copy in use. */
-function indexItems(packs: readonly CatalogPack[]): FindItem {
-  const targets = new Map<string, { page: string; id: string }>();
-  for (const { found, page, items } of packs) {
-    if (found.pack.shadowed) continue;
-    for (const { item, id } of items)
-      targets.set(`${item.declaration.kind} ${item.qualifiedName}`, { page, id });
-  }
-  return (kind, qualifiedName, from) => {
-    const target = targets.get(`${kind} ${qualifiedName}`);
-    return target && addressFrom(from, target.page, target.id);
-  };
 }
 
 /** A problem as data: without arguments, which may have absolute paths. */
 const describeProblem = ({ args: _, ...problem }: Problem) => problem;
 
+const addressOf = (id: string) => `index.html#${id}`;
+
 function describePack(pack: CatalogPack) {
-  const { found, page, location, enabled, repository, homepage, items, problems, lock } = pack;
+  const { found, id, location, enabled, repository, homepage, items, problems, lock } = pack;
   const { name, qualifiedName, version, description, origin, shadowed, needs } = found.pack;
   const describeItems = (key: KindKey) =>
     items
       .filter(({ item }) => keyOfKind[item.declaration.kind] === key)
-      .map(({ item, id, lock: state }) => ({
+      .map(({ item, id: itemId, lock: state }) => ({
         name: item.declaration.name,
         qualifiedName: item.qualifiedName,
         advertisedName: textOf(item.definition?.name) || undefined,
         title: textOf(item.definition?.title) || undefined,
         description: textOf(item.definition?.description) || item.declaration.description,
-        page: `${page}#${id}`,
+        page: addressOf(itemId),
         lock: state,
       }));
   return {
-    ...{ name, qualifiedName, version, description, page, location, origin, shadowed, enabled },
+    name,
+    qualifiedName,
+    version,
+    description,
+    page: addressOf(id),
+    location,
+    origin,
+    shadowed,
+    enabled,
     repository: repository ?? null,
     homepage: homepage ?? null,
     needs: needs ?? null,
@@ -60,13 +53,12 @@ function describePack(pack: CatalogPack) {
   };
 }
 
-function describeCatalog({ packs, servers, problems }: Catalog, title: string) {
+function describeCatalog({ packs, problems }: Catalog, title: string) {
   return {
     catalogVersion: 1,
     title,
     generator: `trailblaze ${hostVersion}`,
     packs: packs.map(describePack),
-    servers,
     problems: problems.map(describeProblem),
   };
 }
@@ -87,11 +79,10 @@ export async function buildCatalog(
 ): Promise<BuiltCatalog> {
   const catalog = await collectCatalog(options);
   const title = options.title ?? catalog.title;
-  const findItem = indexItems(catalog.packs);
-  const files = new Map<string, string>();
-  for (const pack of catalog.packs) files.set(pack.page, formatPackPage(pack, catalog, title, findItem));
-  files.set("catalog.json", formatData(describeCatalog(catalog, title)));
-  files.set(indexFile, formatIndex(catalog, title));
+  const files = {
+    "catalog.json": formatData(describeCatalog(catalog, title)),
+    "index.html": formatIndex(catalog, title),
+  };
   const problems = [...catalog.problems, ...catalog.packs.flatMap((pack) => pack.problems)];
   return { files, packs: catalog.packs.length, problems };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, isAbsolute, relative, sep } from "node:path";
 import { findListed } from "../author/docs/describe-pack.ts";
@@ -21,12 +22,11 @@ import { checkPack, readerChecks } from "../validate/check-packs.ts";
 import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
 import { readHttps, readRepository } from "./html.ts";
 import { type ItemLock, LockStates, type PackLock } from "./lock-states.ts";
-import { assignPages, itemId } from "./page-paths.ts";
 
 /** An item of a pack in the catalog. */
 export interface CatalogItem {
   item: InspectedItem;
-  /** Of its element on the pack's page; unique there. */
+  /** Of its element on the page; unique there. */
   id: string;
   /** `undefined` without a lock. */
   lock: ItemLock | undefined;
@@ -39,8 +39,8 @@ export interface CatalogItem {
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {
   found: FoundPack;
-  /** File of its page, relative to the catalog. */
-  page: string;
+  /** Of its section on the page; unique there. */
+  id: string;
   /** Relative to the project, with `/`. */
   location: string;
   /** Whether a session uses the pack. */
@@ -119,15 +119,24 @@ async function fillMembers(reader: ServerContentsReader, { found, items }: Catal
   }
 }
 
-/** Unique IDs of the items of a pack, in order. */
-function assignIds(items: readonly InspectedItem[]): string[] {
+/** The ID of an element, safe in an address and in markup. The colon keeps it apart from the page's own. */
+const elementId = (kind: string, qualifiedName: string): string =>
+  `${kind}:${/^[\w./-]{1,300}$/.test(qualifiedName) ? qualifiedName : createHash("sha256").update(qualifiedName).digest("hex").slice(0, 16)}`;
+
+/** Gives the elements of the page unique IDs. A pack in use comes before its shadowed copies, so that its IDs are plain. */
+function assignIds(packs: readonly CatalogPack[]): void {
   const used = new Map<string, number>();
-  return items.map(({ declaration }) => {
-    const id = itemId(declaration.kind, declaration.name);
+  const assign = (kind: string, qualifiedName: string) => {
+    const id = elementId(kind, qualifiedName);
     const count = (used.get(id) ?? 0) + 1;
     used.set(id, count);
     return count === 1 ? id : `${id}~${count}`;
-  });
+  };
+  const isShadowed = ({ found }: CatalogPack) => Number(found.pack.shadowed);
+  for (const pack of packs.toSorted((one, other) => isShadowed(one) - isShadowed(other))) {
+    pack.id = assign("pack", pack.found.pack.qualifiedName);
+    for (const one of pack.items) one.id = assign(one.item.declaration.kind, one.item.qualifiedName);
+  }
 }
 
 /**
@@ -150,15 +159,6 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
     createEvaluator: () => createEvaluator(options),
   };
   const library = new DefinitionLibrary(port, found.packs, load);
-  const locations = enabled.map(({ location }) => relativeLocation(project, location));
-  const pages = assignPages(
-    enabled.map(({ name, version, shadowed }, index) => ({
-      name,
-      version,
-      shadowed,
-      location: locations[index] ?? "",
-    })),
-  );
   const packs: CatalogPack[] = [];
   const checked: (readonly Problem[])[] = [];
   for (const [index, one] of found.packs.entries()) {
@@ -171,7 +171,6 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
       inspected.items.filter(({ shape }) => shape === "subprocessServer"),
       locked,
     );
-    const ids = assignIds(inspected.items);
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     checked.push(
       one.pack.shadowed
@@ -180,14 +179,14 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
     );
     packs.push({
       found: one,
-      page: pages[index] ?? "",
-      location: locations[index] ?? "",
+      id: "",
+      location: relativeLocation(project, one.pack.location),
       enabled: enabled[index]?.enabled === true,
       repository: readRepository(value.repository),
       homepage: readHttps(value.homepage),
-      items: inspected.items.map((item, at) => ({
+      items: inspected.items.map((item) => ({
         item,
-        id: ids[at] ?? "",
+        id: "",
         lock: packLock?.items.get(item),
         members: undefined,
         listed: listed.get(item.declaration.name),
@@ -197,6 +196,7 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
     });
   }
 
+  assignIds(packs);
   const discovered = found.packs.map(({ pack }) => pack);
   const reader = new ServerContentsReader(library, discovered, options.builtIns ?? [], { manager });
   for (const pack of packs) if (!pack.found.pack.shadowed) await fillMembers(reader, pack);

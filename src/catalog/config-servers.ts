@@ -6,22 +6,17 @@ import type { ItemLock, LockStates } from "./lock-states.ts";
 export interface ConfigServer {
   name: string;
   type: "composed" | "program" | "remote" | "excluded";
-  /** The program, the package or the address. */
+  /** The program, the package or the origin of the address. */
   runs: string;
   /** Names of variables and headers. */
   names: string[];
   lock: ItemLock | undefined;
 }
 
-/** An address without credentials and query. */
-function describeAddress(url: string): string {
-  try {
-    const { origin, pathname } = new URL(url);
-    return origin === "null" ? "" : `${origin}${pathname}`;
-  } catch {
-    // It has a variable, so nothing says which part is secret.
-    return "";
-  }
+/** The origin of an address, whose path and query may be secret; nothing if a variable stands in its place. */
+function originOf(url: string): string {
+  const origin = URL.canParse(url) ? new URL(url).origin : "null";
+  return origin === "null" ? "" : origin;
 }
 
 /** A program, without the folder that only this machine has. */
@@ -35,7 +30,7 @@ export function collectConfigServers(config: SessionConfig, states: LockStates):
     return {
       name,
       type: url === undefined ? "program" : "remote",
-      runs: url === undefined ? describeProgram(server) : describeAddress(url),
+      runs: url === undefined ? describeProgram(server) : originOf(url),
       names: [...Object.keys(env), ...Object.keys(headers)].sort(),
       lock: states.describeServer(server),
     };

@@ -80,12 +80,6 @@ export function html(parts: TemplateStringsArray, ...values: readonly Content[])
   return new Html(markup);
 }
 
-/** JSON for a script element of a type that is not run. Its texts must be printable already. */
-export const jsonForScript = (value: unknown): Html =>
-  trusted(
-    JSON.stringify(value).replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
-  );
-
 /** A link to another site, which only https addresses become; other addresses are text. */
 export function linkTo(address: string, label: Content = address): Html {
   const isSafe = readHttps(address) === address;

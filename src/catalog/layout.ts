@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
-import { addressInVersion, addressOf, projectHome } from "../home.ts";
 import type { Kind } from "../kinds.ts";
 import { fileOfPosition, type Problem, printable } from "../problems/index.ts";
 import { formatCount, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { type Content, type Html, html, linkTo, trusted } from "./html.ts";
 import type { ItemLock } from "./lock-states.ts";
-import { addressFrom } from "./page-paths.ts";
 import { script } from "./script.ts";
 import { style } from "./style.ts";
 
@@ -21,21 +19,8 @@ const policy = [
   "form-action 'none'",
 ].join("; ");
 
-/** A page that the layout completes. */
-interface Page {
-  /** Its file, relative to the catalog. */
-  file: string;
-  title: string;
-  /** The links to what contains the page. */
-  crumbs: Content;
-  body: Content;
-}
-
-export const indexFile = "index.html";
-
-/** The text of a page. */
-export function formatPage({ file, title, crumbs, body }: Page): string {
-  const catalogFile = addressFrom(file, "catalog.json");
+/** The text of the page around its content. */
+export function formatPage(title: string, body: Content): string {
   const { markup } = html`<!doctype html>
 <html lang="en">
 <head>
@@ -50,12 +35,12 @@ export function formatPage({ file, title, crumbs, body }: Page): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><div class="wrap"><nav class="crumbs" aria-label="Catalog">${crumbs}</nav>
+<header class="top"><div class="wrap"><span class="soft">Trailblaze catalog</span>
 <button class="button" id="theme" type="button" hidden>Dark theme</button></div></header>
 <main class="wrap" id="main" tabindex="-1">
 ${body}
 </main>
-<footer><div class="wrap">Made by Trailblaze ${hostVersion} from installed packages. The same as data: <a href="${catalogFile}">catalog.json</a></div></footer>
+<footer><div class="wrap">Made by Trailblaze ${hostVersion} from installed packages. Its packs as data: <a href="catalog.json">catalog.json</a></div></footer>
 <script>${trusted(script)}</script>
 </body>
 </html>
@@ -109,10 +94,12 @@ export function problemBadges(problems: readonly Problem[]): Html[] {
   ];
 }
 
-const pageOfCode = (code: string) => {
-  const path = `docs/problems/${code}.md`;
-  return projectHome === undefined ? addressInVersion(hostVersion, path) : addressOf(projectHome, path);
-};
+/** Whether problems ask for something to be done. */
+export const hasProblems = (problems: readonly Problem[]): boolean =>
+  problems.some(({ severity }) => severity !== "info");
+
+/** The page of a problem in the published package. */
+const pageOfCode = (code: string) => `https://unpkg.com/trailblaze@${hostVersion}/docs/problems/${code}.md`;
 
 /** Limit on the problems of one list: a hostile pack could have thousands. */
 const mostProblems = 200;
@@ -136,27 +123,3 @@ export const formatFacts = (facts: readonly (readonly [string, Content])[]): Htm
   html`<dl class="facts">${facts
     .filter(([, value]) => value !== undefined && value !== false)
     .map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
-
-/** The chips, the field and the message of a search. `noun`: singular and plural, for the number of results. */
-export function formatFinder(options: {
-  label: string;
-  noun: string;
-  kinds: readonly Kind[];
-  hasProblems: boolean;
-  allKinds: readonly string[];
-}): Html {
-  const { label, noun, kinds, hasProblems, allKinds } = options;
-  const chip = (words: string, data: Html) =>
-    html`<button class="chip" type="button" aria-pressed="false" ${data}>${words}</button>`;
-  return html`<div class="finder" id="finder" role="search" data-noun="${noun}" data-kinds="${allKinds.join(" ")}" hidden>
-<label for="search">${label} <kbd aria-hidden="true">/</kbd></label>
-<p class="soft small" id="status" role="status"></p>
-<input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
-<div class="chips" role="group" aria-label="Filters">${
-    kinds.length > 1 && kinds.map((kind) => chip(kindTitles[kind], html`data-kind="${kind}"`))
-  }${hasProblems && chip("With problems", html`data-problems="1"`)}<button class="button" id="reset" type="button">Clear</button></div>
-</div>`;
-}
-
-/** What a search shows that finds nothing. */
-export const noMatch = html`<div class="empty" id="nothing" data-for="search" hidden><p>Nothing matches.</p><p>Try fewer words, or clear the filters.</p></div>`;

@@ -1,4 +1,4 @@
-/** The script of every page: the theme, search and filters. Without it, all of the content is there. */
+/** The script of the page: the theme, search and filters. Without it, all of the content is there. */
 export const script = `"use strict";
 (() => {
   const root = document.documentElement;
@@ -26,68 +26,44 @@ export const script = `"use strict";
   const status = document.getElementById("status");
   const nothing = document.getElementById("nothing");
   const reset = document.getElementById("reset");
-  const cards = [...document.querySelectorAll("[data-entry]")];
-  const groups = [...document.querySelectorAll("[data-group]")];
   const chips = [...finder.querySelectorAll(".chip")];
-  const data = document.getElementById("data");
-  const items = data ? JSON.parse(data.textContent) : null;
-  const noun = finder.dataset.noun.split("|");
-  const shown = 8;
   const fold = (text) => text.normalize("NFKD").replace(/\\p{M}/gu, "").toLowerCase();
-  const texts = cards.map((card) => fold((card.querySelector("header") || card).textContent));
-  const found = items && items.map((list) => list.map(([, name, , text]) => fold(name + " " + (text || ""))));
+  const cards = document.querySelectorAll(".card");
+  // Cards and sections are in the same order.
+  const packs = [...document.querySelectorAll(".pack")].map((section, index) => ({
+    section, card: cards[index], text: fold(section.firstElementChild.textContent),
+    hasProblems: section.dataset.problems === "1",
+    items: [...section.querySelectorAll(".item")].map((element) => ({ element, kind: element.dataset.kind,
+      hasProblems: element.dataset.problems === "1", text: fold(element.firstElementChild.textContent) })),
+  }));
+  const itemCount = packs.reduce((sum, { items }) => sum + items.length, 0);
   finder.hidden = false;
 
-  const list = (card, index, words, kind) => {
-    card.querySelector(".matches")?.remove();
-    if (!items || (words.length === 0 && kind === "")) return;
-    const hits = items[index].filter(([of], at) => (kind === "" || kinds[of] === kind)
-      && words.every((word) => found[index][at].includes(word) || texts[index].includes(word))
-      && (words.length === 0 || words.some((word) => found[index][at].includes(word))));
-    if (hits.length === 0) return;
-    const page = card.querySelector("h3 a").getAttribute("href");
-    const box = document.createElement("ul");
-    box.className = "matches";
-    for (const [of, name, id] of hits.slice(0, shown)) {
-      const line = document.createElement("li");
-      const link = document.createElement("a");
-      link.href = page + "#" + (id || kinds[of] + "-" + name);
-      const isolated = document.createElement("bdi");
-      isolated.textContent = name;
-      link.append(isolated);
-      line.append(link, " " + kinds[of]);
-      box.append(line);
-    }
-    if (hits.length > shown) {
-      const line = document.createElement("li");
-      line.textContent = "and " + (hits.length - shown) + " more on its page";
-      box.append(line);
-    }
-    card.append(box);
-  };
-
-  const kinds = items ? finder.dataset.kinds.split(" ") : [];
   const apply = () => {
     const words = fold(input.value).split(/\\s+/).filter(Boolean);
     const pressed = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
     const kind = pressed.map((chip) => chip.dataset.kind).find(Boolean) || "";
     const onlyProblems = pressed.some((chip) => chip.dataset.problems);
-    let count = 0;
-    cards.forEach((card, index) => {
-      const of = card.dataset.kinds.split(" ");
-      const hasWords = (text) => words.every((word) => text.includes(word) || texts[index].includes(word));
-      const isHit = (kind === "" || of.includes(kind))
-        && (!onlyProblems || card.dataset.problems === "1")
-        && (hasWords(texts[index]) || (found !== null && found[index].some((text, at) =>
-          (kind === "" || kinds[items[index][at][0]] === kind) && hasWords(text))));
-      card.hidden = !isHit;
-      if (isHit) count++;
-      if (isHit || !items) list(card, index, words, kind);
-    });
-    for (const group of groups) group.hidden = !group.querySelector("[data-entry]:not([hidden])");
-    nothing.hidden = count > 0;
+    let packHits = 0;
+    let itemHits = 0;
+    for (const { section, card, text, hasProblems, items } of packs) {
+      let own = 0;
+      for (const item of items) {
+        const isHit = (kind === "" || item.kind === kind) && (!onlyProblems || item.hasProblems)
+          && words.every((word) => item.text.includes(word) || text.includes(word));
+        item.element.hidden = !isHit;
+        if (isHit) own++;
+      }
+      const isHit = own > 0
+        || (kind === "" && (!onlyProblems || hasProblems) && words.every((word) => text.includes(word)));
+      section.hidden = card.hidden = !isHit;
+      if (isHit) packHits++;
+      itemHits += own;
+    }
+    nothing.hidden = packHits > 0;
     reset.hidden = words.length === 0 && pressed.length === 0;
-    status.textContent = count + " of " + cards.length + " " + (cards.length === 1 ? noun[0] : noun[1]);
+    status.textContent = packHits + " of " + packs.length + (packs.length === 1 ? " pack, " : " packs, ")
+      + itemHits + " of " + itemCount + (itemCount === 1 ? " item" : " items");
   };
   const change = (chip) => {
     const isOn = chip.getAttribute("aria-pressed") !== "true";

@@ -1,4 +1,4 @@
-/** The style of every page. Its hash is in their Content-Security-Policy. */
+/** The style of the page. Its hash is in its Content-Security-Policy. */
 export const style = `
 :root{color-scheme:light dark;
 --bg:light-dark(#fff,#131517);--raised:light-dark(#f7f7f4,#1b1e21);--text:light-dark(#1d1c1a,#e9e7e2);
@@ -37,9 +37,6 @@ ul{list-style:none;margin:0;padding:0}
 
 .top{border-bottom:1px solid var(--line)}
 .top .wrap{display:flex;gap:1rem;align-items:center;justify-content:space-between;min-height:3.5rem}
-.crumbs{min-width:0;font-size:.9375rem}
-.crumbs a{text-decoration:none;font-weight:600}
-.crumbs a:hover{text-decoration:underline}
 .button,.chip{font:inherit;font-size:.875rem;line-height:1.25rem;color:var(--text);background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.375rem .75rem;cursor:pointer;white-space:nowrap}
 .button:hover,.chip:hover{border-color:var(--accent);color:var(--accent)}
 .chip{border-radius:99px}
@@ -47,20 +44,18 @@ ul{list-style:none;margin:0;padding:0}
 
 .intro{padding:clamp(1.75rem,5vw,3.25rem) 0 1.5rem}
 .intro .text{margin-top:.625rem;font-size:1.0625rem;color:var(--soft)}
-.intro h1 .version{font-weight:400;color:var(--soft);font-size:.65em;letter-spacing:0}
+.pack h2 .version{font-weight:400;color:var(--soft);font-size:.75em;letter-spacing:0}
 .badges{display:flex;flex-wrap:wrap;gap:.375rem;margin-top:.75rem}
 .badge{display:inline-block;font-size:.75rem;line-height:1.125rem;padding:.0625rem .5rem;border:1px solid var(--line);border-radius:99px;color:var(--soft);background:var(--raised)}
 .badge.error{color:var(--error);background:var(--error-wash);border-color:transparent}
 .badge.warning{color:var(--warning);background:var(--warning-wash);border-color:transparent}
 .badge.good{color:var(--good);background:var(--good-wash);border-color:transparent}
 .badge.accent{color:var(--accent);background:var(--wash);border-color:transparent}
-a.badge{text-decoration:none}
-a.badge:hover{border-color:currentColor}
 
 .finder{display:grid;gap:.5rem 1rem;grid-template-columns:1fr auto;align-items:center;padding:.5rem 0 1.25rem;border-bottom:1px solid var(--line);margin-bottom:1.5rem}
 .finder label{font-size:.875rem;font-weight:600}
 .finder input,.finder .chips{grid-column:1/-1}
-@media(min-width:62rem){.wrap>.finder{grid-template-columns:minmax(0,1fr) auto}.wrap>.finder input,.wrap>.finder .chips{grid-column:auto}}
+@media(min-width:62rem){.finder input,.finder .chips{grid-column:auto}}
 .finder input{font:inherit;width:100%;color:inherit;background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.5rem .75rem}
 .finder input:focus-visible{border-color:var(--accent);outline-offset:0}
 .chips{display:flex;flex-wrap:wrap;gap:.5rem}
@@ -73,23 +68,17 @@ a.badge:hover{border-color:currentColor}
 .card .version{font-weight:400;color:var(--soft);font-size:.875rem}
 .card .text{font-size:.9375rem;margin-top:.375rem;color:var(--soft)}
 .card .badges{margin-top:auto;padding-top:.75rem}
-.card .matches{margin-top:.75rem;padding-top:.625rem;border-top:1px solid var(--line);font-size:.875rem;display:grid;gap:.25rem}
 .empty{border:1px dashed var(--strong);border-radius:10px;padding:2rem 1.25rem;color:var(--soft);text-align:center}
 .empty p+p{margin-top:.5rem}
 
 section{margin:0 0 2.75rem}
 section>h2{margin-bottom:.375rem}
 section>h2+.soft{margin-bottom:1rem;max-width:72ch}
-.page{display:grid;gap:0 3rem;grid-template-columns:minmax(0,1fr)}
-.contents{font-size:.875rem;margin-bottom:2rem}
-@media(max-width:61.99rem){.contents ul ul{display:none}.contents>ul{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}.page>.contents{margin:1.25rem 0 0}}
-.contents ul ul{margin:.125rem 0 .625rem}
-.contents li a{display:block;padding:.1875rem 0 .1875rem .75rem;border-left:2px solid var(--line);text-decoration:none;color:var(--soft)}
-.contents>ul>li>a{color:var(--text);font-weight:600;border:0;padding-left:0}
-.contents li a:hover{color:var(--accent);border-color:var(--accent)}
-@media(min-width:62rem){.page.has-contents{grid-template-columns:15rem minmax(0,1fr)}
-.contents{position:sticky;top:0;max-height:100vh;overflow:auto;padding:1.5rem .25rem 1.5rem 0;margin:0}
-.page.has-contents>div{padding-top:1.5rem}}
+.pack{border-top:2px solid var(--strong);padding-top:1.75rem}
+.pack>.about .text{margin:.5rem 0 0;color:var(--soft)}
+.pack>.about .badges{margin-top:.625rem}
+.pack>.about .facts{margin:1rem 0 1.5rem}
+.pack>.problems{margin-bottom:1.5rem}
 
 .facts{--first:11rem;display:grid;grid-template-columns:minmax(var(--first),max-content) minmax(0,1fr);margin:0;font-size:.9375rem}
 .facts dt,.facts dd{margin:0;padding:.4375rem 0;border-top:1px solid var(--line)}
@@ -99,7 +88,6 @@ section>h2+.soft{margin-bottom:1rem;max-width:72ch}
 .item{border-top:1px solid var(--line);padding:1.5rem 0 1.75rem}
 .item:last-child{padding-bottom:0}
 .many .item{content-visibility:auto;contain-intrinsic-size:auto 18rem}
-.many>.card{content-visibility:auto;contain-intrinsic-size:auto 10rem}
 .item:target{border-top-color:var(--accent)}
 .item:target h3{color:var(--accent)}
 .item h3{font-family:var(--mono);font-weight:600;font-size:1.0625rem}
@@ -110,7 +98,6 @@ section>h2+.soft{margin-bottom:1rem;max-width:72ch}
 .item .description{margin-top:.625rem}
 .item>*{max-width:56rem}
 .item>.facts{--first:8rem;margin-top:.875rem}
-.page .intro{padding-top:clamp(.5rem,2vw,1.25rem)}
 kbd{border:1px solid var(--strong);border-radius:4px;padding:0 .375rem;font-size:.75rem;font-weight:400;color:var(--soft)}
 
 table{border-collapse:collapse;width:100%;font-size:.9375rem}
@@ -156,8 +143,8 @@ h2+.problems{margin-top:.875rem}
 footer{border-top:1px solid var(--line);margin-top:3rem;padding:1.25rem 0 2.5rem;font-size:.875rem;color:var(--soft)}
 @media(prefers-reduced-motion:no-preference){html{scroll-behavior:smooth}}
 @media(forced-colors:active){.chip[aria-pressed=true]{border-width:3px}}
-@media print{:root,:root[data-theme]{color-scheme:light}.top,.finder,.contents,.skip,.source pre,.matches,.empty[data-for=search]{display:none!important}
-.card,.item{content-visibility:visible;break-inside:avoid}.page.has-contents{display:block}body{font-size:10pt}
+@media print{:root,:root[data-theme]{color-scheme:light}.top,.finder,.skip,.source pre,.empty[data-for=search]{display:none!important}
+.card,.item{content-visibility:visible;break-inside:avoid}body{font-size:10pt}
 a{color:inherit}
 .facts a[href^=https]::after{content:none}}
 `;

@@ -5,18 +5,21 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { buildCatalog } from "../../src/catalog/build-catalog.ts";
-import { html, jsonForScript, linkTo, readRepository } from "../../src/catalog/html.ts";
-import { assignPages } from "../../src/catalog/page-paths.ts";
+import { html, linkTo, readRepository } from "../../src/catalog/html.ts";
 import { markerFile, writeSite } from "../../src/catalog/write-site.ts";
+import * as replaceFile from "../../src/files/replace-file.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
+
+vi.mock("../../src/files/replace-file.ts", { spy: true });
 
 const tool = (fields: object = {}) => ({
   name: "desk_greet",
@@ -49,37 +52,34 @@ const makeProject = (
 
 const build = async (cwd: string) => {
   const { files, problems } = await buildCatalog({ cwd });
-  const read = (path: string) => files.get(path) ?? `no ${path}`;
-  return {
-    files,
-    problems,
-    read,
-    page: read("packs/acme/desk.html"),
-    json: JSON.parse(read("catalog.json")),
-  };
+  const { "index.html": page, "catalog.json": data } = files;
+  return { files, problems, page, data, json: JSON.parse(data) };
 };
 
-describe("the pages of a catalog", () => {
-  test("a pack's page shows its tool with arguments, origin, version and links", async () => {
+describe("the page of a catalog", () => {
+  test("a pack has a card and a section, and its tool one with arguments", async () => {
     const manifest = {
       repository: { type: "git", url: "git+https://git.example.com/acme/desk.git" },
       homepage: "http://plain.example.com",
       trailblaze: { tools: ["greet"], needs: { network: ["api.example.com"], env: [] } },
     };
-    const { page, json, read } = await build(makeProject(tool(), {}, manifest));
-    expect(page).toContain('<article class="item" id="tool-greet"');
+    const { files, page, json } = await build(makeProject(tool(), {}, manifest));
+    expect(Object.keys(files)).toEqual(["catalog.json", "index.html"]);
+    expect(page).toContain('<article class="item" id="tool:acme/desk/greet"');
     expect(page).toContain("Whom to greet.");
     expect(page).toContain('<span class="required">required</span>');
     expect(page).toContain('<a href="https://git.example.com/acme/desk" rel="noreferrer noopener">');
     expect(page).not.toContain("plain.example.com");
     expect(page).toContain("api.example.com");
     expect(page).toContain("Dependency of the project, in <code><bdi>node_modules/@acme/desk</bdi></code>");
-    expect(read("index.html")).toContain('<a href="packs/acme/desk.html">');
+    expect(page).toContain('<h3><a href="#pack:acme/desk"><bdi>@acme/desk</bdi></a>');
+    expect(page).toContain('<section class="pack" id="pack:acme/desk"');
+    expect(Object.keys(json)).toEqual(["catalogVersion", "title", "generator", "packs", "problems"]);
     expect(json.packs[0]).toMatchObject({
       name: "@acme/desk",
-      page: "packs/acme/desk.html",
+      page: "index.html#pack:acme/desk",
       location: "node_modules/@acme/desk",
-      tools: [{ name: "greet", advertisedName: "desk_greet", page: "packs/acme/desk.html#tool-greet" }],
+      tools: [{ name: "greet", advertisedName: "desk_greet", page: "index.html#tool:acme/desk/greet" }],
     });
   });
 
@@ -136,9 +136,9 @@ describe("the pages of a catalog", () => {
   });
 
   test("a malformed lock is a problem of the project, and nothing counts as approved", async () => {
-    const { problems, read, json } = await build(makeProject(tool(), { "trailblaze.lock": "{" }));
+    const { problems, page, json } = await build(makeProject(tool(), { "trailblaze.lock": "{" }));
     expect(problems.map(({ code }) => code)).toContain("LockMalformed");
-    expect(read("index.html")).toContain("LockMalformed");
+    expect(page).toContain("LockMalformed");
     expect(json.packs[0].lock).toBeNull();
   });
 
@@ -148,13 +148,13 @@ describe("the pages of a catalog", () => {
     const cwd = makeProject(tool({ handler: "./greet.js#absent" }), {
       "node_modules/@acme/desk/greet.js": greet,
     });
-    const { page, problems, json, read } = await build(cwd);
+    const { page, problems, json } = await build(cwd);
     expect(problems.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
     expect(json.packs[0].problems).toMatchObject([
       { code: "HandlerNotFound", kind: "tool", item: "greet", file: "trailblaze/tools/greet.json" },
     ]);
     expect(page).toContain("docs/problems/HandlerNotFound.md");
-    expect(read("index.html")).toContain('<li class="badge error">1 error</li>');
+    expect(page).toContain('<li class="badge error">1 error</li>');
     expect(existsSync(join(cwd, ran))).toBe(false);
   });
 
@@ -180,13 +180,13 @@ describe("the pages of a catalog", () => {
     expect(problems.map(({ code }) => code)).not.toContain("HandlerNotFound");
   });
 
-  test("servers show the names of variables, never their values", async () => {
+  test("servers show the names of variables and the origin of an address, never values", async () => {
     const cwd = makeTree({
       "package.json": { name: "app", dependencies: { desk: "1.0.0" } },
       "trailblaze.config.json": {
         mcpServers: {
           files: { command: "/opt/bin/files", args: ["--key=sesame"], env: { FILES_TOKEN: "sesame" } },
-          far: { url: "https://mcp.example.com/mcp?key=sesame", headers: { "X-Key": "sesame" } },
+          far: { url: "https://mcp.example.com/sesame?key=sesame", headers: { "X-Key": "sesame" } },
         },
       },
       "node_modules/desk/package.json": packManifest("desk", { trailblaze: { servers: ["main"] } }),
@@ -197,36 +197,36 @@ describe("the pages of a catalog", () => {
       },
       "node_modules/desk/main.js": "",
     });
-    const { files } = await build(cwd);
-    const all = [...files.values()].join("\n");
-    expect(all).not.toContain("sesame");
-    expect(all).not.toContain("/opt/bin");
-    for (const name of ["DESK_MODE", "DESK_TOKEN", "FILES_TOKEN", "X-Key", "https://mcp.example.com/mcp"])
-      expect(all).toContain(name);
+    const { page, data } = await build(cwd);
+    for (const text of [page, data]) {
+      expect(text).not.toContain("sesame");
+      expect(text).not.toContain("/opt/bin");
+    }
+    for (const name of [
+      "DESK_MODE",
+      "DESK_TOKEN",
+      "FILES_TOKEN",
+      "X-Key",
+      "<bdi>https://mcp.example.com</bdi>",
+    ])
+      expect(page).toContain(name);
   });
 
   test("the sample packs are shown with everything that they refer to", async () => {
     const cwd = makeTree({});
     makeSampleProject(cwd, "app");
-    const { files, problems, read, json } = await build(cwd);
+    const { problems, page, json } = await build(cwd);
     expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
     expect(json.packs.map((pack: { name: string }) => pack.name)).toEqual(
       samplePacks.map(({ name }) => name).sort(),
     );
-    expect(read("packs/globex/release-desk.html")).toContain('href="../acme/jira.html#tool-createIssue"');
-    expect(read("index.html")).toContain('href="packs/globex/release-desk.html"');
-    // Every link leads to a page and an element of the catalog.
-    for (const [path, text] of files) {
-      if (!path.endsWith(".html")) continue;
-      const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
-      expect(ids).toEqual([...new Set(ids)]);
-      for (const [, address = ""] of text.matchAll(/ href="(?!https:)([^"]*)"/g)) {
-        const [target = "", id] = address.split("#");
-        const file = target === "" ? path : new URL(target, `file:///${path}`).pathname.slice(1);
-        expect(files.has(file), `${path} → ${address}`).toBe(true);
-        if (id !== undefined) expect(files.get(file)).toContain(` id="${id}"`);
-      }
-    }
+    expect(page).toContain('href="#tool:acme/jira/createIssue"');
+    // Every link leads to an element of the page.
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    const targets = [...page.matchAll(/ href="(?!https:)([^"]*)"/g)].map(([, target]) => target);
+    const isHere = (target = "") => target === "catalog.json" || ids.includes(target.slice(1));
+    expect(targets.filter((target) => !isHere(target))).toEqual([]);
   });
 
   test("two builds give the same bytes wherever the project is, without the paths of this machine", async () => {
@@ -242,47 +242,71 @@ describe("the pages of a catalog", () => {
     const elsewhere = join(makeTree({}), "a/deeper/folder");
     cpSync(cwd, elsewhere, { recursive: true });
     const [one, other] = [await build(cwd), await build(elsewhere)];
-    expect([...one.files]).toEqual([...other.files]);
-    expect([...one.files.values()].join("\n")).not.toContain(cwd);
-    const copies = [...one.files.keys()].filter((path) => path.startsWith("packs/acme/"));
-    expect(copies).toHaveLength(2);
-    expect(copies).toContain("packs/acme/desk.html");
+    expect(one.files).toEqual(other.files);
+    expect(one.page + one.data).not.toContain(cwd);
+    expect(one.json.packs.map((pack: object) => Object.values(pack).slice(4, 6))).toEqual([
+      ["index.html#pack:acme/desk", "node_modules/@acme/desk"],
+      ["index.html#pack:acme/desk~2", "node_modules/other/node_modules/@acme/desk"],
+    ]);
     expect(one.page).toContain('<bdi class="version">1.0.0</bdi>');
   });
 
   test("a definition over 64 KiB is cut with a note", async () => {
     const description = "lorem ipsum ".repeat(80_000);
-    const { page, read } = await build(makeProject(tool({ description })));
+    const { page } = await build(makeProject(tool({ description })));
     expect(page).toContain("Cut after 64 KiB of");
     expect(page).toContain("trailblaze inspect acme/desk/greet --kind tool --json");
     expect(page.length).toBeLessThan(200_000);
-    expect(read("index.html").length).toBeLessThan(50_000);
   });
 
-  test("10,000 tools of one pack make a page, and an index of at most 1 MiB", async () => {
-    const names = Array.from({ length: 10_000 }, (_, index) => `tool-number-${index}`);
-    const { read } = await build(
-      makeTree({
-        "package.json": { name: "app", dependencies: { many: "1.0.0" } },
-        "node_modules/many/package.json": packManifest("many", { trailblaze: { tools: names } }),
-        "node_modules/many/trailblaze/tools.json": Object.fromEntries(
-          names.map((name) => [name, tool({ name, description: `${name} does something. `.repeat(5) })]),
+  test("5,000 tools make a page of at most 25 MB, which has all of them", async () => {
+    const packs = Array.from({ length: 25 }, (_, index) => `pack-${index}`);
+    const description = "Zählt „alles“. ".repeat(200);
+    const files = packs.map((name) => {
+      const names = Array.from({ length: 200 }, (_, index) => `${name}-tool-${index}`);
+      return {
+        [`node_modules/${name}/package.json`]: packManifest(name, { trailblaze: { tools: names } }),
+        [`node_modules/${name}/trailblaze/tools.json`]: Object.fromEntries(
+          names.map((one) => [one, tool({ name: one, description })]),
         ),
+      };
+    });
+    const dependencies = Object.fromEntries(packs.map((name) => [name, "1.0.0"]));
+    const { page } = await build(
+      makeTree({ "package.json": { name: "app", dependencies }, ...Object.assign({}, ...files) }),
+    );
+    expect(page).not.toContain("No valid definition");
+    expect(page.match(/<article class="item"/g)).toHaveLength(5000);
+    expect(Buffer.byteLength(page)).toBeLessThanOrEqual(25_000_000);
+    expect(page).toContain("the definitions of the last items are not shown");
+  });
+
+  test("without packs, the page says how to get some", async () => {
+    const { page } = await build(makeTree({ "package.json": { name: "app" } }));
+    expect(page).toContain("No packs are installed in this project.");
+  });
+
+  test("elements of hostile and equal names have IDs of their own, and no pack has one of the page", async () => {
+    const name = '"><b>';
+    const { page, json } = await build(
+      makeTree({
+        "package.json": { name: "app", dependencies: { main: "1.0.0", theme: "1.0.0" } },
+        "node_modules/main/package.json": packManifest("main", { trailblaze: { tools: [name, "a", "a"] } }),
+        "node_modules/main/trailblaze/tools/a.json": tool({ handler: undefined }),
+        "node_modules/theme/package.json": packManifest("theme"),
       }),
     );
-    expect(read("packs/many.html").match(/<article class="item"/g)).toHaveLength(10_000);
-    expect(Buffer.byteLength(read("index.html"))).toBeLessThanOrEqual(1 << 20);
-    expect(read("index.html")).toContain("tool-number-9999");
-  });
-
-  test("without packs, the index says how to get some", async () => {
-    const { read, files } = await build(makeTree({ "package.json": { name: "app" } }));
-    expect(read("index.html")).toContain("No packs are installed in this project.");
-    expect([...files.keys()]).toEqual(["catalog.json", "index.html"]);
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    expect(json.packs.map((pack: { page: string }) => pack.page)).toEqual([
+      "index.html#pack:main",
+      "index.html#pack:theme",
+    ]);
+    expect(page).not.toContain("<b>");
   });
 });
 
-describe("texts of packs in pages", () => {
+describe("texts of packs in the page", () => {
   const hostile = `</style></script><script>alert(1)</script><img src=x onerror=alert(1)> "' & \u202eevil`;
 
   test("markup is text, and bidirectional characters are marked", async () => {
@@ -290,7 +314,7 @@ describe("texts of packs in pages", () => {
       type: "object",
       properties: { [hostile]: { description: hostile, default: hostile } },
     };
-    const { page, read } = await build(
+    const { page, data, json } = await build(
       makeProject(
         tool({ title: hostile, description: hostile, inputSchema }),
         {},
@@ -301,15 +325,13 @@ describe("texts of packs in pages", () => {
         },
       ),
     );
-    for (const text of [page, read("index.html")]) {
-      expect(text).not.toMatch(/<script>alert|<img/);
-      expect(text.match(/<script/g)?.length).toBe(text.match(/<\/script>/g)?.length);
-      expect(text).not.toContain("\u202e");
-      expect(text).not.toMatch(/<[^>]*javascript:/);
-    }
+    expect(page).not.toMatch(/<script>alert|<img/);
+    expect(page.match(/<script/g)?.length).toBe(page.match(/<\/script>/g)?.length);
+    expect(page).not.toContain("\u202e");
+    expect(page).not.toMatch(/<[^>]*javascript:/);
     expect(page).toContain('<mark class="hidden-character">\\u{202e}</mark>');
-    expect(read("catalog.json")).not.toContain("\u202e");
-    expect(JSON.parse(read("catalog.json")).packs[0].description).toBe(hostile);
+    expect(data).not.toContain("\u202e");
+    expect(json.packs[0].description).toBe(hostile);
   });
 
   test("html escapes texts and attributes, and keeps markup of its own", () => {
@@ -317,7 +339,6 @@ describe("texts of packs in pages", () => {
     expect(markup).toBe('<p title="&quot;&gt;&lt;b&gt;\\u{202e}">&lt;i&gt;<b>1</b></p>');
     // In a tag, a quote is escaped wherever the value is; between tags it means nothing.
     expect(html`<p class="a ${'"'}">${'"'}</p>`.markup).toBe('<p class="a &quot;">"</p>');
-    expect(jsonForScript(["</script><!--"]).markup).toBe('["\\u003c/script\\u003e\\u003c!--"]');
   });
 
   test.each([
@@ -341,167 +362,81 @@ describe("texts of packs in pages", () => {
   });
 });
 
-describe("the files of pages", () => {
-  const pack = (name: string, fields: object = {}) => ({
-    name,
-    version: "1.0.0",
-    location: name,
-    shadowed: false,
-    ...fields,
-  });
-
-  test("names become paths that every file system takes", () => {
-    const pages = assignPages(
-      [
-        "@acme/jira",
-        "hello",
-        "../../evil",
-        "con",
-        "@aux/x",
-        "Foo",
-        "a.html",
-        "@a.html/x",
-        "…",
-        "x".repeat(214),
-      ].map((name) => pack(name)),
-    );
-    expect(pages.slice(0, 2)).toEqual(["packs/acme/jira.html", "packs/hello.html"]);
-    for (const page of pages)
-      expect(page).toMatch(/^packs\/(?:[a-z0-9_-][a-z0-9._-]*\/)?[a-z0-9_-][a-z0-9._-]*\.html$/);
-    for (const page of pages.slice(2)) expect(page).toMatch(/-[0-9a-f]{8}\.html$/);
-    expect(new Set(pages.map((page) => page.toLowerCase())).size).toBe(pages.length);
-  });
-
-  test("copies of a pack have hashes that do not depend on the others", () => {
-    const used = pack("desk");
-    const second = pack("desk", { version: "2.0.0", location: "b", shadowed: true });
-    const third = pack("desk", { version: "3.0.0", location: "c", shadowed: true });
-    const [plain, two, three] = assignPages([used, second, third]);
-    expect(plain).toBe("packs/desk.html");
-    expect(two).toMatch(/^packs\/desk-[0-9a-f]{8}\.html$/);
-    expect(assignPages([third, used])).toEqual([three, plain]);
-  });
-});
-
 describe("writing a catalog", () => {
-  const site = (files: Record<string, string>) =>
-    new Map(Object.entries({ "index.html": "index", ...files }));
-  const list = (folder: string) =>
-    readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) =>
-        join(entry.parentPath, entry.name)
-          .slice(folder.length + 1)
-          .replaceAll("\\", "/"),
-      )
-      .sort();
+  const site = (page = "page") => ({ "index.html": page, "catalog.json": "data" });
+  const list = (folder: string) => readdirSync(folder).sort();
   const refused = (write: () => unknown) =>
     expect(write).toThrow(expect.objectContaining({ code: "CatalogFolderTaken" }));
 
   test("a second catalog replaces the first one, and foreign files stay", () => {
-    const folder = join(makeTree({}), "site");
-    writeSite(folder, site({ "packs/acme/jira.html": "1", "packs/old.html": "1" }));
+    const folder = join(makeTree({}), "deep/site");
+    writeSite(folder, site());
     writeFileSync(join(folder, "CNAME"), "example.com");
-    mkdirSync(join(folder, "packs/mine"));
-    writeFileSync(join(folder, "packs/mine/note.txt"), "mine");
-    const { files, removed } = writeSite(folder, site({ "packs/new.html": "2" }));
-    expect(removed).toEqual(["packs/acme/jira.html", "packs/old.html"]);
-    expect(files).toEqual([
-      { file: "index.html", changed: false },
-      { file: "packs/new.html", changed: true },
+    expect(writeSite(folder, site("new"))).toEqual([
+      { file: "catalog.json", changed: false },
+      { file: "index.html", changed: true },
     ]);
-    expect(list(folder)).toEqual([
-      markerFile,
-      "CNAME",
-      "index.html",
-      "packs/mine/note.txt",
-      "packs/new.html",
-    ]);
-    expect(existsSync(join(folder, "packs/acme"))).toBe(false);
+    expect(list(folder)).toEqual([markerFile, "CNAME", "catalog.json", "index.html"]);
+    expect(readFileSync(join(folder, "index.html"), "utf8")).toBe("new");
   });
 
   test("a folder with other files is refused unchanged", () => {
     const folder = makeTree({ "notes.txt": "mine" });
-    refused(() => writeSite(folder, site({})));
+    refused(() => writeSite(folder, site()));
     expect(list(folder)).toEqual(["notes.txt"]);
     writeFileSync(join(folder, markerFile), "{}");
-    refused(() => writeSite(folder, site({})));
-    refused(() => writeSite(join(folder, "notes.txt"), site({})));
+    refused(() => writeSite(folder, site()));
+    refused(() => writeSite(join(folder, "notes.txt"), site()));
   });
 
-  test("a foreign file in the place of a page is refused unchanged", () => {
+  test("a foreign file in the place of one of the catalog is refused unchanged", () => {
     const folder = join(makeTree({}), "site");
-    writeSite(folder, site({}));
-    mkdirSync(join(folder, "packs"));
-    writeFileSync(join(folder, "packs/desk.html"), "mine");
-    refused(() => writeSite(folder, site({ "packs/desk.html": "ours" })));
-    expect(readFileSync(join(folder, "packs/desk.html"), "utf8")).toBe("mine");
-  });
-
-  test("a marker with other paths deletes nothing", () => {
-    const parent = makeTree({ "outside.html": "mine" });
-    const folder = join(parent, "site");
-    writeSite(folder, site({}));
-    writeFileSync(join(folder, "mine.html"), "mine");
-    const files = [
-      "../outside.html",
-      "packs/../../outside.html",
-      join(parent, "outside.html"),
-      "mine.html",
-      7,
-      "",
-    ];
+    mkdirSync(folder);
     writeFileSync(
       join(folder, markerFile),
-      JSON.stringify({ madeBy: "trailblaze catalog", files: ["index.html", ...files] }),
+      JSON.stringify({ madeBy: "trailblaze catalog", files: ["index.html", 7] }),
     );
-    expect(writeSite(folder, site({})).removed).toEqual([]);
-    expect(existsSync(join(parent, "outside.html"))).toBe(true);
-    expect(existsSync(join(folder, "mine.html"))).toBe(true);
+    writeFileSync(join(folder, "catalog.json"), "mine");
+    refused(() => writeSite(folder, site()));
+    expect(list(folder)).toEqual([markerFile, "catalog.json"]);
+    expect(readFileSync(join(folder, "catalog.json"), "utf8")).toBe("mine");
   });
 
-  test.skipIf(process.platform === "win32")("links in the folder are not followed", () => {
-    const parent = makeTree({ "elsewhere/desk.html": "mine" });
-    const folder = join(parent, "site");
-    writeSite(folder, site({ "packs/other.html": "1" }));
-    symlinkSync(join(parent, "elsewhere"), join(folder, "packs/linked"));
-    const marker = JSON.parse(readFileSync(join(folder, markerFile), "utf8"));
-    marker.files.push("packs/linked/desk.html");
-    writeFileSync(join(folder, markerFile), JSON.stringify(marker));
-    refused(() => writeSite(folder, site({ "packs/linked/desk.html": "ours" })));
-    writeSite(folder, site({}));
-    expect(readFileSync(join(parent, "elsewhere/desk.html"), "utf8")).toBe("mine");
+  test("a folder in the place of the page is refused", () => {
+    const folder = join(makeTree({}), "site");
+    writeSite(folder, site());
+    rmSync(join(folder, "index.html"));
+    mkdirSync(join(folder, "index.html"));
+    refused(() => writeSite(folder, site()));
   });
 
   test.skipIf(process.platform === "win32")("a page that became a link is replaced, not its target", () => {
     const parent = makeTree({ "page.txt": "mine" });
     const folder = join(parent, "site");
-    mkdirSync(folder);
+    writeSite(folder, site());
+    rmSync(join(folder, "index.html"));
     symlinkSync(join(parent, "page.txt"), join(folder, "index.html"));
-    writeFileSync(
-      join(folder, markerFile),
-      JSON.stringify({ madeBy: "trailblaze catalog", files: ["index.html"] }),
-    );
-    writeSite(folder, site({}));
+    writeSite(folder, site());
     expect(readFileSync(join(parent, "page.txt"), "utf8")).toBe("mine");
     expect(lstatSync(join(folder, "index.html")).isFile()).toBe(true);
   });
 
-  test("a write that fails leaves the old catalog and no new files", () => {
+  test("a write that fails leaves the old catalog and no new files", async () => {
     const folder = join(makeTree({}), "site");
-    writeSite(folder, site({ "packs/desk.html": "1" }));
-    const before = list(folder);
-    // The name of its draft is too long for a file system.
-    const broken = site({
-      "index.html": "new",
-      "packs/desk.html": "2",
-      [`packs/${"x".repeat(245)}.html`]: "2",
+    writeSite(folder, site());
+    const { writeBeside } = await vi.importActual<typeof replaceFile>("../../src/files/replace-file.ts");
+    vi.mocked(replaceFile.writeBeside).mockImplementation((file, ...rest) => {
+      if (file.endsWith("index.html"))
+        throw Object.assign(new Error("refused"), { code: "EACCES", syscall: "open" });
+      return writeBeside(file, ...rest);
     });
-    expect(() => writeSite(folder, broken)).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
-    expect(list(folder)).toEqual(before);
-    expect(readFileSync(join(folder, "packs/desk.html"), "utf8")).toBe("1");
-    const fresh = join(folder, "../fresh");
-    expect(() => writeSite(fresh, broken)).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
-    expect(existsSync(fresh)).toBe(false);
+    onTestFinished(() => void vi.mocked(replaceFile.writeBeside).mockReset());
+    const fails = (write: () => unknown) =>
+      expect(write).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
+    fails(() => writeSite(folder, { "index.html": "new", "catalog.json": "new" }));
+    expect(list(folder)).toEqual([markerFile, "catalog.json", "index.html"]);
+    expect(readFileSync(join(folder, "catalog.json"), "utf8")).toBe("data");
+    fails(() => writeSite(join(folder, "../deep/fresh"), site()));
+    expect(existsSync(join(folder, "../deep"))).toBe(false);
   });
 });

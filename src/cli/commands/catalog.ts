@@ -22,9 +22,9 @@ export async function run({ options, cwd }: CommandInput): Promise<CommandAnswer
     dataOnly: options["data-only"] === true,
     requireConfinement: options["require-confinement"] === true,
   });
-  const { files, removed } = writeSite(folder, built.files);
+  const files = writeSite(folder, built.files);
   const written = files.filter((file) => file.changed).length;
-  const changed = written > 0 || removed.length > 0;
+  const changed = written > 0;
   const index = join(folder, "index.html");
   const isOpened = options.open === true ? await openInBrowser(index) : undefined;
   const { packs, problems } = built;
@@ -32,14 +32,18 @@ export async function run({ options, cwd }: CommandInput): Promise<CommandAnswer
     const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
     const isNew = changed ? "now shows" : "already shows";
     const lines = [`${join(out, "index.html")} ${isNew} ${count}`];
-    if (changed) lines.push(`${formatCount(written)} files written, ${formatCount(removed.length)} removed`);
+    if (changed) lines.push(`${written} file${written === 1 ? "" : "s"} written`);
     if (isOpened === false) lines.push("No program opened it. Open the file in a browser.");
     return lines.map(printable).join("\n");
   };
   return {
     json: {
-      ...{ folder, index, changed, files, removed, packs },
-      ...(isOpened === undefined ? {} : { opened: isOpened }),
+      folder,
+      index,
+      changed,
+      files,
+      packs,
+      opened: isOpened,
       problems,
     },
     formatText,

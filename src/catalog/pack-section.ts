@@ -1,27 +1,20 @@
 import { isRecord } from "../data/parse-json.ts";
 import { needsKeys } from "../extension-schema/index.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { type Kind, kinds } from "../kinds.ts";
+import type { Kind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
-import { quoteForShell } from "../problems/text.ts";
+import { quoteForShell, shorten } from "../problems/text.ts";
 import type { Catalog, CatalogItem, CatalogPack } from "./collect.ts";
 import { type Content, type Html, html, linkTo } from "./html.ts";
-import { packBadges } from "./index-page.ts";
 import {
   badge,
   badges,
-  countOf,
   formatFacts,
-  formatFinder,
-  formatPage,
   formatProblems,
-  indexFile,
-  kindTitles,
+  hasProblems,
   lockBadge,
-  noMatch,
   problemBadges,
 } from "./layout.ts";
-import { addressFrom } from "./page-paths.ts";
 import {
   code,
   formatDefinition,
@@ -32,14 +25,11 @@ import {
 } from "./schema-table.ts";
 import { type Definition, entriesOf, recordsIn, textOf, textsIn } from "./values.ts";
 
-/** Limit on the bytes of a page's items. Later ones are shown without their definitions. */
+/** Limit on the bytes of all items, so that the page stays below 25 MB. Later ones are shown without their definitions. */
 const largestItems = 16 << 20;
 
-/** Fewer items need no search. */
-const fewestSearched = 5;
-
-/** More items are not listed in the contents of a page. */
-const mostContents = 400;
+/** Limit on the characters of a description of an item without its definition. */
+const shortDescription = 280;
 
 const origins = {
   self: "This project",
@@ -50,11 +40,11 @@ const origins = {
 } as const;
 
 const needsTitles = {
-  env: "Environment variables",
-  network: "Network",
-  read: "Reads",
-  write: "Writes",
-  tools: "Calls tools",
+  env: "Needs variables",
+  network: "Needs network",
+  read: "Needs to read",
+  write: "Needs to write",
+  tools: "Needs tools",
 } as const;
 
 const hintWords: Readonly<Record<string, readonly [whenTrue: string, whenFalse: string]>> = {
@@ -71,19 +61,29 @@ const resourceTitles = {
   file: "File",
 } as const;
 
-/** Finds the address of an item on its pack's page, from another page. */
-export type FindItem = (kind: Kind, qualifiedName: string, from: string) => string | undefined;
+const kindWords: Readonly<Record<Kind, string>> = {
+  server: "Server",
+  tool: "Tool",
+  toolset: "Toolset",
+  prompt: "Prompt",
+  resource: "Resource",
+};
 
-interface Context {
-  pack: CatalogPack;
-  findItem: FindItem;
+/** The ID of an item's element. */
+type FindItem = (kind: Kind, qualifiedName: string) => string | undefined;
+
+/** Finds where items are shown. Names of shadowed packs mean the copy in use. */
+function indexItems(packs: readonly CatalogPack[]): FindItem {
+  const used = packs.filter(({ found }) => !found.pack.shadowed).flatMap(({ items }) => items);
+  const ids = new Map(used.map(({ item, id }) => [`${item.declaration.kind} ${item.qualifiedName}`, id]));
+  return (kind, qualifiedName) => ids.get(`${kind} ${qualifiedName}`);
 }
 
 /** Names of items, with links to those that are in the catalog. */
-function linkItems(kind: Kind, names: readonly string[], { pack, findItem }: Context): Html {
+function linkItems(kind: Kind, names: readonly string[], findItem: FindItem): Html {
   return html`<span class="names">${names.map((name) => {
-    const address = findItem(kind, name, pack.page);
-    return address === undefined ? code(name) : html`<a href="${address}">${code(name)}</a>`;
+    const id = findItem(kind, name);
+    return id === undefined ? code(name) : html`<a href="#${id}">${code(name)}</a>`;
   })}</span>`;
 }
 
@@ -125,13 +125,13 @@ function formatLaunch(definition: Definition, { listed }: CatalogItem): Html {
   ]);
 }
 
-function formatMembers({ item, members }: CatalogItem, context: Context): Content {
+function formatMembers({ item, members }: CatalogItem, findItem: FindItem): Content {
   if (members === undefined) return undefined;
   const tools = members.tools.flatMap((member) =>
     member.type === "tool" ? [member.item.qualifiedName] : member.type === "builtIn" ? [member.name] : [],
   );
   const namesIn = (list: readonly InspectedItem[]) => list.map(({ qualifiedName }) => qualifiedName);
-  const list = (kind: Kind, names: readonly string[]) => names.length > 0 && linkItems(kind, names, context);
+  const list = (kind: Kind, names: readonly string[]) => names.length > 0 && linkItems(kind, names, findItem);
   const transport =
     textOf(item.definition?.transport) || (item.definition?.kind === "Mcp.HttpEndpoint" ? "http" : "");
   const isServer = item.declaration.kind === "server";
@@ -155,7 +155,7 @@ const formatArguments = (definition: Definition): Content =>
   );
 
 /** What a definition of an item says, besides its description. */
-function formatContents(one: CatalogItem, context: Context): Content {
+function formatContents(one: CatalogItem, findItem: FindItem): Content {
   const { item } = one;
   const { definition, shape } = item;
   if (definition === null) return undefined;
@@ -163,7 +163,7 @@ function formatContents(one: CatalogItem, context: Context): Content {
   if (shape === "subprocessServer") return formatLaunch(definition, one);
   if (kind === "server" || kind === "toolset") {
     const entries = recordsIn(definition.entries);
-    return html`${paragraph(textOf(definition.instructions), "description")}${formatMembers(one, context)}${entries.map(
+    return html`${paragraph(textOf(definition.instructions), "description")}${formatMembers(one, findItem)}${entries.map(
       (entry) =>
         html`<h4>${code(textOf(entry.name))}</h4>${paragraph(textOf(entry.description))}${formatSchemaTable("Arguments", entry.argumentsSchema)}`,
     )}`;
@@ -194,7 +194,18 @@ const hintBadges = (definition: Definition | null) =>
     return words === undefined || typeof value !== "boolean" ? [] : [badge(value ? words[0] : words[1])];
   });
 
-function formatItem(one: CatalogItem, problems: readonly Problem[], isFull: boolean, context: Context): Html {
+/** Whether the filter by problems shows it. */
+const stateOf = (problems: readonly Problem[]) => (hasProblems(problems) ? "1" : "");
+
+const isAbout = (problem: Problem, { kind, name }: InspectedItem["declaration"]) =>
+  problem.kind === kind && problem.item === name;
+
+function formatItem(
+  one: CatalogItem,
+  problems: readonly Problem[],
+  isFull: boolean,
+  findItem: FindItem,
+): Html {
   const { item, id, lock } = one;
   const { definition, declaration, qualifiedName, file } = item;
   const { kind, name } = declaration;
@@ -202,10 +213,10 @@ function formatItem(one: CatalogItem, problems: readonly Problem[], isFull: bool
   const title = textOf(definition?.title);
   const description = textOf(definition?.description) || (declaration.description ?? "");
   const isCode = item.format !== undefined && !["json", "yaml", "yml"].includes(item.format);
-  const own = problems.filter((problem) => problem.kind === kind && problem.item === name);
+  const own = problems.filter((problem) => isAbout(problem, declaration));
   const shown = kind === "server" && definition !== null ? withoutValues(definition) : definition;
-  return html`<article class="item" id="${id}" data-entry data-kinds="${kind}" data-problems="${own.some(({ severity }) => severity !== "info") ? "1" : ""}">
-<header><h3><a href="#${id}"><bdi>${advertised || name}</bdi></a></h3><p class="name">${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${qualifiedName}</bdi></p>${badges(
+  return html`<article class="item" id="${id}" data-kind="${kind}" data-problems="${stateOf(own)}">
+<header><h3><a href="#${id}"><bdi>${advertised || name}</bdi></a></h3><p class="name">${kindWords[kind]} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${qualifiedName}</bdi></p>${badges(
     [
       lockBadge(lock),
       ...hintBadges(definition),
@@ -213,8 +224,8 @@ function formatItem(one: CatalogItem, problems: readonly Problem[], isFull: bool
       definition === null && badge("No valid definition", "error"),
       ...problemBadges(own),
     ],
-  )}${paragraph(description, "description")}</header>
-${formatProblems(own)}${isFull && formatContents(one, context)}${
+  )}${paragraph(isFull ? description : shorten(description, shortDescription), "description")}</header>
+${formatProblems(own)}${isFull && formatContents(one, findItem)}${
   isFull && shown !== null
     ? formatDefinition(
         shown,
@@ -225,16 +236,15 @@ ${formatProblems(own)}${isFull && formatContents(one, context)}${
 }</article>`;
 }
 
-function formatNeeds({ found }: CatalogPack): Content {
+/** What the author says that the pack uses on the machine. */
+function describeNeeds({ found }: CatalogPack): (readonly [string, Content])[] {
   const { needs } = found.pack;
-  if (needs === undefined) return html`<p class="soft">The pack does not declare what it needs.</p>`;
-  return formatFacts(
-    needsKeys.map((key) => {
-      const entries = needs[key];
-      const shown = entries === undefined ? "Not declared" : entries.length === 0 ? "None" : namesOf(entries);
-      return [needsTitles[key], shown] as const;
-    }),
-  );
+  if (needs === undefined) return [["Needs", "Not declared"]];
+  return needsKeys.map((key) => {
+    const entries = needs[key];
+    const shown = entries === undefined ? "Not declared" : entries.length === 0 ? "None" : namesOf(entries);
+    return [needsTitles[key], shown];
+  });
 }
 
 const lockTexts = {
@@ -254,97 +264,51 @@ function describeLock({ lock, found }: CatalogPack, hasLock: boolean): Content {
   }${lock.needsDiffer && ". What it needs has changed"}`;
 }
 
-function formatContentsList(pack: CatalogPack, sections: readonly (readonly [string, string])[]): Html {
-  const isShort = pack.items.length <= mostContents;
-  const byKind = kinds.flatMap((kind) => {
-    const items = pack.items.filter(({ item }) => item.declaration.kind === kind);
-    if (items.length === 0) return [];
-    return [
-      html`<li><a href="#${kind}s">${kindTitles[kind]}</a>${
-        isShort &&
-        html`<ul>${items.map(
-          ({ item, id }) =>
-            html`<li><a href="#${id}"><bdi>${textOf(item.definition?.name) || item.declaration.name}</bdi></a></li>`,
-        )}</ul>`
-      }</li>`,
-    ];
-  });
-  return html`<nav class="contents" aria-label="On this page"><ul>${sections.map(
-    ([id, words]) => html`<li><a href="#${id}">${words}</a></li>`,
-  )}${byKind}</ul></nav>`;
-}
+/** Why sessions do not use a pack, what the lock says about it, and how many problems it has. */
+export const stateBadges = ({
+  enabled,
+  found,
+  lock,
+  problems,
+}: CatalogPack): (Html | undefined | false)[] => [
+  found.pack.shadowed
+    ? badge("Shadowed by another copy", "warning")
+    : !enabled && badge("Not used by sessions"),
+  lock !== undefined && lockBadge(lock.state),
+  ...problemBadges(problems),
+];
 
-/** The page of a pack. */
-export function formatPackPage(
-  pack: CatalogPack,
-  catalog: Catalog,
-  title: string,
-  findItem: FindItem,
-): string {
-  const { found, page, items, problems } = pack;
-  const { name, version, description, origin } = found.pack;
-  const context = { pack, findItem };
-  const ofPack = problems.filter(
-    (problem) =>
-      !items.some(
-        ({ item }) => item.declaration.kind === problem.kind && item.declaration.name === problem.item,
-      ),
-  );
+/** The sections of all packs, each with those of its items. */
+export function formatPackSections({ packs, hasLock }: Catalog): Content {
+  const findItem = indexItems(packs);
   let size = 0;
-  let isFull = true;
-  const formatOne = (one: CatalogItem): Html => {
-    const formatted = formatItem(one, problems, isFull, context);
-    size += formatted.markup.length;
-    isFull = isFull && size < largestItems;
-    return formatted;
-  };
-  const kindSections = kinds.flatMap((kind) => {
-    const own = items.filter(({ item }) => item.declaration.kind === kind);
-    return own.length === 0
-      ? []
-      : [
-          html`<section aria-labelledby="${kind}s" data-group><h2 id="${kind}s">${kindTitles[kind]}</h2>${own.map(formatOne)}</section>`,
-        ];
-  });
-  const present = kinds.filter((kind) => items.some(({ item }) => item.declaration.kind === kind));
-  const about = formatFacts([
-    ["npm package", code(name)],
-    ["Version", version === null ? "None" : html`<bdi>${version.slice(0, 100)}</bdi>`],
-    ["Comes from", html`${origins[origin]}, in ${code(pack.location)}`],
-    ["Lock", describeLock(pack, catalog.hasLock)],
-    ["Repository", pack.repository !== undefined && linkTo(pack.repository)],
-    ["Homepage", pack.homepage !== undefined && linkTo(pack.homepage)],
-  ]);
-  const sections = [
-    ["about", "About"],
-    ...(ofPack.length > 0 ? [["problems", "Problems"] as const] : []),
-    ["needs", "Needs"],
-  ] as const;
-  const empty = html`<div class="empty"><p>This pack declares no items.</p></div>`;
-  return formatPage({
-    file: page,
-    title: `${name} · ${title}`,
-    crumbs: html`<a href="${addressFrom(page, indexFile)}">← ${title}</a>`,
-    body: html`<div class="page${items.length > 0 && " has-contents"}${items.length > 200 && " many"}">${items.length > 0 && formatContentsList(pack, sections)}<div>
-<div class="intro"><h1><bdi>${name}</bdi> ${version !== null && html`<bdi class="version">${version.slice(0, 60)}</bdi>`}</h1>${paragraph(description ?? "")}${packBadges(pack)}</div>
-<section aria-labelledby="about"><h2 class="visually-hidden" id="about">About</h2>${about}</section>
-${ofPack.length > 0 && html`<section aria-labelledby="problems"><h2 id="problems">Problems</h2>${formatProblems(ofPack)}</section>`}
-<section aria-labelledby="needs"><h2 id="needs">Needs</h2><p class="soft small">What its author says that the pack uses on your machine.</p>${formatNeeds(pack)}</section>
-${
-  items.length >= fewestSearched &&
-  formatFinder({
-    label: "Search the items of this pack",
-    noun: "item|items",
-    kinds: present,
-    hasProblems: items.some(({ item }) =>
-      problems.some(({ kind, item: of }) => kind === item.declaration.kind && of === item.declaration.name),
-    ),
-    allKinds: kinds,
-  })
-}
-${items.length === 0 ? empty : [kindSections, noMatch]}${
+  const formatPack = (pack: CatalogPack): Html => {
+    const { found, id, items, problems } = pack;
+    const { name, version, description, origin } = found.pack;
+    const isOfItem = (problem: Problem) =>
+      items.some(({ item: { declaration } }) => isAbout(problem, declaration));
+    const about = formatFacts([
+      ["Comes from", html`${origins[origin]}, in ${code(pack.location)}`],
+      ["Lock", describeLock(pack, hasLock)],
+      ["Repository", pack.repository !== undefined && linkTo(pack.repository)],
+      ["Homepage", pack.homepage !== undefined && linkTo(pack.homepage)],
+      ...describeNeeds(pack),
+    ]);
+    let isFull = true;
+    const formatOne = (one: CatalogItem): Html => {
+      isFull = size < largestItems;
+      const formatted = formatItem(one, problems, isFull, findItem);
+      size += Buffer.byteLength(formatted.markup);
+      return formatted;
+    };
+    return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}" aria-labelledby="${id}:name"><div class="about"><h2 id="${id}:name"><bdi>${name}</bdi> ${version !== null && html`<bdi class="version">${version.slice(0, 60)}</bdi>`}</h2>${paragraph(description ?? "")}${badges(stateBadges(pack))}
+${about}</div>
+${formatProblems(problems.filter((problem) => !isOfItem(problem)))}
+${items.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : items.map(formatOne)}${
   !isFull &&
-  html`<p class="note">The page is too large, so the definitions of its last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see ${countOf(items.length, "item")}.</p>`
-}</div></div>`,
-  });
+  html`<p class="note">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see them.</p>`
+}</section>`;
+  };
+  const count = packs.reduce((sum, { items }) => sum + items.length, 0);
+  return html`<div class="sections${count > 200 && " many"}">${packs.map(formatPack)}</div>`;
 }
