@@ -177,12 +177,15 @@ function readStrings(key: string, value: unknown): [string, string][] {
 const filterKeys: Readonly<Record<string, "allow" | "deny">> = {
   tools: "allow",
   includeTools: "allow",
+  include_tools: "allow",
   enabledTools: "allow",
   enabled_tools: "allow",
   allowedTools: "allow",
   allowed_tools: "allow",
   available_tools: "allow",
   excludeTools: "deny",
+  exclude_tools: "deny",
+  excludedTools: "deny",
   disabledTools: "deny",
   disabled_tools: "deny",
   blockedTools: "deny",
@@ -215,8 +218,18 @@ function readTools(entry: Entry, rest: Set<string>): JsonRecord | undefined {
         "deny",
         names.filter((name) => value[name] === (kind === "deny")),
       );
-    } else if (key !== "tools") throw invalid(`${key} is not an array of strings`);
+    } else if (key === "tools" && Object.values(value).every(isRecord)) {
+      // Settings by tool, such as Codex's approvals; other keys of them are named as not imported.
+      const isOff = (one: unknown) => isRecord(one) && (one.enabled === false || one.disabled === true);
+      deny.push(...Object.keys(value).filter((name) => isOff(value[name])));
+      const isRead = Object.values(value)
+        .flatMap((one) => Object.keys(one as object))
+        .every((one) => /^(?:en|dis)abled$/.test(one));
+      if (isRead) rest.delete(key);
+    } else throw invalid(`${key} is not an array of strings`);
   }
+  const unclear = [...rest].find((key) => /^tools?_?(?:filter|allow|deny|include|exclude)/i.test(key));
+  if (unclear !== undefined) throw invalid(`${unclear} is not a known choice of tools`);
   if (allow === undefined && deny.length === 0) return undefined;
   return { ...(allow === undefined ? {} : { allow }), ...(deny.length === 0 ? {} : { deny }) };
 }

@@ -154,6 +154,8 @@ describe("an import", () => {
     [{ tools: ["a"] }, { allow: ["a"] }],
     [{ tools: [] }, { allow: [] }],
     [{ disabledTools: ["b"] }, { deny: ["b"] }],
+    [{ exclude_tools: ["b"] }, { deny: ["b"] }],
+    [{ tools: { a: { enabled: true }, b: { enabled: false }, c: { disabled: true } } }, { deny: ["b", "c"] }],
     [
       { allowedTools: ["a"], blockedTools: ["b"] },
       { allow: ["a"], deny: ["b"] },
@@ -169,14 +171,17 @@ describe("an import", () => {
     expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets[0].tools).toEqual(tools);
   });
 
-  test.each([{ disabledTools: "all" }, { enabled_tools: [1] }, { excludeTools: { b: { on: false } } }])(
-    "an import skips a server whose choice of tools is not clear: %j",
-    async (choice) => {
-      const plan = await paste(open(), { mcpServers: { a: { ...server, ...choice } } });
-      const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
-      expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
-    },
-  );
+  test.each([
+    { disabledTools: "all" },
+    { enabled_tools: [1] },
+    { excludeTools: { b: { on: false } } },
+    { toolFilter: { deny: ["a"] } },
+    { tools: { allow: ["a"], b: true } },
+  ])("an import skips a server whose choice of tools is not clear: %j", async (choice) => {
+    const plan = await paste(open(), { mcpServers: { a: { ...server, ...choice } } });
+    const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
+    expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
+  });
 
   test("an import that replaces a server keeps what either of both denies", async () => {
     const tools = { allow: ["x", "y"], deny: ["y"] };
