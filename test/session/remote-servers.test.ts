@@ -45,7 +45,10 @@ describe("remote servers of the config in a session", () => {
     expect(modern.received.every(({ headers }) => headers["x-key"] === "abc")).toBe(true);
   });
 
-  test("a remote server gets the envelope in `_meta` without an address to call back, and its arguments as they are", async () => {
+  test.each([
+    [true, "gets the envelope in `_meta` without an address to call back"],
+    [undefined, "gets no context by default"],
+  ])("with `context: %s`, a remote server %s, and its arguments as they are", async (context) => {
     const remote = await serveRaw(({ message }, _request, response) =>
       sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
     );
@@ -53,12 +56,13 @@ describe("remote servers of the config in a session", () => {
       config: {
         memory: { user: "ada" },
         device: { platform: "WEB" },
-        mcpServers: { docs: { url: remote.url } },
+        mcpServers: { docs: { url: remote.url, context } },
       },
     });
     await session.callTool("echo", { a: 1 });
     const { arguments: args, _meta } = remote.received.at(-1)?.message.params ?? {};
     expect(args).toEqual({ a: 1 });
+    if (context === undefined) return expect(_meta?.trailblaze).toBeUndefined();
     expect(_meta.trailblaze).toEqual({
       sessionId: session.id,
       invocationId: expect.any(String),
