@@ -46,7 +46,7 @@ describe("remote servers of the config in a session", () => {
   });
 
   test.each([
-    [true, "gets the envelope in `_meta` without an address to call back"],
+    [true as boolean | undefined, "gets the envelope in `_meta` without an address to call back"],
     [undefined, "gets no context by default"],
   ])("with `context: %s`, a remote server %s, and its arguments as they are", async (context) => {
     const remote = await serveRaw(({ message }, _request, response) =>
