@@ -64,6 +64,16 @@ function findBlockFault(block: Record<string, unknown> & { type: string }): stri
   return neededTexts.get(block.type)?.find((key) => typeof block[key] !== "string");
 }
 
+/** A block of a type that no client knows becomes a text that names it. */
+function replaceUnknown(block: { type: string }): object {
+  if (block.type === "resource" || neededTexts.has(block.type)) return block;
+  const reason = "it has a type that clients do not know";
+  return {
+    type: "text",
+    text: `[Content of the type ${JSON.stringify(block.type)} is left out: ${reason}.]`,
+  };
+}
+
 function findFault({ _meta, isError }: Record<string, unknown>, blocks: ContentBlock[]) {
   for (const [index, block] of blocks.entries()) {
     const key = findBlockFault(block);
@@ -106,7 +116,7 @@ export function convertResult(returned: unknown): CallToolResult {
   const { content } = value;
   if (!Array.isArray(content) || !content.every(isBlock)) return { ...text, structuredContent: value };
   const fault = findFault(value, content as ContentBlock[]);
-  if (fault === undefined) return value as CallToolResult;
+  if (fault === undefined) return { ...value, content: content.map(replaceUnknown) } as CallToolResult;
   return failed(`The handler returned an invalid MCP result: ${fault}.`);
 }
 
