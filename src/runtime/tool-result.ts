@@ -10,7 +10,7 @@ export const variants = [
   "FatalError",
   "InputRequired",
 ] as const;
-/** How a call ended: `Success`, `InputRequired` if it asks and nobody answers, or which failure. */
+/** How a call ended: `Success`, `InputRequired` if it asks and gets no answer, or which failure. */
 export type Variant = (typeof variants)[number];
 
 /** The answer to a call, in the same form for every kind of tool. */
