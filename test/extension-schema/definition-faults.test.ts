@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkDefinition, isFunction } from "../../src/extension-schema/check-definition.ts";
+import { checkDefinition } from "../../src/extension-schema/check-definition.ts";
 import type { Kind } from "../../src/kinds.ts";
 
 type Fields = Record<string, unknown>;
@@ -39,6 +39,9 @@ describe("the shape of a definition", () => {
     ["server", { command: "node" }, "subprocessServer"],
     ["server", { script: "./a.js" }, "subprocessServer"],
     ["server", { package: "@acme/mcp", bin: "mcp" }, "subprocessServer"],
+    ["server", { command: "npx", mcpServers: {} }, "subprocessServer"],
+    ["server", { script: "./a.js", url: "a" }, "subprocessServer"],
+    ["prompt", prompt({ $function: "a" }), "prompt"],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] }, "serverDocument"],
   ])("of a %s with the keys of %j is %s", (kind, content, shape) => {
     const checked = checkDefinition(kind, content, "validation");
@@ -65,20 +68,22 @@ describe("a content that is no definition", () => {
     expect(checkDefinition("tool", content, "validation").shape).toBeUndefined();
   });
 
-  test("the hint for a function says what to export, and that it may be a handler", () => {
+  test.each([
+    ["server", "InvalidServerDefinition", "`defineServer`"],
+    ["tool", "InvalidToolDefinition", "`defineTool`"],
+    ["toolset", "InvalidToolsetDefinition", "`defineToolset`"],
+    ["prompt", "InvalidPromptDefinition", "`definePrompt`"],
+    ["resource", "InvalidResourceDefinition", "`defineResource`"],
+  ] as const)("a function as the definition of a %s is %s, whose hint names %s", (kind, code, helper) => {
+    const { problems } = checkDefinition(kind, { $function: "greet" }, "validation");
+    expect(problems).toMatchObject([{ code, path: [], args: { hint: expect.stringContaining(helper) } }]);
+  });
+
+  test("the hint for a function says that it may be a handler", () => {
     const hintOf = (kind: Kind) => faultsOf(kind, { $function: "greet" })[0]?.hint;
     for (const kind of ["tool", "prompt", "resource"] as const) expect(hintOf(kind)).toContain("`handler`");
     for (const kind of ["server", "toolset"] as const) expect(hintOf(kind)).not.toContain("`handler`");
     expect(faultsOf("tool", [])[0]?.hint).toBeUndefined();
-  });
-
-  test.each([
-    [{ $function: "a" }, true],
-    [{ $function: 5 }, false],
-    [{ $function: "a", name: "b" }, false],
-    [{}, false],
-  ])("whether %j stands for a function: %j", (content, expected) => {
-    expect(isFunction(content)).toBe(expected);
   });
 });
 
@@ -88,6 +93,7 @@ describe("keys that are missing, or exclude each other", () => {
     ["tool", { name: "a", inputSchema: {} }, "", /^`handler` is missing$/],
     ["tool", { name: "a", handler: run }, "", /^`inputSchema` or its short form `parameters` is missing$/],
     ["tool", { name: "a", handler: run, params: {} }, "params", /is missing$/],
+    ["tool", { name: "a", inputSchema: {}, "x-handler": run, $handler: run }, "", /^`handler` is missing$/],
     ["tool", tool({ parameters: {} }), "parameters", /^`inputSchema` and `parameters` are both present$/],
     ["toolset", { name: "a" }, "", /^`tools` or `toolsets` is missing$/],
     ["toolset", { name: "a", tool: [] }, "tool", /is missing$/],
@@ -117,9 +123,9 @@ describe("keys that are missing, or exclude each other", () => {
     ],
     [
       "server",
-      { kind: "Mcp.StdioServer", metadata: {}, script: "a" },
+      { kind: "Mcp.StdioServer", metadata: {}, prompts: [], toolsets: [], script: "a", command: "b" },
       "",
-      /combines a document .* \(`script`\)/,
+      /combines a document .* \(`toolsets`, `prompts`, `command`, `script`\)/,
     ],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" } }, "", /^`tools` is missing$/],
     ["server", {}, "", /^none of the keys that define a server is present$/],
@@ -178,6 +184,7 @@ describe("values of the wrong type", () => {
     ["tool", short({ parameters: ["a"] }), "parameters", /must be an object/],
     ["tool", short({ parameters: { a: "string" } }), "parameters.a", /must be an object, but it is a string/],
     ["tool", short({ parameters: { a: { required: "yes" } } }), "parameters.a.required", /must be a boolean/],
+    ["tool", short({ parameters: { "a/b~c": "string" } }), "parameters.a/b~c", /must be an object/],
     ["prompt", prompt({ arguments: { a: {} } }), "arguments", /must be an array, but it is an object$/],
     ["prompt", prompt({ arguments: ["a"] }), "arguments.0", /must be an object, but it is a string$/],
     ["prompt", prompt({ arguments: [{ name: "a", required: 1 }] }), "arguments.0.required", /a boolean/],
@@ -187,6 +194,7 @@ describe("values of the wrong type", () => {
     ["toolset", { name: "a", tools: [5] }, "tools.0", /must be a string, but it is a number$/],
     ["toolset", bundle({ kind: "Mcp.Tool" }), "kind", /^`kind` must be `Mcp\.Tools`$/],
     ["server", { tools: "a" }, "tools", /must be an array/],
+    ["server", { tools: [], transport: "sse" }, "transport", /one of `stdio`.*`http`/],
     ["resource", resource({ complete: { page: 5 } }), "complete.page", /none of the valid forms/],
     [
       "resource",

@@ -1,9 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  findContentFaults,
-  placesFor,
-  unclosedPlacesFor,
-} from "../../src/extension-schema/prompt-messages.ts";
+import { findContentFaults } from "../../src/extension-schema/prompt-messages.ts";
 
 const message = (content: unknown, role: unknown = "user") => [{ role, content }];
 const placesOf = (content: unknown) => findContentFaults(content).map(({ path }) => path.join("."));
@@ -93,42 +89,5 @@ describe("the content of a prompt", () => {
   test("at most twenty faults of one prompt are reported", () => {
     expect(placesOf(Array(30).fill(null))).toHaveLength(20);
     expect(placesOf([null])).toHaveLength(1);
-  });
-});
-
-describe("places for arguments in a prompt", () => {
-  const found = (names: string[], text: string) =>
-    [...text.matchAll(placesFor(names) ?? /$./g)].map(([, name]) => name);
-
-  test.each<[string[], string, string[]]>([
-    [["city", "day"], "{{city}} on {{ day }}, {{other}}", ["city", "day"]],
-    [["city"], "{{\n city }} {{ city\t}}", ["city", "city"]],
-    [["city"], "${{ city }} $ {{city}}", ["city"]],
-    [["city"], "{{citya}} {{acity}} {city} {{city}", []],
-    [["a.b", "a|c"], "{{a.b}} {{axb}} {{a|c}}", ["a.b", "a|c"]],
-    [
-      ["$x", "(y)", "[z]", "w-w", "v/v", "u\\u", "t^*+?"],
-      "{{$x}}{{(y)}}{{[z]}}{{w-w}}",
-      ["$x", "(y)", "[z]", "w-w"],
-    ],
-    [["v/v", "u\\u", "t^*+?"], "{{v/v}}{{u\\u}}{{t^*+?}}", ["v/v", "u\\u", "t^*+?"]],
-  ])("for the names %j, %j has %j", (names, text, places) => {
-    expect(found(names, text)).toEqual(places);
-  });
-
-  test("without names there are none", () => {
-    expect([placesFor([]), placesFor([""]), unclosedPlacesFor([""])]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-    expect(found(["", "a"], "{{}} {{a}}")).toEqual(["a"]);
-  });
-
-  test("places without their second closing brace are found", () => {
-    const text = "{{city} {{ city }. {{city}} ${{city} {{other}";
-    expect([...text.matchAll(unclosedPlacesFor(["city"]) ?? /$./g)].map(({ index }) => index)).toEqual([
-      0, 8,
-    ]);
   });
 });

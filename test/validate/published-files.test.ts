@@ -223,21 +223,13 @@ describe("files that needed modules import", () => {
     ["an `export *`", 'export * from "./helper.js"; export const greet = 1;'],
     ["a named re-export", 'export { help } from "./helper.js"; export const greet = 1;'],
     ["an import() of a literal", 'export const greet = () => import("./helper.js");'],
-    ["an import with a query and escapes", 'import "./help%65r.js?v=1"; export const greet = 1;'],
-    ["an import through another folder", 'import "../lib/helper.js"; export const greet = 1;'],
   ])("FileNotPublished is reported for a file that is needed by %s", async (_what, text) => {
     expect(await importing(text, helper)).toEqual(["lib/helper.js"]);
     expect(await importing(text, helper, { files: [...files, "lib/helper.js"] })).toEqual([]);
   });
 
   test.each([
-    ["an import in a comment", '// import "./helper.js";\nexport const greet = 1;'],
-    ["an import in a string", `export const greet = 'import "./helper.js"';`],
-    ["an import() of a computed string", `export const greet = () => import("./help" + "er.js");`],
-    ["an import() of a template", "export const greet = (name) => import(`./${name}.js`);"],
     ["a path without its extension", 'import "./helper"; export const greet = 1;'],
-    ["a missing file", 'import "./nothing.js"; export const greet = 1;'],
-    ["a file outside the package", 'import "../../helper.js"; export const greet = 1;'],
     ["another package", 'import "helper"; import "helper/lib/helper.js"; export const greet = 1;'],
     ["a file in node_modules", 'import "../node_modules/helper/lib.js"; export const greet = 1;'],
   ])("FileNotPublished is not reported for %s", async (_what, text) => {
@@ -363,12 +355,6 @@ describe("files that needed modules import", () => {
     expect(await importing(text, helper, { private: true })).toEqual([]);
   });
 
-  test("imports of a module that cannot be parsed are not followed", async () => {
-    expect(await importing('import "./helper.js"; export const greet = "', helper)).toEqual([]);
-    const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
-    expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
-  });
-
   test("imports are followed through at most 2,000 files", { timeout: 30_000 }, async () => {
     const count = 2100;
     const names = Array.from({ length: count }, (_, index) => `lib/m${index}.js`);
@@ -377,16 +363,10 @@ describe("files that needed modules import", () => {
     expect(found).toEqual(names.slice(0, 2000));
   });
 
-  test("imports are followed through a limited number of bytes", { timeout: 30_000 }, async () => {
-    const large = `/*${"x".repeat(12 << 20)}*/`;
-    const chain = ["a", "b", "c", "d"].map((name, index) => [
-      `lib/${name}.js`,
-      `import "./${"bcde"[index]}.js";${large}`,
-    ]);
-    const tree = { ...Object.fromEntries(chain), "lib/e.js": "" };
-    expect(await importing('import "./a.js"; export const greet = 1;', tree)).toEqual(
-      ["a", "b", "c", "d"].map((name) => `lib/${name}.js`),
-    );
+  test("imports of a module that cannot be parsed are not followed", async () => {
+    expect(await importing('import "./helper.js"; export const greet = "', helper)).toEqual([]);
+    const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
+    expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
   });
 });
 

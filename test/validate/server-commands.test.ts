@@ -208,12 +208,6 @@ test.each([
   ]);
 });
 
-test("an empty command is one problem", async () => {
-  expect((await judge({ description: "A desk.", command: "" })).map(({ found }) => found)).toEqual([
-    "error InvalidServerDefinition command",
-  ]);
-});
-
 test("a script that is a file of a dependency leads to `package`", async () => {
   const [found] = await judge({ description: "A desk.", script: "@acme/base/cli.js" });
   expect(found).toMatchObject({

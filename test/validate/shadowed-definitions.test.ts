@@ -46,3 +46,10 @@ test("properties of Object.prototype are not entries of a combined file", async 
   const tree = { extension: { prompts: ["toString"] }, files };
   expect(await validateTree(tree, ["ShadowedDefinition", "MissingDefinitionFile"])).toEqual([]);
 });
+
+test("DuplicateDefinitionFiles lists the other files of an item", async () => {
+  const files = { ...own, "trailblaze/prompts/hello.yaml": "name: hello\ncontent: Hi\n" };
+  const extension = { prompts: ["hello", "bye"] };
+  const problems = await validateTree({ extension, files }, ["DuplicateDefinitionFiles"]);
+  expect(problems).toMatchObject([{ args: { others: [expect.stringMatching(/hello\.yaml$/)] } }]);
+});
