@@ -73,7 +73,8 @@ function compareServer(
     from && filterListed(from, isListed),
     to && filterListed(to, isListed),
   );
-  const names = compared.items.filter(({ kind }) => kind === "tool").map(({ name }) => name);
+  // Tools that do not differ may have the same safe name.
+  const names = [from, to].flatMap((server) => Object.keys(server?.lists ?? {}));
   const offered = offerNames(prefixes.get(label), names);
   const items = compared.items.map((item) =>
     item.kind === "tool" ? { ...item, advertisedName: offered.get(item.name) ?? item.name } : item,

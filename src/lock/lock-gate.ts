@@ -269,6 +269,10 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
     const { label, locked, place, entry } = server;
+    verdict.approved = {
+      tools: Object.keys(locked.lists ?? {}),
+      prompts: Object.keys(locked.prompts ?? {}),
+    };
     const isListed = locked.lists != null;
     const said = isListed ? server.explainInstructions(instructions) : undefined;
     if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };

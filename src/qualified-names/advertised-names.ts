@@ -88,21 +88,34 @@ const longestServedName = longestName - "mcp__trailblaze__".length;
 export const makeServedName = (name: string): string =>
   name.length <= longestServedName ? name : withHash(name, name, longestServedName);
 
+/** The name of a tool or prompt of a server by itself: with the prefix, made safe. */
+export const makeOwnName = (prefix: string | undefined, own: string): string =>
+  makeSafeName(addPrefix(prefix ?? "", own));
+
 /**
- * The names under which the tools or prompts of one server are offered, by its own names: with the prefix, made safe. Of
- * several that become equal, one that is safe as it is keeps its name, and the others end with a stable hash.
+ * The names under which the tools or prompts of one server are offered, by its own names. Of several that become equal, one
+ * that is safe as it is keeps its name, and the others end with a stable hash. Those that are `approved`, listed or not, have
+ * the same names whatever else the server lists.
  */
-export function offerNames(prefix: string | undefined, names: readonly string[]): Map<string, string> {
-  const offers = [...new Set(names)].map((own) => {
-    const prefixed = addPrefix(prefix ?? "", own);
-    return { own, prefixed, name: makeSafeName(prefixed) };
+export function offerNames(
+  prefix: string | undefined,
+  names: readonly string[],
+  approved: readonly string[] = [],
+): Map<string, string> {
+  const approvedNames = new Set(approved);
+  const offers = [...new Set([...approved, ...names])].map((own) => {
+    const isApproved = approvedNames.has(own);
+    return { own, isApproved, prefixed: addPrefix(prefix ?? "", own), name: makeOwnName(prefix, own) };
   });
-  const rivals = groupByName(offers);
+  const groups = groupByName(offers);
   return new Map(
-    offers.map(({ own, prefixed, name }) => {
-      const isOnly = rivals.get(makeServedName(name))?.length === 1;
+    offers.map(({ own, isApproved, prefixed, name }) => {
+      const group = groups.get(makeServedName(name)) ?? [];
+      const approvedRivals = group.filter((rival) => rival.isApproved);
+      const isOnly = (isApproved ? approvedRivals : group).length === 1;
+      const isFree = isApproved || approvedRivals.length === 0;
       const isServed = name === prefixed && name === makeServedName(name);
-      return [own, isOnly || isServed ? name : withHash(name, prefixed)];
+      return [own, isOnly || (isServed && isFree) ? name : withHash(name, prefixed)];
     }),
   );
 }

@@ -3,7 +3,7 @@ import { isFault, readManifest } from "../discovery/manifest.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findPackageFolder, readBins } from "../inspection/server-package.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
-import { offerNames } from "../qualified-names/advertised-names.ts";
+import { makeOwnName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import type { SkippedTool, ToolCandidate } from "./session-tool.ts";
 
@@ -79,7 +79,7 @@ export function explainServerReference(
   const server = subprocessServers.find(({ name }) => name === label);
   const notFound = { otherKind: undefined, nearest: [] as string[] };
   if (server !== undefined) {
-    const offered = offerNames(server.choices.prefix, [tool]).get(tool) ?? tool;
+    const offered = makeOwnName(server.choices.prefix, tool);
     const lost = skipped.find(
       ({ name, source }) =>
         source.type === "config" && source.server === label && [offered, label].includes(name),

@@ -1,7 +1,8 @@
 import type { SessionConfig } from "../config/session-config.ts";
+import type { ListVerdict } from "../lock/gate.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { addPrefix, makeServedName, offerNames } from "../qualified-names/advertised-names.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import { addPrefix, makeOwnName, makeServedName, offerNames } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -79,28 +80,31 @@ export function collectServerPrompts(
   planned: PlannedServer,
   prompts: readonly AdvertisedPrompt[],
   isAllowed: (name: string) => boolean = () => true,
-  refused: ReadonlyMap<object, Problem> = new Map(),
+  verdict?: Pick<ListVerdict, "refused" | "approved">,
 ): PromptContribution {
   const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
   const { source, choices } = planned.plan;
-  const names = prompts.map(({ name }) => name);
-  const offered = offerNames(choices?.prefix, names);
+  const usable: AdvertisedPrompt[] = [];
   for (const advertised of prompts) {
-    const name = offered.get(advertised.name) ?? advertised.name;
-    const refusal = refused.get(advertised);
+    const name = makeOwnName(choices?.prefix, advertised.name);
+    const refusal = verdict?.refused.get(advertised);
     if (!isAllowed(advertised.name)) {
       const message = "The config's `packs` excludes it.";
       contribution.skippedPrompts.push({ name, source, reason: "Denied", message });
     } else if (refusal !== undefined) {
       contribution.skippedPrompts.push(describeUnusable(name, source, refusal));
-    } else {
-      const texts = readPromptTexts(advertised);
-      const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
-      if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
-        prompt._meta = { "trailblaze/originalName": advertised.name };
-      const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
-      contribution.prompts.push({ prompt, route });
-    }
+    } else usable.push(advertised);
+  }
+  const ownNames = usable.map(({ name }) => name);
+  const offered = offerNames(choices?.prefix, ownNames, verdict?.approved?.prompts);
+  for (const advertised of usable) {
+    const name = offered.get(advertised.name) ?? advertised.name;
+    const texts = readPromptTexts(advertised);
+    const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
+    if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
+      prompt._meta = { "trailblaze/originalName": advertised.name };
+    const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
+    contribution.prompts.push({ prompt, route });
   }
   return contribution;
 }
@@ -143,7 +147,7 @@ export function resolvePrompt(
   }
   const { label, tool: listed = "" } = splitServerReference(name) ?? {};
   const server = config.subprocessServers.find((one) => one.name === label);
-  const offered = server && offerNames(server.choices.prefix, [listed]).get(listed);
+  const offered = server && makeOwnName(server.choices.prefix, listed);
   const lost = skipped.find(
     ({ name: own, source }) =>
       own === name ||

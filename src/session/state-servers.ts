@@ -6,7 +6,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
 import type { ListedKind } from "../lock/server-entries.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { offerNames } from "../qualified-names/advertised-names.ts";
+import { makeOwnName } from "../qualified-names/advertised-names.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -213,15 +213,14 @@ export class StateServers {
       this.states.exclude([skipped]);
       return { candidates: [], skipped: [skipped], problems: [refusal] };
     }
-    const { listed, ...collected } = collectServerTools(one, offered.tools, isToolAllowed, refused);
+    const { listed, ...collected } = collectServerTools(one, offered.tools, isToolAllowed, verdict);
     const lost = (kind: ListedKind) =>
       vanished
         .filter((one) => one.kind === kind)
-        .map(({ name, problem }) => {
-          const offered = offerNames(plan.choices?.prefix, [name]).get(name) ?? name;
-          return describeUnusable(offered, source, problem);
-        });
-    const { prompts, skippedPrompts } = collectServerPrompts(one, offered.prompts, isToolAllowed, refused);
+        .map(({ name, problem }) =>
+          describeUnusable(makeOwnName(plan.choices?.prefix, name), source, problem),
+        );
+    const { prompts, skippedPrompts } = collectServerPrompts(one, offered.prompts, isToolAllowed, verdict);
     return {
       ...collected,
       // The lock has no tools that the config excludes, so patterns may match more than it has.

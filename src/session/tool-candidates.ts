@@ -3,6 +3,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
 import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";
+import type { ListVerdict } from "../lock/gate.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import {
   createProblem,
@@ -12,7 +13,7 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
-import { addPrefix, offerNames } from "../qualified-names/advertised-names.ts";
+import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
@@ -223,7 +224,7 @@ export function collectServerTools(
   { server, plan, approval }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
-  refused: ReadonlyMap<object, Problem> = new Map(),
+  verdict?: Pick<ListVerdict, "refused" | "approved">,
 ): Contribution {
   const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);
@@ -248,10 +249,9 @@ export function collectServerTools(
   for (const { name, reason } of server.invalidTools) {
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }
-  const offered = offerNames(choices?.prefix, names);
+  const usable: AdvertisedTool[] = [];
   for (const advertised of tools) {
-    const { inputSchema, _meta } = advertised;
-    const name = offered.get(advertised.name) ?? advertised.name;
+    const name = makeOwnName(choices?.prefix, advertised.name);
     const denied = explainDenied(plan, advertised.name, isAllowed);
     if (denied !== undefined) {
       contribution.skipped.push({ name, source, reason: "Denied", message: denied });
@@ -262,17 +262,24 @@ export function collectServerTools(
       contribution.skipped.push({ name, source, reason: "TaskRequired", message });
       continue;
     }
-    const refusal = refused.get(advertised);
+    const refusal = verdict?.refused.get(advertised);
     if (refusal !== undefined) {
       contribution.skipped.push(describeUnusable(name, source, refusal));
       continue;
     }
-    const fault = refuseReserved(inputSchema);
+    const fault = refuseReserved(advertised.inputSchema);
     if (fault !== undefined) {
       report(advertised.name, fault);
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
+    usable.push(advertised);
+  }
+  const ownNames = usable.map(({ name }) => name);
+  const offered = offerNames(choices?.prefix, ownNames, verdict?.approved?.tools);
+  for (const advertised of usable) {
+    const { inputSchema, _meta } = advertised;
+    const name = offered.get(advertised.name) ?? advertised.name;
     const { meta, problems } = readToolMeta(_meta);
     for (const problem of problems) report(advertised.name, problem);
     const tool = describeTool(name, null, source, advertised, meta);

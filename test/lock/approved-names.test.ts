@@ -1,0 +1,77 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { diffLock } from "../../src/lock.ts";
+import { lockEverything } from "../approval/support/locked-project.ts";
+import { makeJiraProject, openLocked, ownConfig } from "./support/locked-project.ts";
+
+/** Sets what the config's server lists: tools and prompts with these names. */
+function list(project: string, names: readonly string[]) {
+  const tools = names.map((name) => ({ name, inputSchema: { type: "object" } }));
+  const prompts = names.map((name) => ({ name }));
+  writeFileSync(join(project, "mine/list.json"), JSON.stringify({ tools, prompts }));
+}
+
+/** The server's own names by the advertised ones. */
+async function namesIn(project: string, start: "eager" | "lazy") {
+  const session = await openLocked(project, { start });
+  const own = async (name: string) => (await session.callTool(name)).message;
+  const ofMine = session.tools.filter(({ source }) => source.server === "mine");
+  const tools = await Promise.all(ofMine.map(async ({ name }) => [name, await own(name)]));
+  const prompts = session.prompts.filter(({ source }) => source.server === "mine");
+  const got = prompts.map(async ({ name }) => [name, (await session.getPrompt(name)).messages[0]?.content]);
+  const gotten = await Promise.all(got);
+  await session.close();
+  return { tools: tools.sort(), prompts: gotten.sort() };
+}
+
+const hashed = expect.stringMatching(/^a_b_[0-9a-f]{8}$/);
+const text = (name: string) => ({ type: "text", text: `got ${name}` });
+
+test.each(["eager", "lazy"] as const)("with start: %s, approved items keep their names", async (start) => {
+  const project = makeJiraProject();
+  list(project, ["a.b"]);
+  await lockEverything(project);
+  const approved = { tools: [["a_b", "called a.b"]], prompts: [["a_b", text("a.b")]] };
+  expect(await namesIn(project, start)).toEqual(approved);
+  list(project, ["a_b", "a.b", "a b"]);
+  expect(await namesIn(project, start)).toEqual(approved);
+  await lockEverything(project);
+  const { tools, prompts } = await namesIn(project, start);
+  expect(tools.map(([name]) => name)).toEqual(["a_b", hashed, hashed]);
+  expect(tools[0]).toEqual(["a_b", "called a_b"]);
+  expect(prompts.map(([name]) => name)).toEqual(["a_b", hashed, hashed]);
+});
+
+test("what a server no longer lists keeps its name from others", async () => {
+  const project = makeJiraProject();
+  list(project, ["a_b", "a.b"]);
+  await lockEverything(project);
+  list(project, ["a.b"]);
+  expect(await namesIn(project, "eager")).toEqual({
+    tools: [[hashed, "called a.b"]],
+    prompts: [[hashed, text("a.b")]],
+  });
+});
+
+test("a tool that needs no approval gets no name of an approved one", async () => {
+  const project = makeJiraProject();
+  list(project, ["a.b"]);
+  await lockEverything(project);
+  list(project, ["a_b", "a.b"]);
+  const config = { ...ownConfig, lock: { unlocked: ["mine/a_b"] } };
+  const session = await openLocked(project, { config });
+  const names = session.tools.filter(({ source }) => source.server === "mine").map(({ name }) => name);
+  expect(names.sort()).toEqual(["a_b", hashed]);
+  expect(await session.callTool("a_b")).toMatchObject({ message: "called a.b" });
+});
+
+test("a difference has the names that tools get beside those that do not differ", async () => {
+  const project = makeJiraProject();
+  list(project, ["a_b"]);
+  await lockEverything(project);
+  list(project, ["a_b", "a.b"]);
+  const { servers } = await diffLock({ cwd: project, targets: ["mine"] });
+  const tools = servers.flatMap(({ items }) => items.filter(({ kind }) => kind === "tool"));
+  expect(tools).toMatchObject([{ name: "a.b", advertisedName: hashed }]);
+});
