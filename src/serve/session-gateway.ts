@@ -8,6 +8,7 @@ import type {
   ServedTool,
 } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
@@ -145,6 +146,7 @@ export class SessionGateway {
       new ToolSearch(
         () => this.#open.state(),
         (problem) => this.#reportOnce(problem),
+        makeServedName,
       );
     const searched =
       found &&

@@ -1,6 +1,5 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../../problems/index.ts";
-import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../../runtime/tool-result.ts";
@@ -61,9 +60,9 @@ function readQuery(query: unknown): string {
   throw invalid(`What to search for must be a string, but it is ${describeType(query)}`);
 }
 
-const describeTool = ({ name, description, title, inputSchema }: SessionTool) => {
+const describeTool = ({ description, title, inputSchema }: SessionTool, name: string) => {
   const words = description ?? title;
-  return { name: makeServedName(name), ...(words === undefined ? {} : { description: words }), inputSchema };
+  return { name, ...(words === undefined ? {} : { description: words }), inputSchema };
 };
 
 const foundSchema = {
@@ -178,13 +177,20 @@ function findByOtherName(state: SessionState, name: string): SessionTool | undef
 export class ToolSearch {
   readonly #state: () => SessionState;
   readonly #report: (problem: Problem) => void;
+  readonly #listedName: (name: string) => string;
   readonly #found = new Set<string>();
   readonly #unknown = new Set<string>();
   #isUsed = false;
 
-  constructor(state: () => SessionState, report: (problem: Problem) => void) {
+  /** `listedName`: the name with which a tool is listed, by its name in the session. */
+  constructor(
+    state: () => SessionState,
+    report: (problem: Problem) => void,
+    listedName: (name: string) => string = (name) => name,
+  ) {
     this.#state = state;
     this.#report = report;
+    this.#listedName = listedName;
   }
 
   /** Whether models have been given the search. */
@@ -261,7 +267,8 @@ export class ToolSearch {
         )
         .map(({ tool }) => tool);
       for (const { name } of found) this.#found.add(name);
-      return { result: createSearchResult(found.map(describeTool)), isNew: this.#found.size > before };
+      const described = found.map((tool) => describeTool(tool, this.#listedName(tool.name)));
+      return { result: createSearchResult(described), isNew: this.#found.size > before };
     } catch (error) {
       if (error instanceof TrailblazeError) return { result: failedResult(error.message), isNew: false };
       throw error;

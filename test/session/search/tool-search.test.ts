@@ -251,3 +251,21 @@ test("`always` takes every name that calls take, each tool once, and no collisio
   expect(namesOf(taken.toolsForLlm({ above: Number.POSITIVE_INFINITY }))).toEqual(["search_tools", "other"]);
   expect((await taken.callTool("search_tools")).message).toBe("search_tools");
 });
+
+test("a search answers with the names that the tools are listed with", async () => {
+  const long = "long".repeat(15);
+  const session = await openTools([tool(long, "Ship a parcel."), tool("other")]);
+  const query = { query: "parcel" };
+  session.toolsForLlm({ above: 1 });
+  const { structuredContent } = await session.callTool("search_tools", query);
+  expect(structuredContent).toMatchObject({ tools: [{ name: long }] });
+  expect(namesOf(session.toolsForLlm({ above: 1 }))).toContain(long);
+
+  const client = new Client({ name: "tester", version: "1.0.0" });
+  await client.connect(mcpTransport(session, { above: 1 }));
+  const found = await client.callTool({ name: "search_tools", arguments: query });
+  const { tools } = await client.listTools();
+  expect(namesOf(tools)).toHaveLength(2);
+  expect(found.structuredContent).toMatchObject({ tools: [{ name: tools[1]?.name }] });
+  expect(tools[1]?.name).not.toBe(long);
+});
