@@ -141,6 +141,17 @@ describe("adding an entry and removing it", () => {
     expectRestored(open, open(text).remove(place).text, sample.text, sample.container);
   });
 
+  test.each([
+    '{ "mcpServers": { /* none yet */ } }',
+    '{"mcpServers":{/* none yet */  },"a":1}',
+    '{\n  "mcpServers": { /* none yet */ }\n}',
+    "{ /* none yet */ }",
+  ])("removing an added entry restores %j, whose comment keeps an empty object", async (text) => {
+    const open = await opener("jsonc");
+    const place = { container: ["mcpServers"], key: "one", isList: false };
+    expect(open(open(text).set(place, entry).text).remove(place).text).toBe(text);
+  });
+
   test.each(samples)("adding an entry keeps line ends and comments of $format $text", async (sample) => {
     const open = await opener(sample.format);
     const { text } = open(sample.text).set(placeOf(sample, "unused"), entry);

@@ -132,13 +132,13 @@ function insertLast(
   const base = indentationAt(text, object.offset);
   if (last === undefined) {
     const inner = text.slice(object.offset + 1, close);
-    if (compact) return [{ start: close, end: close, text: render(undefined) }];
     const at = object.offset + 1 + inner.trimEnd().length;
     const hasLineEnd = text.slice(at, close).includes("\n");
     // Comments keep the braces when the property is removed, and there is no line end to add then.
     const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
-    if (!hasLineEnd && (inner + around).trim() !== "") {
-      return [{ start: at, end: at, text: `${inner.trim() === "" ? "" : " "}${render(base)}` }];
+    if (compact || (!hasLineEnd && (inner + around).trim() !== "")) {
+      const property = render(compact ? undefined : base);
+      return [{ start: at, end: at, text: `${inner.trim() === "" ? "" : " "}${property}` }];
     }
     const closing = hasLineEnd ? "" : `${lineEnd}${base}`;
     const indentation = base + unit;
