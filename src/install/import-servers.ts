@@ -142,11 +142,18 @@ function findEntries(
     collectEntries(valueAt(root, container), entries);
     if (entries.size > 0) break;
   }
-  const { byFolder, container = [] } = client ?? {};
-  if (byFolder !== undefined) {
-    const ofFolders = valueAt(root, byFolder);
-    for (const [folder, settings] of Object.entries(isRecord(ofFolders) ? ofFolders : {}))
-      if (folders.includes(normalize(folder))) collectEntries(valueAt(settings, container), entries);
+  const { byFolder, container = [], disabledNames } = client ?? {};
+  const ofFolders = byFolder && valueAt(root, byFolder);
+  const ofProject = Object.entries(isRecord(ofFolders) ? ofFolders : {}).flatMap(([folder, settings]) =>
+    folders.includes(normalize(folder)) ? [settings] : [],
+  );
+  for (const settings of ofProject) collectEntries(valueAt(settings, container), entries);
+  for (const settings of byFolder === undefined ? [root] : ofProject) {
+    const names = disabledNames && valueAt(settings, disabledNames);
+    for (const name of Array.isArray(names) ? names : []) {
+      const entry = entries.get(name);
+      if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
+    }
   }
   if (client !== undefined || entries.size > 0) return entries;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));

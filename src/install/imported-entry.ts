@@ -94,7 +94,8 @@ class EntryReader {
     if (/^(?:(?:Bearer|Basic|Token) *)?$/i.test(literal)) return converted;
     const written = converted.replace(/\$\{\w+(?::-([^{}]*))?\}/g, (_, fallback: string = "x") => fallback);
     if (!isSecretName(name) && isHarmless(written)) return converted;
-    return this.#variables.add(this.#label, place === "env" ? name : toVariable(name), text);
+    const isVariable = place === "env" && /^[A-Za-z_]\w*$/.test(name);
+    return this.#variables.add(this.#label, isVariable ? name : toVariable(name), text);
   }
 
   /** The value of a variable of the server, which may itself refer to the environment. */
@@ -139,7 +140,8 @@ class EntryReader {
         this.#variables.add(this.#label, name, `\${${name}}`);
         return match;
       }
-      if (kind === "env" && accepts("${env:NAME}") && !match.includes(":-")) return refer(name);
+      const isReferable = /^\w+$/.test(name) && !match.includes(":-");
+      if (kind === "env" && accepts("${env:NAME}") && isReferable) return refer(name);
       if (kind === "input" && accepts("${env:NAME}")) return refer(name.replaceAll("-", "_"));
       // To a client that expands no such reference, it is text.
       if (forms?.some((form) => form.startsWith("$")) === false) return `$${match}`;
@@ -167,10 +169,12 @@ const isText = (value: unknown): value is string => typeof value === "string";
 /** Strings by name; numbers and booleans count as strings. Throws for other values. */
 function readStrings(key: string, value: unknown): [string, string][] {
   if (value === undefined) return [];
-  const isScalar = (one: unknown) => ["string", "number", "boolean"].includes(typeof one);
-  if (!isRecord(value) || !Object.values(value).every(isScalar))
-    throw invalid(`${key} is not an object of strings`);
-  return Object.entries(value).map(([name, one]) => [name, String(one)]);
+  if (!isRecord(value)) throw invalid(`${key} is not an object`);
+  return Object.entries(value).map(([name, one]) => {
+    if (!["string", "number", "boolean"].includes(typeof one))
+      throw invalid(`${key}.${name} is not a string, a number or a boolean`);
+    return [name, String(one)];
+  });
 }
 
 /** The keys with which clients choose the tools of a server. */
@@ -201,8 +205,10 @@ function readTools(entry: Entry, rest: Set<string>): JsonRecord | undefined {
     rest.delete(key);
     // To Goose, an empty array stands for all tools.
     const isAll = value.includes("*") || (key === "available_tools" && value.length === 0);
-    if (kind === "deny") deny.push(...value);
-    else if (!isAll) allow = allow === undefined ? value : allow.filter((name) => value.includes(name));
+    // Gemini takes `name(…)`, as in its list of commands, for the whole tool.
+    const names = key === "includeTools" ? value.map((name) => name.replace(/\(.*$/s, "")) : value;
+    if (kind === "deny") deny.push(...names);
+    else if (!isAll) allow = allow === undefined ? names : allow.filter((name) => names.includes(name));
   };
   for (const [key, kind] of Object.entries(filterKeys)) {
     const value = entry[key];

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { planImport } from "../../src/install/import-servers.ts";
@@ -162,6 +162,7 @@ describe("an import", () => {
     ],
     [{ tools: { allow: ["a"], deny: ["b"] } }, { allow: ["a"], deny: ["b"] }],
     [{ tools: { a: true, b: false } }, { deny: ["b"] }],
+    [{ includeTools: ["a(b)", "c"] }, { allow: ["a", "c"] }],
     [{ tools: ["*"], disabledTools: [], available_tools: [] }, undefined],
   ])("an import translates the choice of tools %j", async (choice, tools) => {
     const cwd = open();
@@ -212,6 +213,30 @@ describe("an import", () => {
     expect(plan.edit.diff).toContain("command: near");
   });
 
+  test.each([
+    [
+      "claude-code",
+      ".claude.json",
+      (cwd: string) => ({ projects: { [cwd]: { disabledMcpServers: ["a"] } } }),
+    ],
+    ["gemini-cli", ".gemini/settings.json", () => ({ mcp: { excluded: ["a"] } })],
+  ])(
+    "an import from %s leaves a server turned off that the client has turned off",
+    async (client, file, more) => {
+      const cwd = open();
+      const settings = { mcpServers: { a: server, b: server }, ...more(cwd) };
+      mkdirSync(dirname(join(cwd, "home", file)), { recursive: true });
+      writeFileSync(join(cwd, "home", file), JSON.stringify(settings));
+      const plan = await planImport(client, optionsOf(cwd));
+      await plan.edit.apply();
+      const entries = parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets;
+      expect(entries).toEqual([
+        { name: "a", ...server, enabled: false },
+        { name: "b", ...server },
+      ]);
+    },
+  );
+
   test("the diff of an import has only the servers that it adds", async () => {
     const config = "mcpServers:\n  a: { command: x, env: { MODE: s3cret } }\n";
     const cwd = open({ [configFile]: config });
@@ -240,7 +265,29 @@ describe("an import", () => {
     expect(plan.variables).toHaveLength(1);
   });
 
-  test.each(["${workspaceFolder}/x", "${userHome}", "${a%b}", "{file:~/.key}"])(
+  test.each([
+    [{ "FOO-BAR": "${VAR}" }, { "FOO-BAR": "${VAR}" }, ["VAR"]],
+    [{ "FOO-BAR": "s3cret!" }, { "FOO-BAR": "${FOO_BAR}" }, ["FOO_BAR"]],
+    [{ "1A": "s3cret!" }, { "1A": "${_1A}" }, ["_1A"]],
+  ])("an import refers to a variable from a name that is none: %j", async (env, written, variables) => {
+    const cwd = open();
+    const plan = await paste(cwd, { mcpServers: { a: { command: "x", env } } });
+    expect(plan).toMatchObject({ skipped: [], variables });
+    await plan.edit.apply();
+    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets[0].env).toEqual(written);
+  });
+
+  test.each([
+    [{ command: "x", env: { A: "b", C: null } }, /^env\.C is not a string/],
+    [{ command: "x", env: { C: ["d"] } }, /^env\.C is not a string/],
+    [{ command: "x", env: ["C"] }, /^env is not an object$/],
+    [{ url: "https://x.test/", headers: { C: null } }, /^headers\.C is not a string/],
+  ])("an import names the value for which it skips a server: %j", async (entry, detail) => {
+    const plan = await paste(open(), { mcpServers: { a: entry } });
+    expect(plan.skipped).toEqual([{ name: "a", reason: "invalid", detail: expect.stringMatching(detail) }]);
+  });
+
+  test.each(["${env:FOO-BAR}", "${workspaceFolder}/x", "${userHome}", "${a%b}", "{file:~/.key}"])(
     "an import skips a server with the unsupported variable %s, and names it with its key",
     async (written) => {
       for (const entry of [
