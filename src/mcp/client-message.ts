@@ -21,20 +21,17 @@ export const noBatches = "Batches are not supported.";
 export const maximumDepth = 512;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** The value of a client's JSON text; or the error, with the request's id if the message is nested too deeply. */
-export function parseMessage(
-  text: Uint8Array,
-): { value: unknown } | { code: number; fault: string; id?: RequestId } {
-  let value: unknown;
+/** The value of a client's JSON text. What is nested too deeply is not parsed, because that would take seconds. */
+export function parseMessage(text: Uint8Array): { value: unknown } | { code: number; fault: string } {
+  if (nestsDeeper(Buffer.from(text.buffer, text.byteOffset, text.byteLength), maximumDepth)) {
+    const fault = `The message is nested more than ${maximumDepth} levels deep.`;
+    return { code: rpcCode.request, fault };
+  }
   try {
-    value = JSON.parse(utf8.decode(text));
+    return { value: JSON.parse(utf8.decode(text)) };
   } catch {
     return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }
-  if (!nestsDeeper(Buffer.from(text.buffer, text.byteOffset, text.byteLength), maximumDepth))
-    return { value };
-  const fault = `The message is nested more than ${maximumDepth} levels deep.`;
-  return { code: rpcCode.request, fault, id: requestIdOf(value) };
 }
 
 const own = (value: unknown, key: string): unknown =>

@@ -7,10 +7,19 @@ export type ReadLine =
   | { refused: { id: RequestId; error: { code: number; message: string } } }
   | undefined;
 
+/** The id of a request that is JSON but cannot be handled. */
+function findId(line: Buffer): RequestId | undefined {
+  try {
+    return requestIdOf(JSON.parse(line.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
 export function readLine(line: Buffer): ReadLine {
   const parsed = parseMessage(line);
   if ("value" in parsed && isMessage(parsed.value)) return { message: parsed.value };
-  const id = "value" in parsed ? requestIdOf(parsed.value) : parsed.id;
+  const id = "value" in parsed ? requestIdOf(parsed.value) : findId(line);
   if (id === undefined) return undefined;
   const [code, message] =
     "fault" in parsed
