@@ -1,3 +1,4 @@
+import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
@@ -6,6 +7,7 @@ import type {
 } from "../mcp/client/connected-server.ts";
 import { type ListKey, listRules } from "../mcp/client/server-lists.ts";
 import type { ListPolicy } from "../mcp/known-lists.ts";
+import type { Problem } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ApprovedServer } from "./approved-server.ts";
 
@@ -34,9 +36,15 @@ export function createListPolicy(
   {
     isExcluded,
     refuse,
-  }: { isExcluded(list: ListKey, name: string): boolean; refuse(why: NotApproved): void },
+    report,
+  }: {
+    isExcluded(list: ListKey, name: string): boolean;
+    refuse(why: NotApproved): void;
+    report(problem: Problem): void;
+  },
 ): ListPolicy {
   return {
+    leaveOut: (fault) => report(describeLeftOut(server.label, fault, server.place)),
     mayUse(list, entry) {
       const id = entry[listRules[list].id];
       if (typeof id !== "string") return false;

@@ -342,6 +342,7 @@ export class LockGate implements Gate {
     if (server === undefined) return undefined;
     const reported = new Set<string>();
     return createListPolicy(server, {
+      report,
       isExcluded: (list, name) => this.#isExcluded(plan, list, name),
       refuse: (why) => {
         if (why.state === "denied" || reported.has(why.name)) return;

@@ -1,7 +1,17 @@
 import { isRecord } from "../data/parse-json.ts";
+import { isResultMethod, repairResult } from "../runtime/mcp-shapes.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
-import { type ListKey, listKeys, listRules, repairEntry } from "./client/server-lists.ts";
+import { noteLeftOut } from "./client/call-result.ts";
+import type { ResultFault } from "./client/connected-server.ts";
+import {
+  ListError,
+  type ListFault,
+  type ListKey,
+  listKeys,
+  listRules,
+  readPage,
+} from "./client/server-lists.ts";
 import { rpcCode } from "./client-message.ts";
 
 type Message = Readonly<Record<string, unknown>>;
@@ -12,6 +22,8 @@ export interface ListPolicy {
   mayUse(list: ListKey, entry: Message): boolean;
   /** Whether instructions are passed on or omitted, or the server is not used. */
   checkInstructions(instructions: string | undefined): "pass" | "omit" | "refuse";
+  /** Reports a part of a list or of a result that clients do not get, because it is invalid. */
+  leaveOut(fault: ListFault | ResultFault): void;
 }
 
 /** How many pages of a list are read. */
@@ -72,27 +84,45 @@ class KnownList {
   #pages = new Set<string>();
   /** A request may reach either of two entries with the same name. */
   refused = new Set<string>();
-  #pageCount = 0;
+  /** Of the pages that were read, without that of the first. */
+  #cursors = new Set<unknown>();
 
   constructor(key: ListKey, policy: ListPolicy) {
     this.#key = key;
     this.#policy = policy;
   }
 
-  filter(result: Message, isFirst: boolean): Message {
+  filter({ _meta, ...result }: Message, cursor: unknown): Message {
     const key = this.#key;
     const { id } = listRules[key];
-    const listed: unknown[] = Array.isArray(result[key]) ? result[key] : [];
-    const entries = listed.filter((entry) => repairEntry(key, entry, () => {}));
-    if (isFirst) [this.#pages, this.refused, this.#pageCount] = [new Set(), new Set(), 0];
-    this.#pageCount += 1;
+    if (cursor === undefined) [this.#pages, this.refused, this.#cursors] = [new Set(), new Set(), new Set()];
+    else this.#cursors.add(cursor);
+    const { entries, nextCursor } = this.#read(result);
     for (const entry of entries) {
       const isUsable = this.#policy.mayUse(key, entry);
       (isUsable ? this.#pages : this.refused).add(String(entry[id]));
     }
     for (const name of this.refused) this.#pages.delete(name);
-    if (result.nextCursor === undefined || this.#pageCount >= mostPages) this.usable = this.#pages;
-    return { ...result, [key]: entries.filter((entry) => this.#pages.has(String(entry[id]))) };
+    const isLast =
+      nextCursor === undefined || this.#cursors.has(nextCursor) || this.#cursors.size >= mostPages;
+    if (isLast) this.usable = this.#pages;
+    return {
+      ...result,
+      [key]: entries.filter((entry) => this.#pages.has(String(entry[id]))),
+      nextCursor: isLast ? undefined : nextCursor,
+      _meta: isRecord(_meta) ? _meta : undefined,
+    };
+  }
+
+  #read(result: Message): ReturnType<typeof readPage> {
+    const leaveOut = (fault: ListFault) => this.#policy.leaveOut(fault);
+    try {
+      return readPage(this.#key, result, leaveOut);
+    } catch (error) {
+      if (!(error instanceof ListError)) throw error;
+      leaveOut({ list: this.#key, isRest: true, reason: error.message });
+      return { entries: [], nextCursor: undefined };
+    }
   }
 }
 
@@ -140,13 +170,29 @@ export class KnownLists {
     return this.#lists[key].usable !== undefined;
   }
 
-  /** The same result of a list without what clients may not use. `isFirst`: the page that a request without a cursor got. */
-  filter(key: ListKey, result: Message, isFirst: boolean): Message {
-    return this.#lists[key].filter(result, isFirst);
+  /** The same page of a list without what is invalid and what clients may not use. `cursor`: what the request for it had. */
+  filter(key: ListKey, result: Message, cursor: unknown): Message {
+    return this.#lists[key].filter(result, cursor);
   }
 }
 
-/** Notes the links in the result of a call. */
-export function noteLinks(links: KnownLinks, method: string | undefined, result: Message): void {
-  if (method === "tools/call" && Array.isArray(result.content)) links.note(result.content, true);
+/**
+ * Makes the result of a request valid for every client, and notes its links. Returns why no client can use it. `result` is
+ * changed.
+ */
+export function readAnswer(
+  {
+    method = "",
+    params,
+    result,
+  }: { method: string | undefined; params: unknown; result: Record<string, unknown> },
+  { leaveOut }: ListPolicy,
+  links: KnownLinks,
+): string | undefined {
+  const { resultType = "complete", task } = result;
+  // Questions and tasks have other keys.
+  if (!isResultMethod(method) || resultType !== "complete" || task !== undefined) return undefined;
+  const fault = repairResult(method, result, noteLeftOut(method, asRecord(params), leaveOut));
+  if (Array.isArray(result.content)) links.note(result.content, true);
+  return fault && `The server answered \`${method}\` with an invalid result: it ${fault}.`;
 }

@@ -15,7 +15,7 @@ import {
   KnownLists,
   type ListPolicy,
   listOf,
-  noteLinks,
+  readAnswer,
   refuseUse,
 } from "./known-lists.ts";
 import { createLegacyOnlyServer } from "./legacy-only-server.ts";
@@ -112,9 +112,7 @@ function guardRequests(policy: ListPolicy, forward: ForwardRequest): ForwardRequ
         if (error instanceof RpcError && error.code === rpcCode.method) return {};
         throw error;
       });
-      const page: Record<string, unknown> = { ...answer };
-      known.filter(list, page, cursor === undefined);
-      cursor = page.nextCursor;
+      cursor = known.filter(list, { ...answer }, cursor).nextCursor;
     }
   };
   return async (method, params, channel) => {
@@ -122,7 +120,7 @@ function guardRequests(policy: ListPolicy, forward: ForwardRequest): ForwardRequ
     const known = new KnownLists(policy, links);
     if (list !== undefined) {
       const page = await forward(method, params, channel);
-      return known.filter(list, { ...page }, true);
+      return known.filter(list, { ...page }, params.cursor);
     }
     const use = findUse(method, params);
     if (use !== undefined) {
@@ -132,8 +130,9 @@ function guardRequests(policy: ListPolicy, forward: ForwardRequest): ForwardRequ
       const { code, message } = refuseUse(use);
       if (!known.mayUse(use)) throw new RpcError(code, message);
     }
-    const result = await forward(method, params, channel);
-    noteLinks(links, method, { ...result });
+    const result: Record<string, unknown> = { ...(await forward(method, params, channel)) };
+    const fault = readAnswer({ method, params, result }, policy, links);
+    if (fault !== undefined) throw new RpcError(rpcCode.internal, fault);
     return result;
   };
 }

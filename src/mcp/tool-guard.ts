@@ -8,7 +8,7 @@ import {
   KnownLists,
   type ListPolicy,
   listOf,
-  noteLinks,
+  readAnswer,
   refuseUse,
 } from "./known-lists.ts";
 
@@ -46,7 +46,7 @@ export class MessageGuard {
   /** Requests that wait for a list. */
   #waiting: Message[] = [];
   /** The guard's own request; `undefined` if none is open. */
-  #ownRequest: { id: string; list: ListKey; isFirst: boolean; meta: unknown } | undefined;
+  #ownRequest: { id: string; list: ListKey; cursor: unknown; meta: unknown } | undefined;
   #requests = 0;
 
   constructor(policy: ListPolicy, connection: GuardedConnection) {
@@ -101,12 +101,19 @@ export class MessageGuard {
     const { id } = request;
     const method = methodOf(request.message);
     const list = listOf(method);
-    if (isRecord(result)) noteLinks(this.#links, method, result);
+    const { params } = request.message;
     if (isRecord(result) && list !== undefined) {
-      const isFirst = own(asRecord(request.message.params), "cursor") === undefined;
-      this.#connection.toClient({ jsonrpc: "2.0", id, result: this.#lists.filter(list, result, isFirst) });
-    } else if (isRecord(result) && (method === "initialize" || method === "server/discover"))
+      const cursor = own(asRecord(params), "cursor");
+      this.#connection.toClient({ jsonrpc: "2.0", id, result: this.#lists.filter(list, result, cursor) });
+      return;
+    }
+    if (isRecord(result) && (method === "initialize" || method === "server/discover")) {
       this.#passHandshake(id, result);
+      return;
+    }
+    const fault = isRecord(result) && readAnswer({ method, params, result }, this.#policy, this.#links);
+    if (fault)
+      this.#connection.toClient({ jsonrpc: "2.0", id, error: { code: rpcCode.internal, message: fault } });
     else this.#connection.toClient({ ...message, id });
   }
 
@@ -157,7 +164,7 @@ export class MessageGuard {
     const { progressToken: _, ...kept } = isRecord(meta) ? meta : {};
     this.#requests += 1;
     const id = `trailblaze-list-${this.#requests}`;
-    this.#ownRequest = { id, list, isFirst: cursor === undefined, meta };
+    this.#ownRequest = { id, list, cursor, meta };
     const params = {
       ...(cursor === undefined ? {} : { cursor }),
       ...(Object.keys(kept).length === 0 ? {} : { _meta: kept }),
@@ -168,12 +175,12 @@ export class MessageGuard {
   /** `undefined`: the list could not be read, so what waits for it is refused. */
   #onOwnAnswer(result: Message | undefined): void {
     if (this.#ownRequest === undefined) return;
-    const { list, isFirst, meta } = this.#ownRequest;
+    const { list, cursor, meta } = this.#ownRequest;
     this.#ownRequest = undefined;
     if (result !== undefined) {
-      this.#lists.filter(list, result, isFirst);
+      const { nextCursor } = this.#lists.filter(list, result, cursor);
       if (!this.#lists.isKnown(list)) {
-        this.#list(list, meta, result.nextCursor);
+        this.#list(list, meta, nextCursor);
         return;
       }
     }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
+import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
 import { listKeys, listRules, type ServerLists, takeLists } from "../mcp/client/server-lists.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
@@ -217,13 +218,14 @@ export class SessionServer {
       onListChanged: (list) =>
         this.#options.report(createProblem("ToolListChanged", { label, list }, this.#place())),
       onLeftOut: (fault) => {
+        const problem = describeLeftOut(label, fault, this.#place());
         if ("method" in fault) {
-          this.#reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place()));
+          this.#reportOnce(problem);
           return;
         }
         const { list, name, key, reason } = fault;
         if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
-        problems.push(createProblem("ServerListIncomplete", { label, ...fault }, this.#place()));
+        problems.push(problem);
       },
     });
     const connected = starting.ready.then((server) => {

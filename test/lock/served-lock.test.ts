@@ -98,6 +98,61 @@ test.each(["stdio", "http"])(
 );
 
 test.each(["stdio", "http", "modern http"])(
+  "over %s, clients get lists and results without what is null or invalid",
+  async (transport) => {
+    const project = await makeLocked();
+    const text = { type: "text", text: "3 rows" };
+    const flawed = { ...text, annotations: { priority: 7 }, _meta: null };
+    const results = {
+      "tools/list": { nextCursor: null, _meta: null },
+      "prompts/list": { nextCursor: 5 },
+      "tools/call": { content: [flawed, { type: "a_later_kind" }], structuredContent: null, _meta: null },
+      "prompts/get": { description: null, messages: [{ role: "user", content: { ...text, _meta: null } }] },
+      "resources/read": { contents: [{ uri: "db://tables", text: "a", mimeType: null }, {}] },
+    };
+    const lists = {
+      tools: [{ ...query, icons: "none" }, { ...count, title: null }, { name: "unusable" }],
+      prompts: [{ name: "audit", title: null }],
+      resources: [{ uri: "db://tables", name: "tables", size: "big" }],
+      templates: null,
+    };
+    const isModern = transport === "modern http";
+    writeFileSync(
+      join(project, inPack("list.json")),
+      JSON.stringify({ instructions: "Use SQL.", ...lists, results, isModern }),
+    );
+    await lockEverything(project);
+    const overStdio = transport === "stdio" ? await connect(project, "acme/jira/warehouse") : undefined;
+    const client =
+      overStdio?.client ?? (await (isModern ? connectModern : connectHttp)(project, "acme/jira/warehouse"));
+    const content = [
+      text,
+      {
+        type: "text",
+        text: '[Content of the type "a_later_kind" is left out: it has a type that clients do not know.]',
+      },
+    ];
+    // Before the first list, which the guard then asks for itself.
+    expect(await client.callTool({ name: "query" })).toMatchObject({ content });
+    expect((await client.listTools()).tools).toEqual([query, count]);
+    expect((await client.listPrompts()).prompts).toEqual([{ name: "audit" }]);
+    expect((await client.listResources()).resources).toEqual([{ uri: "db://tables", name: "tables" }]);
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    expect((await client.getPrompt({ name: "audit" })).messages).toEqual([{ role: "user", content: text }]);
+    const { contents } = await client.readResource({ uri: "db://tables" });
+    expect(contents).toEqual([{ uri: "db://tables", text: "a" }]);
+    if (overStdio === undefined) return;
+    for (const warning of [
+      '"icons" in "query" of the tools of server "acme/jira/warehouse" is left out: it is not an array.',
+      '"unusable" of the tools of server "acme/jira/warehouse" is left out: it has no `inputSchema`.',
+      'The rest of the prompts of server "acme/jira/warehouse" is left out: its cursor is not a string with characters.',
+      '"content[].annotations.priority" in the result of `tools/call` for "query" of server "acme/jira/warehouse" is left out: it is not a number from 0 to 1.',
+    ])
+      expect(overStdio.stderr().split(warning)).toHaveLength(2);
+  },
+);
+
+test.each(["stdio", "http", "modern http"])(
   "over %s, prompts and resources of a subprocess server that are not approved are neither listed nor used",
   async (transport) => {
     const project = await makeLocked();

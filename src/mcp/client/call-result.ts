@@ -1,7 +1,10 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { createProblem, type Problem, type ProblemPlace } from "../../problems/index.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
-import type { PromptResult, ResourceResult, Suggestions } from "./connected-server.ts";
-import type { JsonObject } from "./incoming-message.ts";
+import type { PromptResult, ResourceResult, ResultFault, Suggestions } from "./connected-server.ts";
+import { type JsonObject, own } from "./incoming-message.ts";
+import type { ListFault } from "./server-lists.ts";
 
 /** The keys of results that are passed on. */
 const keysOf = {
@@ -30,3 +33,27 @@ export function readResult<Method extends ResultMethod>(
   const fault = repairResult(method, result, leaveOut);
   return fault === undefined ? (result as unknown as Results[Method]) : { fault: `it ${fault}` };
 }
+
+/** What tells of the parts of a request's result that are left out. */
+export function noteLeftOut(
+  method: string,
+  { name, uri, ref }: Readonly<JsonObject>,
+  onLeftOut: (fault: ResultFault) => void,
+): LeaveOut {
+  const completed = isRecord(ref) ? (own(ref, "name") ?? own(ref, "uri")) : undefined;
+  const about = String(name ?? uri ?? completed);
+  return (path, reason) => {
+    const key = path.replaceAll(/\[\d+\]/g, "[]");
+    onLeftOut({ method, name: about, key, reason: `it ${reason}` });
+  };
+}
+
+/** The problem of a part of a server's lists, or of a result, that is left out. */
+export const describeLeftOut = (
+  label: string,
+  fault: ListFault | ResultFault,
+  place: ProblemPlace,
+): Problem =>
+  "method" in fault
+    ? createProblem("ServerResultIncomplete", { label, ...fault }, place)
+    : createProblem("ServerListIncomplete", { label, ...fault }, place);

@@ -2,11 +2,11 @@ import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
-import type { LeaveOut, ResultMethod } from "../../runtime/mcp-shapes.ts";
+import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
-import { type Results, readResult } from "./call-result.ts";
+import { noteLeftOut, type Results, readResult } from "./call-result.ts";
 import {
   type ConnectedServer,
   type ResultFault,
@@ -114,11 +114,7 @@ export function createServerCalls(
     params: Readonly<JsonObject> | ServerCall,
     { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
   ): Promise<ServerAnswer<Results[Method]>> {
-    const { name, uri } = params as JsonObject;
-    const leaveOut: LeaveOut = (path, reason) => {
-      const key = path.replaceAll(/\[\d+\]/g, "[]");
-      notifyHost(() => server.onLeftOut({ method, name: String(name ?? uri), key, reason: `it ${reason}` }));
-    };
+    const leaveOut = noteLeftOut(method, { ...params }, (fault) => notifyHost(() => server.onLeftOut(fault)));
     signal?.throwIfAborted();
     const end = findEnd();
     if (end !== undefined) throw end;

@@ -209,7 +209,8 @@ export class ServerConnection {
       const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
       return sent.answer.finally(unlisten);
     };
-    return fetchList(key, request, { bytesRead, onLeftOut, limits });
+    const explain = (error: unknown) => this.#explainFailure(key, error, signal);
+    return fetchList(key, request, { bytesRead, onLeftOut, limits, explain });
   }
 
   #onNotification({ method, params }: Extract<Incoming, { kind: "notification" }>, requestId: unknown): void {

@@ -1,6 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
+import { AnswerError } from "./answer-error.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
@@ -103,7 +104,30 @@ function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fa
   });
 }
 
-/** Fetches every page of a list. Rejects with `ListError`, or as `request` does. */
+/** A page of a list: entries that are valid for every client, and the cursor of the next page. Throws `ListError`. */
+export function readPage(
+  list: ListKey,
+  result: Readonly<JsonObject>,
+  onLeftOut: (fault: ListFault) => void,
+): { entries: JsonObject[]; nextCursor: string | undefined } {
+  // Some languages write an empty list as null.
+  const members = own(result, list) ?? [];
+  if (!Array.isArray(members)) {
+    const { method } = listRules[list];
+    throw new ListError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
+  }
+  const entries = members.filter((member) => repairEntry(list, member, onLeftOut));
+  const cursor = own(result, "nextCursor") ?? undefined;
+  if (cursor === undefined || (typeof cursor === "string" && cursor !== ""))
+    return { entries, nextCursor: cursor };
+  onLeftOut({ list, isRest: true, reason: "its cursor is not a string with characters" });
+  return { entries, nextCursor: undefined };
+}
+
+/**
+ * Fetches every page of a list. Rejects with `ListError`, or as `request` does, if the first page cannot be used; another one
+ * that cannot be used, which `explain` says, ends the list.
+ */
 export async function fetchList<Key extends ListKey>(
   list: Key,
   request: (params: JsonObject) => Promise<JsonObject>,
@@ -111,36 +135,46 @@ export async function fetchList<Key extends ListKey>(
     limits,
     bytesRead,
     onLeftOut,
-  }: { limits: ListLimits; bytesRead(): number; onLeftOut(fault: ListFault): void },
+    explain,
+  }: {
+    limits: ListLimits;
+    bytesRead(): number;
+    onLeftOut(fault: ListFault): void;
+    explain(error: unknown): string;
+  },
 ): Promise<ServerLists[Key]> {
-  const { method, entries: what } = listRules[list];
+  const { entries: what } = listRules[list];
   const entries: JsonObject[] = [];
-  const cursors = new Set<unknown>();
+  const cursors = new Set<string>();
   const bytesBefore = bytesRead();
   let listed = 0;
-  let cursor: unknown;
-  for (let page = 1; ; page++) {
+  const fetchPage = async (cursor: string | undefined) => {
+    if (cursors.size >= limits.pages)
+      throw new ListError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
-    // Some languages write an empty list as null.
-    const members = own(result, list) === null ? [] : own(result, list);
-    if (!Array.isArray(members))
-      throw new ListError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
-    listed += members.length;
+    const members = own(result, list);
+    listed += Array.isArray(members) ? members.length : 0;
     if (listed > limits.entries) throw new ListError(`it lists more than ${limits.entries} ${what}`);
-    if (bytesRead() - bytesBefore > limits.bytes) {
+    if (bytesRead() - bytesBefore > limits.bytes)
       throw new ListError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
-    }
-    for (const member of members) if (repairEntry(list, member, onLeftOut)) entries.push(member);
-    cursor = own(result, "nextCursor") ?? undefined;
-    if (cursor === undefined) return keepFirst(list, entries, onLeftOut) as unknown as ServerLists[Key];
-    const isUsable = typeof cursor === "string" && cursor !== "";
-    if (!isUsable || cursors.has(cursor)) {
-      const fault = isUsable ? "it repeats a cursor" : "its cursor is not a string with characters";
-      onLeftOut({ list, isRest: true, reason: fault });
-      // A server without pages gives the same one to every cursor.
-      return keepFirst(list, entries, () => {}) as unknown as ServerLists[Key];
-    }
-    if (page >= limits.pages) throw new ListError(`its list of ${what} has more than ${limits.pages} pages`);
-    cursors.add(cursor);
-  }
+    return readPage(list, result, onLeftOut);
+  };
+  const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
+  let isRepeated = false;
+  let cursor: string | undefined;
+  do {
+    const page = await fetchPage(cursor).catch((error) => {
+      const isOfPage = error instanceof ListError || error instanceof AnswerError;
+      if (cursor === undefined || !isOfPage) throw error;
+      endWith(explain(error));
+      return { entries: [], nextCursor: undefined };
+    });
+    entries.push(...page.entries);
+    cursor = page.nextCursor;
+    isRepeated = cursor !== undefined && cursors.has(cursor);
+    if (cursor !== undefined) cursors.add(cursor);
+  } while (cursor !== undefined && !isRepeated);
+  if (isRepeated) endWith("it repeats a cursor");
+  // A server without pages gives the same one to every cursor.
+  return keepFirst(list, entries, isRepeated ? () => {} : onLeftOut) as unknown as ServerLists[Key];
 }

@@ -11,12 +11,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 const at = (name) => fileURLToPath(new URL(name, import.meta.url));
 appendFileSync(at("started.txt"), "started\\n");
-const { instructions, tools, prompts, resources, templates = [], isModern } = JSON.parse(readFileSync(at("list.json"), "utf8"));
+const { instructions, tools, prompts, resources, templates = [], isModern, results = {} } = JSON.parse(readFileSync(at("list.json"), "utf8"));
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
   const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...message }) + "\\n");
   const modern = isModern && { resultType: "complete", ttlMs: 0, cacheScope: "private" };
-  const answer = (result) => send({ result: { ...modern, ...result } });
+  const answer = (result) => send({ result: { ...modern, ...result, ...results[method] } });
   const serverInfo = { name: "list", version: "1.0.0" };
   const capabilities = { tools: {}, ...(prompts && { prompts: {} }), ...(resources && { resources: {} }) };
   if (method === "server/discover")

@@ -256,12 +256,23 @@ describe("the list of tools", () => {
 
   const list = { pages: 3, entries: 5, bytes: 10_000 };
   test.each([
-    ["has no end", [1, 2, 3, 4].map((next) => ({ tools: [], nextCursor: String(next) })), "3 pages"],
     ["is too long", [{ tools: [1, 2, 3, 4, 5, 6].map((n) => tool(`t${n}`)) }], "5 tools"],
     ["is too large", [{ tools: [tool("a", { description: "x".repeat(20_000) })] }], "10000 bytes"],
     ["is none", [{ tools: { a: 1 } }], "`tools`"],
   ])("a list of tools that %s is rejected", async (_, pages, words) => {
     expect(reasonOf(await problemOf({ pages }, { limits: { list } }))).toContain(words);
+  });
+
+  test.each([
+    ["has no end", { tools: [tool("c")], nextCursor: "2" }, "its list of tools has more than 3 pages"],
+    ["has a page that is none", { tools: { a: 1 } }, "`tools` must be an array"],
+    ["is too long", { tools: [3, 4, 5, 6].map((n) => tool(`t${n}`)) }, "it lists more than 5 tools"],
+  ])("a list of tools that %s ends there, which is reported", async (_, page, reason) => {
+    const more = [3, 4].map((next) => ({ tools: [], nextCursor: String(next) }));
+    const pages = [{ tools: [tool("a"), tool("b")], nextCursor: "1" }, page, ...more];
+    const { ready, reports } = startFixture({ pages }, { limits: { list } });
+    expect((await ready).tools.slice(0, 2)).toEqual([tool("a"), tool("b")]);
+    expect(reports.failed).toEqual([["tools", expect.stringContaining(reason)]]);
   });
 
   test("the list of tools stays the same when the server announces a change, which is reported once", async () => {
