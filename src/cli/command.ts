@@ -47,23 +47,14 @@ export interface CommandAnswer {
   failed?: boolean;
 }
 
-export interface CommandModule {
-  run(input: CommandInput): Promise<CommandAnswer>;
-}
-
-/** A command in the table of commands. Its module is imported only when it runs. */
-export interface CommandDescription {
+/** What the file of a command exports: its part of the command line and of the help, and what it does. */
+export interface Command {
   summary: string;
-  /** The arguments after the command's name, such as `[kind]`. */
+  /**
+   * The arguments after the command's name, which the parser counts: `<required>`, `[optional]`, `[any number...]`, and
+   * alternatives between ` | `.
+   */
   usage: string;
-  /** How many arguments it takes besides options. */
-  positionals: readonly [minimum: number, maximum: number];
   options: Readonly<Record<string, OptionDescription>>;
-  load(): Promise<CommandModule>;
-}
-
-/** The comma-separated names in the value of an option. */
-export function readNames(value: unknown): string[] {
-  const names = typeof value === "string" ? value.split(",") : [];
-  return names.map((name) => name.trim()).filter((name) => name !== "");
+  run(input: CommandInput): Promise<CommandAnswer>;
 }

@@ -1,6 +1,7 @@
-import type { OptionDescription } from "./command.ts";
-import { commands, commonOptions } from "./commands.ts";
+import type { Command, OptionDescription } from "./command.ts";
+import { commands } from "./commands.ts";
 import { formatColumns, wrap } from "./layout.ts";
+import { commonOptions } from "./options.ts";
 
 function formatOption(
   name: string,
@@ -18,8 +19,9 @@ const exitCodes = [
 ];
 
 /** The help of the whole command, wrapped to `width` columns. */
-export function formatHelp(version: string, width?: number): string {
-  const rows = Object.entries(commands).map(([name, { summary }]) => [name, summary] as const);
+export async function formatHelp(version: string, width?: number): Promise<string> {
+  const rows: [name: string, summary: string][] = [];
+  for (const [name, load] of Object.entries(commands)) rows.push([name, (await load()).command.summary]);
   return [
     wrap(`trailblaze ${version}: tools for AI agents from installed npm packages`, width),
     "",
@@ -35,9 +37,7 @@ export function formatHelp(version: string, width?: number): string {
 }
 
 /** The help of one command, wrapped to `width` columns. */
-export function formatCommandHelp(name: string, width?: number): string {
-  const command = commands[name];
-  if (command === undefined) return "";
+export function formatCommandHelp(name: string, command: Command, width?: number): string {
   const usage = ["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ");
   const options = Object.entries({ ...command.options, ...commonOptions });
   return [

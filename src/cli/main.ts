@@ -1,7 +1,7 @@
 import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import type { ExitCode } from "./exit-code.ts";
-import { output } from "./output.ts";
+import { output, type Write } from "./output.ts";
 
 // Everything except `--version` is imported on demand, so that a command loads only the modules that it uses.
 
@@ -19,19 +19,17 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
   return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
-/** Commands that run code of packs, which may keep the process alive after the command has ended. */
-const runCode = new Set(["tools", "call", "run", "start", "types", "dev", "doctor", "diff", "approve"]);
-
-/** Runs one command line. Returns its exit code; never throws. */
-export async function main(argv: readonly string[]): Promise<ExitCode> {
-  const exitCode = await dispatch(argv);
-  const [name] = putCommandFirst(argv);
-  if (name === undefined || !runCode.has(name)) return exitCode;
-  await output.drained();
-  process.exit(exitCode);
+/** For tests, which run command lines in their own process. */
+export interface MainOptions {
+  /** The folder to run in without `--cwd`; by default, that of the process. */
+  cwd?: string;
+  /** Receives the output instead of stdout and stderr. */
+  write?: Write;
 }
 
-async function dispatch(argv: readonly string[]): Promise<ExitCode> {
+/** Runs one command line. Returns its exit code; never throws. */
+export async function main(argv: readonly string[], { cwd, write }: MainOptions = {}): Promise<ExitCode> {
+  if (write !== undefined) output.redirect(write);
   const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
   try {
@@ -42,29 +40,29 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
     }
     if (name === undefined || name === "--help" || name === "-h" || name === "help") {
       const topic = args.find((argument) => !argument.startsWith("-"));
-      if (topic !== undefined) return await runCommand(topic, ["--help", ...(asJson ? ["--json"] : [])]);
+      if (topic !== undefined) return await runCommand(topic, ["--help", ...(asJson ? ["--json"] : [])], cwd);
       const { formatHelp } = await import("./help.ts");
-      if (asJson) output.json({ help: formatHelp(hostVersion) });
-      else output.answer(formatHelp(hostVersion, output.stdoutStyle().width));
+      const help = await formatHelp(hostVersion, asJson ? undefined : output.stdoutStyle().width);
+      if (asJson) output.json({ help });
+      else output.answer(help);
       return 0;
     }
-    return await runCommand(name, args);
+    return await runCommand(name, args, cwd);
   } catch (error) {
     return await reportFailure(error, asJson);
   }
 }
 
-async function runCommand(name: string, args: readonly string[]): Promise<ExitCode> {
+async function runCommand(name: string, args: readonly string[], cwd?: string): Promise<ExitCode> {
   const { parseCommandLine } = await import("./parse-command-line.ts");
-  const { command, input } = await parseCommandLine(name, args);
+  const { command, input } = await parseCommandLine(name, args, cwd);
   if (input.options.help === true) {
     const { formatCommandHelp } = await import("./help.ts");
-    if (input.options.json) output.json({ help: formatCommandHelp(name) });
-    else output.answer(formatCommandHelp(name, output.stdoutStyle().width));
+    if (input.options.json) output.json({ help: formatCommandHelp(name, command) });
+    else output.answer(formatCommandHelp(name, command, output.stdoutStyle().width));
     return 0;
   }
-  const { run } = await command.load();
-  const answer = await run(input).catch(async (error: unknown) => {
+  const answer = await command.run(input).catch(async (error: unknown) => {
     const { explainLayout } = await import("./explain-layout.ts");
     throw await explainLayout(error, input.cwd);
   });

@@ -6,6 +6,9 @@ import type { TextStyle } from "./command.ts";
 import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-commands.ts";
 
 type Descriptor = 1 | 2;
+export type Write = (descriptor: Descriptor, text: string) => void;
+
+let redirected: Write | undefined;
 
 /** A server later replaces `writeSync` to protect stdout. */
 const writeBytes = writeSync;
@@ -25,7 +28,8 @@ function isOfType(descriptor: Descriptor, type: "isCharacterDevice" | "isFile"):
   }
 }
 
-const mayBeTerminal = (descriptor: Descriptor) => isOfType(descriptor, "isCharacterDevice");
+const mayBeTerminal = (descriptor: Descriptor) =>
+  redirected === undefined && isOfType(descriptor, "isCharacterDevice");
 
 /** Only a terminal has a width and, without `NO_COLOR`, colors. */
 function styleOf(descriptor: Descriptor): TextStyle {
@@ -71,6 +75,10 @@ function disarm(descriptor: Descriptor, text: string): string {
 }
 
 function write(descriptor: Descriptor, text: string): void {
+  if (redirected !== undefined) {
+    redirected(descriptor, text);
+    return;
+  }
   const bytes = Buffer.from(text);
   const rest = waiting.has(descriptor) ? bytes : writeWhatFits(descriptor, bytes);
   if (rest.length === 0) return;
@@ -85,13 +93,17 @@ export const output = {
   stderrStyle: (): TextStyle => styleOf(2),
   stdoutIsTerminal: (): boolean => mayBeTerminal(1) && process.stdout.isTTY === true,
   stderrIsTerminal: (): boolean => mayBeTerminal(2) && process.stderr.isTTY === true,
+  /** From then on, all output goes to `write`, as if that were no terminal, and `reserve` leaves the process's streams. */
+  redirect: (write: Write): void => {
+    redirected = write;
+  },
   /**
    * Must be called before code of packs runs in this process. From then on, output of that code goes to stderr with control
    * characters escaped, and only the methods here write to stdout. Code that writes to the file descriptor directly is not
    * redirected. Idempotent.
    */
   reserve: async (): Promise<void> => {
-    if (reserved.size > 0) return;
+    if (redirected !== undefined || reserved.size > 0) return;
     const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
     const { createEscapingStream } = await import("./session/format-result.ts");
     for (const descriptor of [1, 2] as const) {

@@ -1,9 +1,10 @@
 import { parseArgs } from "node:util";
-import type { CommandDescription, CommandInput, OptionDescription } from "./command.ts";
-import { commands, commonOptions } from "./commands.ts";
+import type { Command, CommandInput } from "./command.ts";
+import { commands } from "./commands.ts";
+import { commonOptions } from "./options.ts";
 
 export interface ParsedCommandLine {
-  command: CommandDescription;
+  command: Command;
   input: CommandInput;
 }
 
@@ -34,12 +35,31 @@ async function failForUnknown(name: string): Promise<never> {
   return await fail(`Unknown ${what} "${name}"`, hint);
 }
 
-/** Finds the command and reads its options. Throws `TrailblazeError` `InvalidArguments`. */
-export async function parseCommandLine(name: string, args: readonly string[]): Promise<ParsedCommandLine> {
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (command === undefined) return await failForUnknown(name);
+/** How many arguments a usage allows besides options. */
+function countArguments(usage: string): { minimum: number; maximum: number } {
+  const counts = usage.split(" | ").map((form) => {
+    const required = form.match(/<[^>]+>/g)?.length ?? 0;
+    const optional = form.match(/\[[^\]]+\]/g)?.length ?? 0;
+    const maximum = form.includes("...") ? Number.POSITIVE_INFINITY : required + optional;
+    return { minimum: required, maximum };
+  });
+  return {
+    minimum: Math.min(...counts.map(({ minimum }) => minimum)),
+    maximum: Math.max(...counts.map(({ maximum }) => maximum)),
+  };
+}
+
+/** Finds the command and reads its options. Without `--cwd`, it runs in `folder`. Throws `TrailblazeError` `InvalidArguments`. */
+export async function parseCommandLine(
+  name: string,
+  args: readonly string[],
+  folder?: string,
+): Promise<ParsedCommandLine> {
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (load === undefined) return await failForUnknown(name);
+  const { command } = await load();
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
-  const own: Readonly<Record<string, OptionDescription>> = command.options;
+  const { options: own, usage } = command;
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const written = args.map((arg, index) => {
     const name = arg.slice(2);
@@ -51,7 +71,7 @@ export async function parseCommandLine(name: string, args: readonly string[]): P
   try {
     parsed = parseArgs({
       args: written,
-      options: { ...commonOptions, ...command.options },
+      options: { ...commonOptions, ...own },
       allowPositionals: true,
       strict: true,
     });
@@ -59,14 +79,14 @@ export async function parseCommandLine(name: string, args: readonly string[]): P
     const [sentence = "Invalid options"] = (error as Error).message.split(". ");
     return await fail(sentence.replace(/\.$/, ""), help);
   }
-  const [minimum, maximum] = command.positionals;
+  const { minimum, maximum } = countArguments(usage);
   const { positionals, values } = parsed;
   if (values.help !== true && positionals.length < minimum) {
-    return await fail(`Missing arguments: trailblaze ${name} ${command.usage}`, help);
+    return await fail(`Missing arguments: trailblaze ${name} ${usage}`, help);
   }
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
   if (values.cwd === "") return await fail("--cwd requires a folder", help);
-  const cwd = typeof values.cwd === "string" ? values.cwd : await findCwd();
+  const cwd = typeof values.cwd === "string" ? values.cwd : (folder ?? (await findCwd()));
   return { command, input: { positionals, options: values, cwd } };
 }

@@ -4,21 +4,21 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { describePack } from "../../src/author/docs/describe-pack.ts";
 import { applyExport, planExport } from "../../src/author/exports/plan-export.ts";
-import { run as runDocs } from "../../src/cli/commands/docs.ts";
+import { command as docs } from "../../src/cli/commands/docs.ts";
 import { validateExtension } from "../../src/index.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 test.each(samplePacks)("the README of $name documents it as `docs --check` wants", async ({ folder }) => {
   const options = { write: "README.md", check: true };
-  const { failed, json } = await runDocs({ positionals: [], options, cwd: folder });
+  const { failed, json } = await docs.run({ positionals: [], options, cwd: folder });
   expect({ failed, ...(json as object) }).toMatchObject({ failed: false, differs: false });
 });
 
 test("a change of a definition makes the README of a sample pack outdated", async () => {
   const copy = copyPack(samplePacks.find(({ name }) => name === "hello-tools")?.folder ?? "");
   const options = { write: "README.md", check: true, level: "3" };
-  expect(await runDocs({ positionals: [], options, cwd: copy })).toMatchObject({ failed: true });
+  expect(await docs.run({ positionals: [], options, cwd: copy })).toMatchObject({ failed: true });
 });
 
 function copyPack(folder: string): string {

@@ -2,37 +2,32 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
 import { runProcess } from "../support/run-process.ts";
 
 const { version } = JSON.parse(readFileSync(inRepository("package.json"), "utf8"));
 /** What is tested here comes before any project is looked for, so there is none. */
-const run = (...args: readonly string[]) => runCli(args, { cwd: "/" });
+const run = (...args: readonly string[]) => runMain(args, "/");
 
 describe("help", () => {
-  test.concurrent.each([["--help"], ["-h"], ["help"]])(
-    "%s lists every command on stdout",
-    async (argument) => {
-      const { stdout, stderr, exitCode } = await run(argument);
-      for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));
-      expect(stdout).toMatch(/usage/i);
-      expect(stdout).not.toContain("undefined");
-      expect(stderr).toBe("");
-      expect(exitCode).toBe(0);
-    },
-  );
+  test.each([["--help"], ["-h"], ["help"]])("%s lists every command on stdout", async (argument) => {
+    const { stdout, stderr, exitCode } = await run(argument);
+    for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));
+    expect(stdout).toMatch(/usage/i);
+    expect(stdout).not.toContain("undefined");
+    expect(stderr).toBe("");
+    expect(exitCode).toBe(0);
+  });
 
-  const everyCommand = Object.entries(commands).map(
-    ([name, { options }]) => [name, Object.keys(options)] as const,
-  );
-
-  test.concurrent.each(everyCommand)(
+  test.each(Object.entries(commands))(
     "%s --help shows the command's options and the common options",
-    async (name, options) => {
+    async (name, load) => {
+      const { options } = (await load()).command;
       const { stdout, stderr, exitCode } = await run(name, "--help");
-      for (const option of [...options, "cwd", "json", "help"]) expect(stdout).toContain(`--${option}`);
+      for (const option of [...Object.keys(options), "cwd", "json", "help"])
+        expect(stdout).toContain(`--${option}`);
       expect(stdout).not.toContain("undefined");
       expect(stderr).toBe("");
       expect(exitCode).toBe(0);
@@ -42,11 +37,11 @@ describe("help", () => {
   );
 
   test("help needs neither a project nor the arguments of the command", async () => {
-    const { exitCode } = await runCli(["list", "--help", "--cwd", "/nowhere"], { cwd: "/" });
+    const { exitCode } = await run("list", "--help", "--cwd", "/nowhere");
     expect(exitCode).toBe(0);
   });
 
-  test.concurrent.each(["nothing", "constructor", "__proto__", "toString"])(
+  test.each(["nothing", "constructor", "__proto__", "toString"])(
     "help for the unknown command %s exits with 2",
     async (name) => {
       const { stdout, exitCode } = await run("help", name);
@@ -69,7 +64,7 @@ describe("help", () => {
   });
 });
 
-test.concurrent.each([["--version"], ["-v"], ["version"]])(
+test.each([["--version"], ["-v"], ["version"]])(
   "%s prints the version and nothing else",
   async (argument) => {
     const { stdout, stderr, exitCode } = await run(argument);
@@ -193,7 +188,7 @@ describe("invalid arguments", () => {
     ["list", "\u009b31m"],
   ];
 
-  test.concurrent.each(lines.map((args) => [args]))(
+  test.each(lines.map((args) => [args]))(
     "the invalid arguments %j are explained on stderr, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args);
@@ -205,7 +200,7 @@ describe("invalid arguments", () => {
     },
   );
 
-  test.concurrent.each(lines.map((args) => [args]))(
+  test.each(lines.map((args) => [args]))(
     "the invalid arguments %j with --json print one JSON document, with exit code 2",
     async (args) => {
       const { stdout, stderr, exitCode } = await run(...args, "--json");

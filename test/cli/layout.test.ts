@@ -2,6 +2,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { command as install } from "../../src/cli/commands/install.ts";
 import { formatCommandHelp, formatHelp } from "../../src/cli/help.ts";
 import { abbreviateHome, formatTable, measureWidth, wrap } from "../../src/cli/layout.ts";
 import { formatProblemText } from "../../src/cli/problem-text.ts";
@@ -77,13 +78,13 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     expect(squeeze(table)).toBe(squeeze(["NAME", "DESCRIPTION", ...row].join("")));
   });
 
-  test("help is wrapped without losing text", () => {
+  test("help is wrapped without losing text", async () => {
     for (const format of [
       (columns?: number) => formatHelp("1.0.0", columns),
-      (columns?: number) => formatCommandHelp("install", columns),
+      (columns?: number) => formatCommandHelp("install", install, columns),
     ]) {
-      expect(widest(format(width))).toBeLessThanOrEqual(width);
-      expect(squeeze(format(width))).toBe(squeeze(format()));
+      expect(widest(await format(width))).toBeLessThanOrEqual(width);
+      expect(squeeze(await format(width))).toBe(squeeze(await format()));
     }
   });
 

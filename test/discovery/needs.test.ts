@@ -1,6 +1,6 @@
 // What a pack needs, wherever packs are shown.
 import { describe, expect, test } from "vitest";
-import { run as runInspect } from "../../src/cli/commands/inspect.ts";
+import { command as inspect } from "../../src/cli/commands/inspect.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
 import { discoverPacks, inspectPack } from "../../src/index.ts";
 import { digestPack } from "../../src/npm/preview-packs.ts";
@@ -29,7 +29,7 @@ const discover = async (field: unknown) => {
 
 async function inspectForPeople(field: unknown): Promise<string> {
   const input = { positionals: ["@acme/jira"], options: {}, cwd: makeProject(field) };
-  const answer = await runInspect({ ...input, json: false } as never);
+  const answer = await inspect.run({ ...input, json: false } as never);
   return answer.formatText({ color: false, width: undefined });
 }
 

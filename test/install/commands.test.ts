@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { CommandAnswer } from "../../src/cli/command.ts";
-import { commonOptions } from "../../src/cli/commands.ts";
-import { installCommands } from "../../src/cli/install/commands-table.ts";
+import { commands } from "../../src/cli/commands.ts";
+import { commonOptions } from "../../src/cli/options.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 
@@ -31,12 +31,11 @@ function makePlace() {
 
 /** Runs a command as the command line does, but for writing its answer. */
 async function run(cwd: string, name: string, ...args: string[]): Promise<CommandAnswer> {
-  const description = installCommands[name];
-  if (description === undefined) throw new Error(name);
-  const options = { ...commonOptions, ...description.options };
+  const loaded = await commands[name]?.();
+  if (loaded === undefined) throw new Error(name);
+  const options = { ...commonOptions, ...loaded.command.options };
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  const module = await description.load();
-  return module.run({ positionals, options: values, cwd });
+  return loaded.command.run({ positionals, options: values, cwd });
 }
 
 const plain = { color: false, width: undefined };

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { CommandInput } from "../../src/cli/command.ts";
-import { run as runAdd } from "../../src/cli/commands/add.ts";
-import { run as runRemove } from "../../src/cli/commands/remove.ts";
-import { run as runSearch } from "../../src/cli/commands/search.ts";
+import { command as add } from "../../src/cli/commands/add.ts";
+import { command as remove } from "../../src/cli/commands/remove.ts";
+import { command as search } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
@@ -31,7 +31,7 @@ test("`search` shows packs as a table, with control characters escaped", async (
     ],
   });
   useHome([`registry=${registry.url}`]);
-  const answer = await runSearch(input([], makeTree({})));
+  const answer = await search.run(input([], makeTree({})));
   const text = answer.formatText(style);
   expect(text.split("\n")[1]).toMatch(/^@acme\/jira +1\.2\.3 +no +1 tool +The pack @acme\/jira\.$/);
   expect(text).toContain("\\u{001b}[31mred");
@@ -44,9 +44,9 @@ test("`search` accepts several words and rejects --refresh together with --offli
   const registry = await startStandIn({ manifests: [remoteManifest("x", { description: "one two" })] });
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({});
-  expect((await runSearch(input(["one", "two"], cwd))).json).toMatchObject({ total: 1 });
-  expect((await runSearch(input(["none"], cwd))).formatText(style)).toBe("No packs found.");
-  await expect(runSearch(input([], cwd, { refresh: true, offline: true }))).rejects.toMatchObject({
+  expect((await search.run(input(["one", "two"], cwd))).json).toMatchObject({ total: 1 });
+  expect((await search.run(input(["none"], cwd))).formatText(style)).toBe("No packs found.");
+  await expect(search.run(input([], cwd, { refresh: true, offline: true }))).rejects.toMatchObject({
     code: "InvalidArguments",
   });
 });
@@ -55,26 +55,26 @@ test("`add` rejects unsupported specs and a missing terminal before it contacts 
   const registry = await startStandIn();
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({ "package.json": { name: "app" } });
-  await expect(runAdd(input(["github:acme/jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(add.run(input(["github:acme/jira"], cwd, { yes: true }))).rejects.toMatchObject({
     code: "UnsupportedSpec",
   });
-  await expect(runAdd(input(["acme-jira"], cwd))).rejects.toMatchObject({ code: "InvalidArguments" });
+  await expect(add.run(input(["acme-jira"], cwd))).rejects.toMatchObject({ code: "InvalidArguments" });
   expect(registry.seen).toEqual([]);
-  await expect(runAdd(input(["acme-jira"], makeTree({}), { yes: true }))).rejects.toMatchObject({
+  await expect(add.run(input(["acme-jira"], makeTree({}), { yes: true }))).rejects.toMatchObject({
     code: "ProjectNotFound",
   });
-  await expect(runAdd(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(add.run(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
     code: "InstallFailed",
   });
   await registry.close();
-  await expect(runAdd(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(add.run(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
     code: "RegistryUnavailable",
   });
 });
 
 test("`remove` rejects a spec with a version and gives a hint", async () => {
   const cwd = makeTree({ "package.json": { name: "app" } });
-  await expect(runRemove(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
+  await expect(remove.run(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
     code: "UnsupportedSpec",
     problem: { hint: expect.any(String), args: { spec: "acme-jira@1", isRemoval: true } },
   });

@@ -7,7 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
-import { run } from "../../src/cli/commands/start.ts";
+import { command } from "../../src/cli/commands/start.ts";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -110,5 +110,5 @@ test.each([
   [["desk/one"], "30"],
 ])("start %j --tool-search=%j is refused", async (positionals, value) => {
   const input = { positionals, options: { "tool-search": value }, cwd: makeProject({}) };
-  await expect(run(input)).rejects.toMatchObject({ code: "InvalidArguments" });
+  await expect(command.run(input)).rejects.toMatchObject({ code: "InvalidArguments" });
 });

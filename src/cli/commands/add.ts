@@ -7,12 +7,33 @@ import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
 import { formatCommand } from "../session/session-command.ts";
+
+export const command: Command = {
+  summary: "Show what packs or MCP servers from npm provide, then install them",
+  usage: "<package...>",
+  options: {
+    yes: { ...flag("Skip the confirmation prompt"), short: "y" },
+    "allow-similar": flag("Allow names that are very similar to other packs' names"),
+    server: flag("Add a package with a command as an MCP server"),
+    name: text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
+    arg: texts("VALUE", "Argument of the server, as --arg=VALUE if it starts with a dash (repeatable)"),
+    env: texts(
+      "NAME[=VALUE]",
+      "Environment variable of the server; without =VALUE, a reference to it (repeatable)",
+    ),
+    bin: text("NAME", "Command of the package, if it has several"),
+    "no-config": flag("Install a server without an entry in the config"),
+    check: flag("Start an added server once and list its tools"),
+  },
+  run,
+};
 
 interface ServerOptions extends AddedServerOptions {
   /** Accept any package with a command. */
@@ -37,10 +58,11 @@ const invalid = (reason: string, hint?: string) =>
   failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
 
 function readOptions({ options }: CommandInput): ServerOptions {
-  const text = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
-  const list = (name: string) => (Array.isArray(options[name]) ? options[name].map(String) : []);
   const server = {
-    ...{ name: text("name"), args: list("arg"), env: list("env"), bin: text("bin") },
+    name: textOf(options.name),
+    args: textsOf(options.arg) ?? [],
+    env: textsOf(options.env) ?? [],
+    bin: textOf(options.bin),
     isForced: options.server === true,
     writesConfig: options["no-config"] !== true,
     isChecked: options.check === true,
@@ -142,7 +164,7 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
   return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
 }
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const isConfirmed = options.yes === true;
   // Without a prompt, names that resemble another pack's need --allow-similar.

@@ -2,11 +2,27 @@ import { type Approval, approve, summarizePlan } from "../../approval/apply-appr
 import type { ApprovalPlan } from "../../approval/approval-plan.ts";
 import { type ApprovalOptions, planApproval } from "../../approval/plan-approval.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
+import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { askForYes, canAsk } from "../remote/ask.ts";
 import { withStopSignal } from "../session/session-command.ts";
+import { configOption } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Record in trailblaze.lock what sessions may use",
+  usage: "[pack|server|publisher/pack/item...]",
+  options: {
+    yes: { ...flag("Approve what is named without asking"), short: "y" },
+    all: flag("Approve everything that is not denied"),
+    "dry-run": flag("Show the changes without making them"),
+    static: flag("Start no servers; their tools stay unapproved"),
+    deny: flag("Deny what is named instead, until it is approved by name"),
+    ...configOption,
+  },
+  run,
+};
 
 /** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
 function checkConsent({ positionals, options }: CommandInput): { asks: boolean } {
@@ -46,7 +62,7 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
 }
 
 /** Records in trailblaze.lock what sessions may use. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const { asks } = checkConsent(input);
   const isDryRun = options["dry-run"] === true;

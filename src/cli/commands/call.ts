@@ -1,12 +1,28 @@
 import { resolve } from "node:path";
 import { failure, printable, quote, shorten } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { text } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
 import { openRecordingFile } from "../session/recording-file.ts";
 import { withSession } from "../session/session-command.ts";
+import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Call a tool by its advertised or qualified name, or by label/tool",
+  usage: "<tool> [key=value...]",
+  options: {
+    args: text("JSON", "Arguments as a JSON object, or - to read them from stdin"),
+    timeout: text("MS", "Timeout of the call in milliseconds"),
+    record: text("FILE", "Append the call to this trail if it succeeds"),
+    ...servedOption,
+    ...installOption,
+    ...sessionOptions,
+  },
+  run,
+};
 
 /** Shows the progress of a tool on a terminal. */
 function showProgress({ progress, total, message }: ToolProgress): void {
@@ -25,7 +41,7 @@ function readTimeout(value: unknown): number | undefined {
 }
 
 /** Calls one tool of a session. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [name = "", ...words] = positionals;
   const timeoutMs = readTimeout(options.timeout);

@@ -4,11 +4,27 @@ import { openInBrowser } from "../../catalog/open-in-browser.ts";
 import { writeSite } from "../../catalog/write-site.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
-import { type CommandAnswer, type CommandInput, readNames } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { flag, text, textOf } from "../options.ts";
+
+export const command: Command = {
+  summary: "Write a static site of the installed packs, without running them",
+  usage: "",
+  options: {
+    out: text("DIR", "Write to this folder (required)"),
+    title: text("TEXT", "Title of the site"),
+    open: flag("Open the site in the browser"),
+    ...inspectionOptions,
+  },
+  run,
+};
 
 /** Writes a static site of everything installed. Runs nothing of it. */
-export async function run({ options, cwd }: CommandInput): Promise<CommandAnswer> {
-  const out = typeof options.out === "string" ? options.out : "";
+async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { options, cwd } = input;
+  const out = textOf(options.out) ?? "";
+  const title = textOf(options.title);
   if (out === "")
     throw failure("InvalidArguments", {
       reason: "`catalog` requires a folder",
@@ -16,11 +32,8 @@ export async function run({ options, cwd }: CommandInput): Promise<CommandAnswer
     });
   const folder = resolve(cwd, out);
   const built = await buildCatalog({
-    cwd,
-    title: typeof options.title === "string" && options.title.trim() !== "" ? options.title : undefined,
-    builtIns: readNames(options["built-ins"]),
-    dataOnly: options["data-only"] === true,
-    requireConfinement: options["require-confinement"] === true,
+    ...readInspectionOptions(input),
+    title: title?.trim() === "" ? undefined : title,
   });
   const files = writeSite(folder, built.files);
   const written = files.filter((file) => file.changed).length;

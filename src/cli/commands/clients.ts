@@ -1,8 +1,15 @@
 import { listClients } from "../../install.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { abbreviateHome, formatTable } from "../layout.ts";
 
-export async function run({ cwd }: CommandInput): Promise<CommandAnswer> {
+export const command: Command = {
+  summary: "List supported MCP clients",
+  usage: "",
+  options: {},
+  run,
+};
+
+async function run({ cwd }: CommandInput): Promise<CommandAnswer> {
   const listing = await listClients({ cwd });
   const rows = listing.clients.map(({ id, name, present, projectFile, userFile }) => [
     id,

@@ -1,12 +1,24 @@
 import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
 import { type Problem, printable } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, wrap } from "../layout.ts";
+import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { withInterruption } from "../remote/ask.ts";
 import { formatPretty } from "../report/report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
+import { sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Watch a pack: validate it and reopen a session on every change",
+  usage: "[folder]",
+  options: {
+    once: flag("Validate and open a session once, then exit"),
+    ...sessionOptions,
+  },
+  run,
+};
 
 const countTools = (tools: readonly string[]): string =>
   `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
@@ -46,7 +58,7 @@ function formatResult({ runs, ok }: WatchResult): string {
 }
 
 /** Watches a pack until Ctrl-C. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const [directory = "."] = positionals;
   const isOnce = options.once === true;

@@ -1,11 +1,23 @@
 import { diffLock } from "../../approval/diff-lock.ts";
 import { formatDifference } from "../../lock/format-difference.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
+import { flag } from "../options.ts";
 import { withStopSignal } from "../session/session-command.ts";
+import { configOption } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Show how packs and servers differ from what trailblaze.lock approves",
+  usage: "[pack|server...]",
+  options: {
+    static: flag("Start no servers; their tools are not compared"),
+    ...configOption,
+  },
+  run,
+};
 
 /** Shows how the installation differs from trailblaze.lock. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   return withStopSignal(input, async (signal) => {
     const { failedServers, ...difference } = await diffLock({
       ...readInstallationOptions(input, signal),

@@ -6,8 +6,22 @@ import { asWritten } from "../../author/generate-types.ts";
 import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
-import { readNames } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { flag, text } from "../options.ts";
+
+export const command: Command = {
+  summary: "Document a pack as Markdown, without running it",
+  usage: "[pack]",
+  options: {
+    out: text("FILE", "Write to this file instead of stdout"),
+    write: text("FILE", "Write between <!-- trailblaze:docs --> and <!-- /trailblaze:docs --> of this file"),
+    check: flag("Fail if the file given with --out or --write is out of date; write nothing"),
+    level: text("NUMBER", "Level of the top headings (default: 2)"),
+    ...inspectionOptions,
+  },
+  run,
+};
 
 const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
 
@@ -30,16 +44,11 @@ function readTarget({ options }: CommandInput): { path: string; isSection: boole
 }
 
 /** Documents a pack as Markdown: prints it, writes it to a file or into a section of one, or compares it with that. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const target = readTarget(input);
   const level = readLevel(options.level);
-  const pack = await describePack(positionals[0], {
-    cwd,
-    builtIns: readNames(options["built-ins"]),
-    dataOnly: options["data-only"] === true,
-    requireConfinement: options["require-confinement"] === true,
-  });
+  const pack = await describePack(positionals[0], readInspectionOptions(input));
   const { problems } = pack;
   const markdown = formatPackDocs(pack, level);
   // A broken pack is documented as far as it can be.

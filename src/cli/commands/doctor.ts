@@ -1,8 +1,16 @@
 import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
 import { readSessionOptions, withStopSignal } from "../session/session-command.ts";
+import { sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Diagnose why a session would fail to start",
+  usage: "",
+  options: sessionOptions,
+  run,
+};
 
 function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
@@ -15,7 +23,7 @@ function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: Text
 }
 
 /** Checks whether a session can start here. After Ctrl-C or SIGTERM, answers what is known. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const options = readSessionOptions(input);
   return withStopSignal(input, async (signal) => {
     const health = await checkHealth({ ...options, signal });

@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { findOwnPackage } from "../../install/own-command.ts";
 import { catalog, failure, type ProblemCode } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+
+export const command: Command = {
+  summary: "Explain a problem code and how to fix the problem",
+  usage: "<code>",
+  options: {},
+  run,
+};
 
 const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalog, text);
 
-export async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandAnswer> {
+async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandAnswer> {
   if (!isCode(code))
     throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
   const page = readFileSync(join(findOwnPackage(), "docs/problems", `${code}.md`), "utf8");

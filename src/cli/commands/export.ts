@@ -3,10 +3,24 @@ import { describePack } from "../../author/docs/describe-pack.ts";
 import { applyExport, type ExportPlan, planExport } from "../../author/exports/plan-export.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
-import { readNames } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { flag, text, textOf } from "../options.ts";
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+export const command: Command = {
+  summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
+  usage: "<bin|agent-plugin|claude-plugin|server.json> [server]",
+  options: {
+    out: text("DIR", "Write to this folder instead of the package"),
+    name: text("NAME", "Name of the plugin"),
+    description: text("TEXT", "Description instead of package.json's"),
+    "dry-run": flag("Print what would change; write nothing"),
+    check: flag("Fail if a file is missing or differs; write nothing"),
+    force: flag("Replace files with other contents"),
+    ...inspectionOptions,
+  },
+  run,
+};
 
 function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"): string {
   const changed = files.filter((one) => one.changed);
@@ -17,14 +31,10 @@ function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"):
 }
 
 /** Exports a server of the pack in the folder. */
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
+  const { positionals, options, cwd } = input;
   const [format = "", server] = positionals;
-  const inspection = {
-    cwd,
-    builtIns: readNames(options["built-ins"]),
-    dataOnly: options["data-only"] === true,
-    requireConfinement: options["require-confinement"] === true,
-  };
+  const inspection = readInspectionOptions(input);
   const pack = await describePack(undefined, inspection);
   const out = textOf(options.out);
   const { report } = await validateTarget(pack.found.pack.location, inspection);

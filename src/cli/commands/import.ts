@@ -1,11 +1,24 @@
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { failure, printable, printableLines, quote } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag, text, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { readStdin } from "../session/read-arguments.ts";
 
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+export const command: Command = {
+  summary: "Add the servers of an MCP client, a file or stdin (-) to the project's config",
+  usage: "<client|file|->",
+  options: {
+    only: texts("NAME", "Import only this server (repeatable)"),
+    replace: flag("Replace servers that the config already has"),
+    scope: text("SCOPE", "Config to read: user (default), or project for the config in the project folder"),
+    "dry-run": flag("Show the changes without making them"),
+  },
+  run,
+};
+
+async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [source = ""] = positionals;
   const { scope } = options;
   if (scope !== undefined && scope !== "user" && scope !== "project") {
@@ -16,7 +29,7 @@ export async function run({ positionals, options, cwd }: CommandInput): Promise<
   const plan = await planImport(source, {
     cwd,
     scope,
-    only: Array.isArray(options.only) ? options.only.map(String) : [],
+    only: textsOf(options.only) ?? [],
     replace: options.replace === true,
     readInput: readStdin,
   });

@@ -13,9 +13,21 @@ import {
 } from "../../author/init-pack.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag, text } from "../options.ts";
 import { output } from "../output.ts";
 import { canAsk } from "../remote/ask.ts";
+
+export const command: Command = {
+  summary: "Create a pack in an empty folder",
+  usage: "[folder]",
+  options: {
+    name: text("NAME", "npm name of the pack (default: derived from the folder)"),
+    template: text("TEMPLATE", "Template: data (default), typescript, server, composed or bundle"),
+    yes: { ...flag("Use the defaults instead of asking"), short: "y" },
+  },
+  run,
+};
 
 interface PackChoices {
   name?: string;
@@ -71,7 +83,7 @@ async function askOnTerminal(folder: string, given: PackChoices): Promise<PackCh
 }
 
 /** Creates a pack, completely or not at all. */
-export async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
+async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [target = "."] = positionals;
   const folder = findNewFolder(target, cwd);
   const given: PackChoices = {

@@ -9,11 +9,26 @@ import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { readNames } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatItemPage, formatServerToolPage } from "../format-item-page.ts";
 import { formatNeeds } from "../format-needs.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
+import { flag, text } from "../options.ts";
+
+export const command: Command = {
+  summary: "Show a pack or an item and its definition, without running it",
+  usage: "<pack|publisher/pack/item|label/tool>",
+  options: {
+    kind: text(
+      "KIND",
+      "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
+    ),
+    start: flag("Start the server LABEL of the config to show its tool"),
+    ...inspectionOptions,
+  },
+  run,
+};
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
@@ -96,7 +111,7 @@ async function isItem(name: string, cwd: string): Promise<boolean> {
   );
 }
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
   const kind = readKind(typeof options.kind === "string" ? options.kind : undefined);
@@ -111,11 +126,8 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
     throw failure("InvalidArguments", { reason, hint: "Omit --start, or pass LABEL/TOOL." });
   }
   const inspected = await inspectSubject(subject, {
-    cwd,
+    ...readInspectionOptions(input),
     kind,
-    builtIns: readNames(options["built-ins"]),
-    dataOnly: options["data-only"] === true,
-    requireConfinement: options["require-confinement"] === true,
   }).catch((error: unknown) => {
     const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
     throw (isMissing && unknownLabel) || error;

@@ -1,10 +1,33 @@
 import { type InstallOptions, planInstall } from "../../install.ts";
 import { printable } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
-import { runInstallCommand } from "../install/install-command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { placeOptions, runInstallCommand } from "../install/install-command.ts";
+import { flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
+import { installOption } from "../session/session-options.ts";
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+export const command: Command = {
+  summary: "Add the project's session, or a single server, to an MCP client's config",
+  usage: "<client> [server|pack] | [server|pack] --all",
+  options: {
+    ...placeOptions,
+    all: flag("Install into every detected client"),
+    env: texts(
+      "NAME[=VALUE]",
+      "Set an environment variable; without =VALUE, its value stays out of the file (repeatable)",
+    ),
+    url: text("URL", "Connect to a server that already runs at this URL"),
+    header: texts(
+      "NAME=VALUE",
+      "Send this HTTP header to the URL, such as Authorization; its value is not printed (repeatable)",
+    ),
+    force: flag("Replace an entry that Trailblaze did not write; a backup is kept"),
+    ...installOption,
+  },
+  run,
+};
+
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const withPacks = async <Value>(find: () => Promise<Value>): Promise<Value> => {
     // A dry run installs no packs.

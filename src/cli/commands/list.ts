@@ -4,9 +4,22 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import { mentionsTransitivePacks } from "../../session/mentioned-packs.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatTable, wrap } from "../layout.ts";
+import { flag, remoteOptions } from "../options.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
+
+export const command: Command = {
+  summary: "List installed packs, or their items of one kind",
+  usage: "[servers|tools|toolsets|prompts|resources]",
+  options: {
+    global: { ...flag("Also list globally installed packs"), short: "g" },
+    remote: flag("List packs in the npm registry instead"),
+    ...remoteOptions,
+    "built-in": flag("Also list tools and servers from the project's config"),
+  },
+  run,
+};
 
 interface ListedItem {
   kind: Kind;
@@ -100,7 +113,7 @@ async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   return items.map((item) => ({ ...item, pack: null, version: null }));
 }
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const kind = readKind(positionals[0]);
   if (options.remote === true) {

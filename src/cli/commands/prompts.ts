@@ -1,9 +1,17 @@
 import { printable } from "../../problems/index.ts";
 import type { SessionPrompt } from "../../session/session-prompts.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
 import { formatBlock } from "../session/format-result.ts";
 import { formatSource, splitPair, withSession } from "../session/session-command.ts";
+import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "List the prompts of a session, or print the messages of one",
+  usage: "[prompt] [key=value...]",
+  options: { ...servedOption, ...installOption, ...sessionOptions },
+  run,
+};
 
 function formatPrompts(prompts: readonly SessionPrompt[], style: TextStyle): string {
   if (prompts.length === 0) return "The session has no prompts.";
@@ -17,7 +25,7 @@ function formatPrompts(prompts: readonly SessionPrompt[], style: TextStyle): str
 }
 
 /** Lists the prompts of a session, or prints the messages of one. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const [name, ...words] = input.positionals;
   const args = Object.fromEntries(words.map((word) => splitPair(word, "an argument")));
   if (name === undefined) {

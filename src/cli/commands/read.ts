@@ -3,9 +3,23 @@ import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/resource-contents.ts";
 import type { Session } from "../../session/session.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { text } from "../options.ts";
 import { output } from "../output.ts";
 import { withSession } from "../session/session-command.ts";
+import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Read a resource by its URI, and print its text",
+  usage: "<uri>",
+  options: {
+    out: text("FILE", "Write the content to this file, text or bytes"),
+    ...servedOption,
+    ...installOption,
+    ...sessionOptions,
+  },
+  run,
+};
 
 const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
 
@@ -33,7 +47,7 @@ function writeContents(file: string, uri: string, contents: readonly ResourceCon
 }
 
 /** Reads one resource of a session. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [uri = ""] = positionals;
   const { out, json } = options;

@@ -4,11 +4,21 @@ import { findPackageServers } from "../../install/added-server.ts";
 import { type ConfigEdit, planConfigEdit } from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { withInterruption } from "../remote/ask.ts";
 
-export async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
+export const command: Command = {
+  summary: "Remove packs, or MCP servers and their entries in the config",
+  usage: "<pack|package...>",
+  options: {
+    yes: { ...flag("Accepted for scripts; remove never asks"), short: "y" },
+  },
+  run,
+};
+
+async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is removed.
   const { readLock } = await import("../../lock/lock-file.ts");

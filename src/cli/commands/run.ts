@@ -1,12 +1,26 @@
 import { resolve } from "node:path";
 import { type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { type ExitCode, exitCodeOfFailure } from "../exit-code.ts";
 import { shortenForPeople } from "../layout.ts";
+import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
+import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Replay a trail, stopping at the first failure",
+  usage: "<trail>",
+  options: {
+    "keep-going": flag("Continue after a failed step"),
+    ...servedOption,
+    ...installOption,
+    ...sessionOptions,
+  },
+  run,
+};
 
 interface StepAnswer {
   tool: string;
@@ -22,7 +36,7 @@ const formatStep = ({ tool, variant, message, elapsedMs }: StepAnswer) => {
 };
 
 /** Replays a trail. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const trail = readTrail(resolve(cwd, positionals[0] ?? ""));
   const keepsGoing = options["keep-going"] === true;

@@ -1,8 +1,16 @@
 import { failure } from "../../problems/index.ts";
 import { searchPacks } from "../../remote.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { remoteOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { formatRemotePacks } from "../remote/format-remote-packs.ts";
+
+export const command: Command = {
+  summary: "Search the npm registry for packs",
+  usage: "[text...]",
+  options: remoteOptions,
+  run,
+};
 
 /** Searches registries for `search` and `list --remote`. */
 export async function searchFor(text: string, { options, cwd }: CommandInput): Promise<CommandAnswer> {
@@ -26,6 +34,6 @@ export async function searchFor(text: string, { options, cwd }: CommandInput): P
   return { json: found, formatText: (style) => formatRemotePacks(found, style), problems };
 }
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   return await searchFor(input.positionals.join(" "), input);
 }

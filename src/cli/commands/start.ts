@@ -7,9 +7,47 @@ import type {
   RunningServer,
   ServedSessionOptions,
 } from "../../serve/serve-options.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag, text, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
+import { installOption, sessionOptions, startOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Serve the session as one MCP server, or start a single server, over stdio or HTTP",
+  usage: "[server|pack]",
+  options: {
+    http: text("[HOST:]PORT", "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)"),
+    stdio: flag("Serve over stdio, regardless of the server's definition"),
+    token: text("TEXT", "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)"),
+    "no-auth": flag("Allow unauthenticated access on non-loopback hosts"),
+    "allowed-host": texts(
+      "NAME[:PORT]",
+      "Also accept requests for this host, such as a proxy's (repeatable)",
+    ),
+    "allowed-origin": texts("URL", "Let pages of this origin use the server in a browser (repeatable)"),
+    "session-ttl": text("SECONDS", "End sessions that are idle for this long (default: 1800)"),
+    "max-sessions": text("NUMBER", "Maximum number of concurrent sessions (default: 1000)"),
+    stateless: flag("Handle each request on its own, without sessions"),
+    health: flag("Answer probes at /healthz, without a token"),
+    drain: text("SECONDS", "How long calls may take to finish when it is told to end (default: 10)"),
+    protocol: text("ERA", "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both"),
+    "cache-ttl": text("SECONDS", "How long modern clients may cache lists (default: 300; 0 for the session)"),
+    ...installOption,
+    "all-tools": flag("Also offer a server's tools that need a session or are hidden from models"),
+    ...startOptions,
+    "tool-search": {
+      ...text(
+        "NUMBER",
+        "With more tools than this, list search_tools instead of them (default: 30; session only)",
+      ),
+      bare: "30",
+    },
+    "no-watch": flag("Ignore changes in the project (session only)"),
+    ...sessionOptions,
+  },
+  run,
+};
 
 /** An integer option of at least `minimum`. Throws `TrailblazeError` `InvalidArguments`. */
 function readNumber(options: CommandInput["options"], name: string, minimum: number): number | undefined {
@@ -57,16 +95,14 @@ const httpOptions = [
 function readHttp(options: CommandInput["options"]): HttpTransport {
   // An empty variable counts as unset. An empty --token is rejected later.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
-  const listOf = (name: string) =>
-    Array.isArray(options[name]) ? (options[name] as unknown[]).map(String) : undefined;
   const sessionTtl = readNumber(options, "session-ttl", 1);
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
     ...(token === undefined ? {} : { token: String(token) }),
     ...(options["no-auth"] === true ? { noAuth: true } : {}),
-    allowedHosts: listOf("allowed-host"),
-    allowedOrigins: listOf("allowed-origin"),
+    allowedHosts: textsOf(options["allowed-host"]),
+    allowedOrigins: textsOf(options["allowed-origin"]),
     ...(sessionTtl === undefined ? {} : { sessionTtl }),
     ...(maxSessions === undefined ? {} : { maxSessions }),
     ...(options.stateless === true ? { stateless: true } : {}),
@@ -115,7 +151,7 @@ function readServedSession(input: CommandInput, reference: string | null): Serve
 }
 
 /** Serves until the client disconnects or a signal arrives. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [reference = null] = positionals;
   const name = reference === null ? "the session" : printable(reference);

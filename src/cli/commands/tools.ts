@@ -2,9 +2,17 @@ import { printable } from "../../problems/index.ts";
 import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import type { Session } from "../../session/session.ts";
 import type { SessionTool } from "../../session/session-tool.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
 import { formatSource, withSession } from "../session/session-command.ts";
+import { installOption, servedOption, sessionOptions, startOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "List the tools of a session, and why others are excluded",
+  usage: "",
+  options: { ...startOptions, ...servedOption, ...installOption, ...sessionOptions },
+  run,
+};
 
 function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session, style: TextStyle): string {
   const parts: string[] = [];
@@ -52,7 +60,7 @@ function describeTool({
 }
 
 /** Lists the tools that models see, the hidden tools, and the excluded tools with their reasons. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   return withSession(input, async (session) => {
     // Renames all of them before any is shown: this session ends with the command.
     if (input.options.served === true)

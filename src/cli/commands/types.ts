@@ -1,14 +1,27 @@
 import { compareTypes, declareTools, writeTypes } from "../../author/generate-types.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { flag, text, textOf } from "../options.ts";
 import { withSession } from "../session/session-command.ts";
+import { sessionOptions } from "../session/session-options.ts";
+
+export const command: Command = {
+  summary: "Generate TypeScript declarations for a session's tools",
+  usage: "",
+  options: {
+    out: text("FILE", "Write to this file instead of stdout"),
+    check: flag("Fail if the file given with --out is out of date; write nothing"),
+    ...sessionOptions,
+  },
+  run,
+};
 
 /** Prints declarations of a session's tools, writes them to a file or compares them with it. */
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const isCheck = options.check === true;
-  const out = options.out === undefined ? undefined : String(options.out);
+  const out = textOf(options.out);
   if (out === "" || (isCheck && out === undefined)) {
     const reason = out === "" ? "--out requires a file" : "--check requires --out";
     throw failure("InvalidArguments", {

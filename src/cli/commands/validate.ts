@@ -3,13 +3,29 @@ import { resolve } from "node:path";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
-import type { CommandAnswer, CommandInput } from "../command.ts";
-import { readNames } from "../command.ts";
+import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { flag, text, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { findReportBase } from "../report/report-base.ts";
 import { formatGithub, formatPretty, type ReportFormat, reportFormats } from "../report/report-formats.ts";
+
+export const command: Command = {
+  summary: "Check packs for problems",
+  usage: "[folder|pack...]",
+  options: {
+    "as-installed": flag("Also pack and install the pack in a temporary project, and run its code there"),
+    with: texts("TARBALL", "With --as-installed: also install this tarball (repeatable)"),
+    offline: flag("With --as-installed: install only from npm's cache"),
+    yes: { ...flag("Skip the confirmation prompt of --as-installed"), short: "y" },
+    workspaces: flag("Check every pack of the workspace"),
+    format: text("FORMAT", "Output format: pretty (default), json or github"),
+    ...inspectionOptions,
+  },
+  run,
+};
 
 function readFormat(value: unknown): ReportFormat {
   const format = reportFormats.find((one) => one === (value ?? "pretty"));
@@ -105,7 +121,7 @@ async function addAsInstalled(
   });
 }
 
-export async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const format = readFormat(options.format);
   const unused = ["with", "offline", "yes"].find((name) => options[name] !== undefined);
@@ -121,11 +137,8 @@ export async function run(input: CommandInput): Promise<CommandAnswer> {
   for (const target of targets) {
     try {
       const detailed = await validateTarget(target, {
-        cwd,
-        builtIns: readNames(options["built-ins"]),
+        ...readInspectionOptions(input),
         strict,
-        dataOnly: options["data-only"] === true,
-        requireConfinement: options["require-confinement"] === true,
       });
       details.push(detailed);
     } catch (error) {

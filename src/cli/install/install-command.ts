@@ -1,9 +1,18 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../install.ts";
 import { failure, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
-import type { CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import type { CommandAnswer, CommandInput, OptionDescription, TextStyle } from "../command.ts";
 import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
+import { flag, text, textOf, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
+
+/** The options of `install` and `uninstall` that say which entry of which config is meant. */
+export const placeOptions: Readonly<Record<string, OptionDescription>> = {
+  scope: text("SCOPE", "Config to edit: user (default), or project for the config in the project folder"),
+  file: text("PATH", "Edit this file instead of the client's config"),
+  name: text("KEY", "Name of the entry in the client's config"),
+  "dry-run": flag("Show the changes without making them"),
+};
 
 /** Longer lines of a diff are cut, because some clients keep their whole config on one line. */
 const maximumLine = 400;
@@ -37,7 +46,7 @@ function readScope(value: unknown): InstallOptions["scope"] {
 /** Splits each `NAME=VALUE`. An invalid one becomes a header without a name, which is refused without its value. */
 function readHeaders(value: CommandInput["options"][string]): Record<string, string> {
   const headers: [string, string][] = [];
-  for (const text of Array.isArray(value) ? value.map(String) : []) {
+  for (const text of textsOf(value) ?? []) {
     const equals = text.indexOf("=");
     headers.push([text.slice(0, Math.max(equals, 0)), text.slice(equals + 1)]);
   }
@@ -45,15 +54,14 @@ function readHeaders(value: CommandInput["options"][string]): Record<string, str
 }
 
 function readOptions({ options, cwd }: CommandInput): InstallOptions {
-  const text = (name: string) => (options[name] === undefined ? undefined : String(options[name]));
   return {
     cwd,
     scope: readScope(options.scope),
-    file: text("file"),
-    name: text("name"),
-    env: Array.isArray(options.env) ? options.env.map(String) : undefined,
+    file: textOf(options.file),
+    name: textOf(options.name),
+    env: textsOf(options.env),
     force: options.force === true,
-    url: text("url"),
+    url: textOf(options.url),
     headers: readHeaders(options.header),
   };
 }

@@ -6,11 +6,9 @@ import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
+import { textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
-
-const stringsOf = (value: CommandInput["options"][string]): string[] =>
-  Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)];
 
 /** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {
@@ -55,8 +53,8 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
     ...(platform === undefined ? {} : { platform }),
     ...(driver === undefined ? {} : { driverType: driver }),
   };
-  const memory = stringsOf(options.memory).map((text) => splitPair(text, "--memory"));
-  const toolsets = stringsOf(options.toolset);
+  const memory = (textsOf(options.memory) ?? []).map((text) => splitPair(text, "--memory"));
+  const toolsets = textsOf(options.toolset) ?? [];
   const start = readStart(options);
   return {
     cwd,
