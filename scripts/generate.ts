@@ -9,7 +9,7 @@ import { formatSchemaType } from "../src/author/types/schema-type.ts";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";
-import { declarationObjects, extension, itemNamePattern } from "../src/extension-schema/schema.ts";
+import { extension, itemNamePattern } from "../src/extension-schema/schema.ts";
 import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -46,17 +46,10 @@ function generateExtensionSchema(): string {
 }
 
 /** Stand-alone validators of schemas, exported by name, with the keys that each knows. */
-function generateValidators(
-  schemas: Readonly<Record<string, z.ZodObject>>,
-  {
-    allErrors,
-    source,
-    otherKeys = {},
-  }: { allErrors: boolean; source: string; otherKeys?: Record<string, string[]> },
-): Validators {
-  const ajv = createAjv({ allErrors });
+function generateValidators(schemas: Readonly<Record<string, z.ZodObject>>, source: string): Validators {
+  const ajv = createAjv();
   const names: Record<string, string> = {};
-  const knownKeys: Record<string, string[]> = { ...otherKeys };
+  const knownKeys: Record<string, string[]> = {};
   for (const [name, schema] of Object.entries(schemas)) {
     ajv.addSchema({ ...z.toJSONSchema(schema, { io: "input", override: loosen }), $id: name });
     names[name] = name;
@@ -65,9 +58,9 @@ function generateValidators(
   return formatValidators(ajv, names, knownKeys, source);
 }
 
-function createAjv({ allErrors }: { allErrors: boolean }, more: Options = {}): Ajv2020 {
+function createAjv(more: Options = {}): Ajv2020 {
   return new Ajv2020({
-    allErrors,
+    allErrors: true,
     allowUnionTypes: true,
     code: { esm: true, source: true, lines: true },
     ...more,
@@ -154,7 +147,7 @@ function generateConfigValidator(): Validators {
   const { $schema, ...schema } = z.toJSONSchema(config, { io: "input", override: simplifyConfig });
   const properties = { ...schema.properties, packs: {}, builtIns: { type: "array" } };
   const separated = separateObjects({ ...schema, properties, $id: "validateConfig" });
-  const ajv = createAjv({ allErrors: true }, { inlineRefs: false });
+  const ajv = createAjv({ inlineRefs: false });
   ajv.addSchema(separated);
   const keysOf = (object: JsonSchema) => Object.keys(object.properties as JsonSchema);
   const parts = Object.entries(separated.$defs as Record<string, JsonSchema>);
@@ -316,20 +309,10 @@ function generateDefinitionSchemas(): Record<string, string> {
 
 /** Every generated file: its path in the repository, and its contents. */
 export function generateFiles(): Record<string, string> {
-  const declarations = generateValidators(declarationObjects, {
-    allErrors: false,
-    source: "schema.ts",
-    // `$schema` is ignored, so hints do not suggest it.
-    otherKeys: { extension: Object.keys(extension.shape).filter((key) => key !== "$schema") },
-  });
-  const definitions = generateValidators(definitionShapes, {
-    allErrors: true,
-    source: "definition-schema.ts",
-  });
+  const definitions = generateValidators(definitionShapes, "definition-schema.ts");
   return {
     "schema/extension.schema.json": generateExtensionSchema(),
     ...generateDefinitionSchemas(),
-    "src/extension-schema/generated/declaration-validators.js": declarations.both,
     "src/extension-schema/generated/definition-validators.js": definitions.validators,
     "src/extension-schema/generated/definition-keys.js": definitions.keys,
     "src/extension-schema/generated/schema-keywords.js": generateSchemaKeywords(),

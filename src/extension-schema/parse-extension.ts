@@ -2,7 +2,6 @@ import { isRecord } from "../data/parse-json.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
-  listOf,
   type Path,
   type Problem,
   type ProblemArguments,
@@ -13,11 +12,9 @@ import {
 } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { knownKeys, prompt, resource, server, tool, toolset } from "./generated/declaration-validators.js";
 import { type Needs, readNeeds } from "./needs.ts";
-import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
+import { describeWritten } from "./pointer.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
-import type { ValidatorError } from "./validator.ts";
 
 /** An item as its pack's package.json declares it. */
 export interface Declaration {
@@ -40,7 +37,26 @@ export type Extension = {
 
 const defaultRoot = "trailblaze";
 
-const declarationValidators = { server, tool, toolset, prompt, resource };
+/** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
+const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
+
+type ValueForm = "text" | "references" | "inputs";
+const named = { name: "text", description: "text" } as const;
+
+/** The keys of form 3 and the form of their values, by kind. A test compares them with the exported JSON Schema. */
+const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, ValueForm>>>> = {
+  server: {
+    ...named,
+    tools: "references",
+    toolsets: "references",
+    prompts: "references",
+    resources: "references",
+  },
+  tool: { ...named, parameters: "inputs" },
+  toolset: { ...named, tools: "references" },
+  prompt: { ...named, arguments: "inputs" },
+  resource: { ...named, uri: "text", uriTemplate: "text", mimeType: "text" },
+};
 
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
 const maximumFaults = 1000;
@@ -78,28 +94,38 @@ class FaultList {
   }
 }
 
-/** Describes a validator's error in a declaration that is an object: a missing key, a wrong type, or none of several forms. */
-function describeObjectFault(
-  { instancePath, schemaPath, keyword, params }: ValidatorError,
-  value: Record<string, unknown>,
-  kind: Kind,
-): string {
-  const path = readPointer(instancePath, value);
-  if (keyword === "required") {
-    const unknown = Object.keys(value).filter((key) => !knownKeys[kind].includes(key));
-    const misnamed = findMisnamedKey([String(params.missingProperty)], unknown);
+/** Why the value of a key of form 3 is not valid; `undefined` if it is. */
+function explainInvalidValue(key: string, value: unknown, form: ValueForm): string | undefined {
+  const must = (path: string, what: string, found: unknown) =>
+    `\`${path}\` must be ${what}, but it is ${describeWritten(found)}`;
+  if (form === "text") return typeof value === "string" ? undefined : must(key, "a string", value);
+  if (form === "references") {
+    if (!Array.isArray(value)) return must(key, "an array", value);
+    const index = value.findIndex((reference) => typeof reference !== "string");
+    return index === -1 ? undefined : must(`${key}.${index}`, "a string", value[index]);
+  }
+  const hasNoForm = (path: string, found: unknown) =>
+    `\`${path}\` has none of the valid forms: it is ${describeWritten(found)}`;
+  if (!Array.isArray(value)) return isRecord(value) ? undefined : hasNoForm(key, value);
+  const index = value.findIndex((input) => typeof input !== "string" && !isRecord(input));
+  return index === -1 ? undefined : hasNoForm(`${key}.${index}`, value[index]);
+}
+
+/** Why an object is not a declaration; `undefined` if it is one. */
+function explainInvalidObject(value: Record<string, unknown>, kind: Kind): string | undefined {
+  if (!Object.hasOwn(value, "name")) {
+    const unknown = Object.keys(value).filter((key) => !Object.hasOwn(declarationKeys[kind], key));
+    const misnamed = findMisnamedKey(["name"], unknown);
     const suggestion =
       misnamed === undefined ? "" : ` (did you mean it instead of ${quote(misnamed.written, 40)}?)`;
-    return `\`${params.missingProperty}\` is missing${suggestion}`;
+    return `\`name\` is missing${suggestion}`;
   }
-  const found = describeWritten(valueAt(value, path));
-  // The validator reports only the first form of a union.
-  const hasForms = /\/anyOf\//.test(schemaPath);
-  if (keyword === "type" && !hasForms) {
-    const types = [params.type].flat().map((type) => typeWords[String(type)] ?? String(type));
-    return `\`${path.join(".")}\` must be ${listOf(types)}, but it is ${found}`;
+  for (const [key, form] of Object.entries(declarationKeys[kind])) {
+    if (!Object.hasOwn(value, key)) continue;
+    const reason = explainInvalidValue(key, value[key], form);
+    if (reason !== undefined) return reason;
   }
-  return `\`${path.join(".")}\` has none of the valid forms: it is ${found}`;
+  return undefined;
 }
 
 /** Reads one declaration in any of its three forms. Returns a reason if it has none of them. */
@@ -117,11 +143,8 @@ function readForm(
     return { name, description, extra: {} };
   }
   if (!isRecord(value)) return `it is ${describeWritten(value)}`;
-  const validate = declarationValidators[kind];
-  if (!validate(value)) {
-    const [error] = validate.errors ?? [];
-    return error === undefined ? "it is not valid" : describeObjectFault(error, value, kind);
-  }
+  const reason = explainInvalidObject(value, kind);
+  if (reason !== undefined) return reason;
   const { name, description, ...extra } = value;
   return { name: name as string, description: (description as string | undefined) ?? null, extra };
 }
@@ -145,7 +168,7 @@ function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declara
       continue;
     }
     const { name, description, extra } = form;
-    if (isRecord(value)) faults.addUnknownKeys(value, knownKeys[kind], path);
+    if (isRecord(value)) faults.addUnknownKeys(value, Object.keys(declarationKeys[kind]), path);
     const reason = explainInvalidItemName(name);
     if (reason !== undefined) {
       faults.add("InvalidItemName", { name, reason }, { kind, path });
@@ -186,7 +209,7 @@ export function parseExtension(
     faults.add("MalformedExtension", args, { path: [] });
     return { extension, problems: faults.problems, usable: false };
   }
-  faults.addUnknownKeys(value, knownKeys.extension, []);
+  faults.addUnknownKeys(value, fieldKeys, []);
   const { root } = value;
   if (typeof root === "string" && root !== "") {
     extension.root = root;

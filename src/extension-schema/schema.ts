@@ -1,5 +1,5 @@
-// The single source of the field's shape. It is read at build time only: `npm run generate` creates the exported JSON
-// Schema and the validators from it, because loading zod would double the time of a `list`.
+// The shape of the field as JSON Schema has it. It is read at build time only, by `npm run generate`: loading zod would double
+// the time of a `list`, so `parseExtension` checks the field by hand. A test compares the two.
 import { z } from "zod";
 import type { Kind } from "../kinds.ts";
 import { variablePattern } from "./needs.ts";
