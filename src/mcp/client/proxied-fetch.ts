@@ -85,8 +85,13 @@ export async function fetchThrough(proxy: string, url: URL, init: RequestInit): 
     const sent = request(url, {
       agent,
       method: init.method,
-      // Nothing here would decode an answer.
-      headers: { ...Object.fromEntries(new Headers(init.headers)), "accept-encoding": "identity" },
+      headers: {
+        // As `fetch` sends it.
+        "user-agent": "node",
+        ...Object.fromEntries(new Headers(init.headers)),
+        // Nothing here would decode an answer.
+        "accept-encoding": "identity",
+      },
       signal: init.signal ?? undefined,
     });
     const refuse = (status: number) =>

@@ -11,9 +11,12 @@ export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
   /** Whether the server was not reached at all. */
   readonly isUnreachable: boolean;
-  constructor(message: string, isUnreachable: boolean) {
+  /** What to do about it; `undefined` if only the URL may be wrong. */
+  readonly hint: string | undefined;
+  constructor(message: string, isUnreachable: boolean, hint?: string) {
     super(message);
     this.isUnreachable = isUnreachable;
+    this.hint = hint;
   }
 }
 
@@ -60,17 +63,21 @@ const shownCharacters = 400;
 const probeMs = 3000;
 const redirects = [301, 302, 303, 307, 308];
 
-/** Why there is no connection: Node's reason is in the causes. */
-function findReason(error: unknown): { text: string; isBefore: boolean } {
+/** Codes of certificates that are not signed by an authority that Node knows. */
+const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
+
+/** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
+function findReason(error: unknown): { text: string; isBefore: boolean; isUntrusted: boolean } {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
-  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
+  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false, isUntrusted: false };
   const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
   const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
   // OpenSSL's messages have addresses and source lines.
   const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
-  return { text: isTls ? `TLS error ${code}` : reason.message, isBefore };
+  const text = isTls ? `TLS error ${code}` : reason.message;
+  return { text, isBefore, isUntrusted: unknownAuthority.test(String(code)) };
 }
 
 /** The scheme of `WWW-Authenticate`, such as Bearer. */
@@ -212,10 +219,14 @@ export class RemoteFetch {
       if (init.signal?.aborted) throw error;
       const proxy = findProxy(url, this.#npm, process.env);
       const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
-      const { text, isBefore } = findReason(error);
+      const { text, isBefore, isUntrusted } = findReason(error);
       const isUnreachable = isBefore || error instanceof ProxyRefusal;
       const start = isUnreachable ? `no connection${through}` : `the connection${through} failed`;
-      throw new ConnectionError(`${start}: ${text}`, isUnreachable);
+      const hint = isUntrusted
+        ? "If you trust the authority that signed the certificate, pass its file to Node.js in NODE_EXTRA_CA_CERTS."
+        : proxy &&
+          `Check the proxy in the environment or in npm's configuration, or add ${url.hostname} to NO_PROXY.`;
+      throw new ConnectionError(`${start}: ${text}`, isUnreachable, hint);
     }
   }
 

@@ -8,7 +8,7 @@ import {
   type ServerLaunch,
 } from "./connected-server.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import { StatusError } from "./remote-fetch.ts";
+import { ConnectionError, StatusError } from "./remote-fetch.ts";
 import { RemoteTransport } from "./remote-transport.ts";
 import { describeAnswer, describeMessage } from "./server-calls.ts";
 import { ServerConnection } from "./server-connection.ts";
@@ -99,9 +99,10 @@ class RemoteServer implements StartingServer {
       return describeMessage(error instanceof Error ? error.message : String(error), this.#redactor);
     };
     const reason = describe();
+    const own = error instanceof ConnectionError ? error.hint : undefined;
     const hint = isOld
       ? `Use the server's URL for streamable HTTP, which often ends with /mcp, instead of ${this.#launch.shown}.`
-      : `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.`;
+      : (own ?? `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.`);
     throw failure("ServerStartFailed", { label, reason, hint }, {}, { cause: new Error(reason) });
   }
 

@@ -21,6 +21,9 @@ export function readOrigin(text: string): string | undefined {
     : text.toLowerCase().replace(/\/$/, "");
 }
 
+/** Whether a text is a name or an address, with or without a port. */
+export const isAuthority = (text: string): boolean => authority.test(text.toLowerCase());
+
 /** Whether `Host`, or the host of an `Origin`, is this server. `defaultPort` applies if the value has none. */
 export type IsOurHost = (value: string, port: number, defaultPort: number) => boolean;
 

@@ -1,7 +1,7 @@
 import { failure, quote } from "../../problems/index.ts";
 import { type Clock, systemClock } from "../../runtime/clock.ts";
 import type { ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
-import { isLoopback, readOrigin } from "./allowed-hosts.ts";
+import { isAuthority, isLoopback, readOrigin } from "./allowed-hosts.ts";
 
 export interface ServeHttpOptions {
   /** The server's name in messages. */
@@ -77,7 +77,12 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     const reason = "The token is empty or has characters that HTTP headers do not allow";
     throw failure("InvalidArguments", { reason, hint: "Use ASCII letters, digits and punctuation." });
   }
-  const allowedOrigins = options.allowedOrigins ?? [];
+  const { allowedHosts = [], allowedOrigins = [] } = options;
+  const invalidHost = allowedHosts.find((name) => !isAuthority(name));
+  if (invalidHost !== undefined) {
+    const reason = `An allowed host must be like mcp.example.com, not ${quote(invalidHost)}`;
+    throw failure("InvalidArguments", { reason, hint: "Pass a name or an address, with a port or without." });
+  }
   const invalid = allowedOrigins.find((origin) => readOrigin(origin) === undefined);
   if (invalid !== undefined) {
     const reason = `An allowed origin must be like https://app.example, not ${quote(invalid)}`;
@@ -97,7 +102,7 @@ export function completeOptions(options: ServeHttpOptions): HttpSettings {
     host,
     port: options.port ?? 0,
     token,
-    allowedHosts: options.allowedHosts ?? [],
+    allowedHosts,
     allowedOrigins,
     sessionTtlMs: options.sessionTtlMs ?? 1_800_000,
     maxSessions: options.maxSessions ?? 1000,

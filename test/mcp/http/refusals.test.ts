@@ -163,6 +163,13 @@ describe("the Origin header", () => {
     },
   );
 
+  test.each(["https://a.example", "*.example", "a.example/mcp", "a.example:", ""])(
+    "%j is not an allowed host",
+    async (host) => {
+      await expect(serve({ allowedHosts: [host] })).rejects.toMatchObject({ code: "InvalidArguments" });
+    },
+  );
+
   test("CORS requests of other origins never get permission", async () => {
     const served = await serve();
     const origin = `http://localhost:${served.port}`;

@@ -87,6 +87,8 @@ test("requests reach a server through a proxy, with its credentials, and its str
   const server = await startRemote("http://mcp.corp.invalid/mcp?a=1").ready;
   expect(await server.callTool(call("echo"), limit)).toMatchObject({ content: [{ text: "reached" }] });
   expect(new Set(urls)).toEqual(new Set(["http://mcp.corp.invalid/mcp?a=1"]));
+  // Some servers refuse requests without it.
+  expect(proxy.received.every(({ headers }) => headers["user-agent"] === "node")).toBe(true);
   const credentials = `Basic ${Buffer.from("me:hunter2").toString("base64")}`;
   expect(proxy.received.every(({ headers }) => headers["proxy-authorization"] === credentials)).toBe(true);
 });
@@ -133,12 +135,28 @@ describe("a proxy that does not connect", () => {
     const { port } = server.address() as AddressInfo;
     setVariables({ https_proxy: `http://127.0.0.1:${port}` });
     const problem = await problemOf("https://mcp.corp.invalid/mcp");
-    expect(problem.args).toMatchObject({ reason: expect.stringMatching(reason) });
+    expect(problem).toMatchObject({
+      args: { reason: expect.stringMatching(reason) },
+      hint: expect.stringMatching(/^Check the proxy .*NO_PROXY/),
+    });
   });
 
   test("and has an invalid address is the reason", async () => {
     setVariables({ https_proxy: "http://" });
     const problem = await problemOf("https://mcp.corp.invalid/mcp");
     expect(problem.args).toMatchObject({ reason: expect.stringContaining("whose address is not a URL") });
+  });
+});
+
+test("a certificate of an unknown authority has a hint that says how to trust it", async () => {
+  setVariables({});
+  const cause = Object.assign(new Error("self-signed certificate in certificate chain"), {
+    code: "SELF_SIGNED_CERT_IN_CHAIN",
+  });
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("fetch failed", { cause })));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect(await problemOf("https://mcp.corp.invalid/mcp")).toMatchObject({
+    args: { reason: expect.stringContaining("self-signed certificate") },
+    hint: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
   });
 });
