@@ -25,7 +25,7 @@ export const commonOptions: Readonly<Record<string, OptionDescription>> = {
 
 /** The options of commands that search registries: `search` and `list --remote`. */
 export const remoteOptions: Readonly<Record<string, OptionDescription>> = {
-  refresh: flag("Ignore the cache; request everything again"),
+  refresh: flag("Ask the registry even for cached answers that are fresh"),
   offline: flag("Use only the cache; make no requests"),
 };
 

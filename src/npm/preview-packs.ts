@@ -1,9 +1,8 @@
-import { isRecord, parseJson } from "../data/parse-json.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { parseExtension } from "../extension-schema/index.ts";
-import { maximumManifestBytes } from "../files/discovery-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
@@ -15,20 +14,10 @@ import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands } from "../qualified-names/reserved-commands.ts";
 import { isDeclaredServer } from "./declared-server.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
-import { readManagerVersion } from "./managers/package-manager.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
-import { hasIntegrity, maximumTarballBytes, unpackTarball } from "./registry/package-tarball.ts";
-import { pickTagged, pickVersion, supportsEngine } from "./registry/pick-version.ts";
-import { TarballLimitError } from "./registry/read-tar.ts";
-import {
-  createRegistryClient,
-  escapePackageName,
-  type RegistryClient,
-  type RegistryRequest,
-  resolveTarball,
-} from "./registry/registry-client.ts";
-import { findNewestAllowed } from "./registry/release-age.ts";
-import { describeRemotePack, maximumPackumentBytes, type RemotePack } from "./registry/remote-pack.ts";
+import { createFailure, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
+import { createRegistryClient } from "./registry/registry-client.ts";
+import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
 
 /** The command of a pack's server; `null` for a composed server, which the host runs itself. */
 export interface ServerCommand {
@@ -63,104 +52,19 @@ export interface PreviewOptions {
   servers?: "declared" | "any" | undefined;
 }
 
-interface PreviewContext extends Pick<PreviewOptions, "servers"> {
-  client: RegistryClient;
-  port: InspectionPort;
-  /** The latest publication time that the package manager allows, in milliseconds since 1970. */
-  findNewestAllowed(name: string): number | undefined;
-  /** Whether the package manager prefers versions that support this Node.js, as npm does. */
-  prefersEngines: boolean;
-  timeoutMs: number;
-  signal: AbortSignal | undefined;
-}
+interface PreviewContext extends FetchContext, Pick<PreviewOptions, "port" | "servers"> {}
 
 const scriptNames = ["preinstall", "install", "postinstall"];
 
-const createFailure = (spec: RegistrySpec, reason: string) =>
-  failure("InstallFailed", { what: `add ${spec.text}`, reason });
-
-/** Sends a request to a registry, without the cache. Returns `undefined` if the document does not exist. */
-async function fetchBytes(
-  { client, timeoutMs, signal }: PreviewContext,
-  request: Pick<RegistryRequest, "address" | "path" | "maximumBytes">,
-): Promise<Uint8Array | undefined> {
-  const answer = await client.get({ ...request, accept: "*/*", timeoutMs, signal });
-  if (answer.state === "read") return answer.bytes;
-  if (answer.state === "absent") return undefined;
-  const reason = answer.state === "failed" ? answer.reason : "is rate-limiting requests (429)";
-  throw failure("RegistryUnavailable", { registry: client.show(request.address), reason });
-}
-
-async function fetchJson(context: PreviewContext, address: string, path: string, maximumBytes: number) {
-  const bytes = await fetchBytes(context, { address, path, maximumBytes });
-  if (bytes === undefined) return undefined;
-  try {
-    return parseJson(bytes).value;
-  } catch {
-    const registry = context.client.show(address);
-    throw failure("RegistryUnavailable", { registry, reason: "sent an invalid JSON response" });
-  }
-}
-
-/** Fetches the manifest for a spec. */
-async function findManifest(context: PreviewContext, spec: RegistrySpec): Promise<Record<string, unknown>> {
-  const { name, wanted, type } = spec;
-  const address = context.client.registryOf(name);
-  const path = escapePackageName(name);
-  const limits = {
-    newestAllowed: context.findNewestAllowed(name),
-    prefersEngines: context.prefersEngines,
-  };
-  const short =
-    type === "range" || limits.newestAllowed !== undefined
-      ? undefined
-      : await fetchJson(context, address, `${path}/${encodeURIComponent(wanted)}`, maximumManifestBytes);
-  // npm reads a bare name as any version, preferably the latest: it takes an older one if that supports this Node.js.
-  const isBare = spec.text === name;
-  let manifest = isBare && limits.prefersEngines && !supportsEngine(short) ? undefined : short;
-  if (manifest === undefined) {
-    const packument = await fetchJson(context, address, path, maximumPackumentBytes);
-    if (packument === undefined) {
-      throw createFailure(spec, `the registry ${context.client.show(address)} has no such package`);
-    }
-    manifest =
-      type === "range"
-        ? pickVersion(packument, wanted, limits)
-        : isBare && limits.prefersEngines
-          ? pickVersion(packument, "*", limits)
-          : pickTagged(packument, wanted, limits);
-  }
-  if (!isRecord(manifest)) throw createFailure(spec, "the registry has no such version");
-  if (manifest.name !== name || typeof manifest.version !== "string")
+/** Reads what the registry says of a version. */
+async function readAnnounced({ client }: PreviewContext, spec: RegistrySpec, version: string) {
+  const address = client.registryOf(spec.name);
+  const read = await client.readManifest(address, spec.name, version);
+  if (read.state === "read" && read.value.name !== spec.name)
     throw createFailure(spec, "the registry returned a different package");
-  return manifest;
-}
-
-/** Fetches and unpacks a package, and verifies its integrity. */
-async function fetchPackage(context: PreviewContext, spec: RegistrySpec, manifest: Record<string, unknown>) {
-  const dist = isRecord(manifest.dist) ? manifest.dist : {};
-  const registry = context.client.registryOf(spec.name);
-  const address = typeof dist.tarball === "string" ? resolveTarball(dist.tarball, registry) : undefined;
-  if (address === undefined)
-    throw createFailure(spec, "the registry's manifest has no valid tarball address");
-  const tarball = await fetchBytes(context, { address, path: "", maximumBytes: maximumTarballBytes });
-  if (tarball === undefined) throw createFailure(spec, "the registry does not have its tarball");
-  const isIntact = hasIntegrity(tarball, dist.integrity, dist.shasum);
-  if (isIntact === false)
-    throw createFailure(spec, "its tarball does not match the integrity hash in the registry");
-  const { extension } = parseExtension(manifest.trailblaze);
-  const definesServer = createDefinitionFilter(extension, "server");
-  try {
-    return await unpackTarball(
-      tarball,
-      (file) => file === "package.json" || definesServer(file),
-      context.signal,
-    );
-  } catch (error) {
-    if (context.signal?.aborted) throw createFailure(spec, "it was interrupted");
-    if (error instanceof TarballLimitError) throw createFailure(spec, `its tarball ${error.message}`);
-    throw createFailure(spec, "its tarball is not a valid package");
-  }
+  if (read.state === "read") return { ...read.value };
+  if (read.state === "absent") throw createFailure(spec, "the registry has no such version");
+  throw failure("RegistryUnavailable", { registry: client.show(address), reason: read.reason });
 }
 
 function describeCommand(definition: Record<string, unknown>): string | null {
@@ -248,33 +152,34 @@ function describePlainServer({ servers }: PreviewContext, name: string, manifest
 
 async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
   const { name } = spec;
-  const announced = await findManifest(context, spec);
-  const isPack = Object.hasOwn(announced, "trailblaze");
-  const describe = (manifest: Record<string, unknown>) =>
-    Object.hasOwn(manifest, "trailblaze") || isPack
-      ? describeRemotePack(name, manifest, false)
-      : describePlainServer(context, name, manifest);
-  const announcedPack = describe(announced);
-  if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
-  const _version = String(announced.version);
-  const unpacked = await fetchPackage(context, spec, announced);
+  const { folder, unpack, remove } = await fetchPackage(context, spec);
   try {
-    const manifest = readManifest(context.port, unpacked.folder, "always");
+    await unpack((path) => path === "package.json");
+    const manifest = readManifest(context.port, folder, "always");
     if (typeof manifest === "string" || isFault(manifest))
       throw createFailure(spec, "its package.json is missing or cannot be read");
+    const { version } = manifest.value;
+    const announced = await readAnnounced(context, spec, String(version));
+    const isPack = Object.hasOwn(announced, "trailblaze");
+    const describe = (one: Record<string, unknown>) =>
+      Object.hasOwn(one, "trailblaze") || isPack
+        ? describeRemotePack(name, one, false)
+        : describePlainServer(context, name, one);
+    const announcedPack = describe(announced);
+    if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
     const pack = describe({ ...manifest.value });
+    const found = await describePack(folder, manifest, "direct", [name]);
+    const { extension } = found;
     const isSame =
       pack !== undefined &&
       Object.hasOwn(manifest.value, "trailblaze") === isPack &&
-      pack.version === announced.version &&
-      digestPack(pack) === digestPack(announcedPack);
+      version === announced.version &&
+      digestPack(pack) === digestPack(announcedPack) &&
+      extension.root === parseExtension(announced.trailblaze).extension.root;
     if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
     rejectForeignDependencies(name, manifest.value);
     rejectClaims(spec, announced, manifest.value);
-    const found = await describePack(unpacked.folder, manifest, "direct", [name]);
-    // Definitions were unpacked according to the root in the registry's manifest.
-    if (found.extension.root !== parseExtension(announced.trailblaze).extension.root)
-      throw createFailure(spec, "the package differs from the registry's manifest");
+    await unpack(createDefinitionFilter(extension, "server"));
     const commands = await readCommands(context.port, found);
     const { deprecated } = announced;
     return {
@@ -287,7 +192,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       ...(isPack ? {} : { serverBins: [...readBins(name, manifest.value).keys()] }),
     };
   } finally {
-    unpacked.remove();
+    remove();
   }
 }
 
@@ -297,23 +202,13 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
  * such version, or the package differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
-  { directory, workspaceRoot = directory, manager, program }: ChangeableProject,
+  { directory, workspaceRoot = directory }: ChangeableProject,
   specs: readonly RegistrySpec[],
   { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
-  // pnpm and Yarn have their own settings; a different version is detected after the installation.
-  const ofManager = manager.name === "npm" ? configuration : new Map();
-  const limits = { now: Date.now(), npmVersion: readManagerVersion(program) };
-  const context: PreviewContext = {
-    client: createRegistryClient(configuration),
-    port,
-    findNewestAllowed: (name) => findNewestAllowed(ofManager, name, limits),
-    prefersEngines: manager.name === "npm",
-    timeoutMs,
-    signal,
-    servers,
-  };
+  const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
+  const context = { client, configuration, directory: workspaceRoot, port, timeoutMs, signal, servers };
   const previews: PackPreview[] = [];
   for (const spec of specs) previews.push(await previewPack(context, spec));
   return previews;

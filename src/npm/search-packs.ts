@@ -2,22 +2,12 @@ import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { maximumManifestBytes } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
-import { createRegistryClient, escapePackageName, type RegistryClient } from "./registry/registry-client.ts";
-import { defaultLimits, type ReaderLimits, RegistryReader } from "./registry/registry-reader.ts";
-import {
-  describeRemotePack,
-  findVersion,
-  hasPackKeyword,
-  maximumPackumentBytes,
-  packKeyword,
-  type RemotePack,
-} from "./registry/remote-pack.ts";
-import { openResponseCache } from "./registry/response-cache.ts";
+import { createRegistryClient, type RegistryClient, type RegistryRead } from "./registry/registry-client.ts";
+import { describeRemotePack, hasPackKeyword, packKeyword, type RemotePack } from "./registry/remote-pack.ts";
 
 /** The result of a search. */
 export interface RemoteSearch {
@@ -35,16 +25,16 @@ export interface SearchProgress {
   of: number;
 }
 
-/** Which registries a search uses, and its timeouts. */
+/** Which registries a search uses, and its timeout. */
 export interface RemoteSearchOptions {
   /** Folder of the project whose npm configuration applies; default: the working folder of the process. */
   cwd?: string;
-  /** Ignore the cache. */
+  /** Ask registries even for cached responses that they declared to be fresh. */
   refresh?: boolean;
   /** Use only the cache; make no requests. */
   offline?: boolean;
-  /** Timeouts in milliseconds; defaults: 20 s per request, 30 s for waits before retries, 3 min in total. */
-  limits?: Partial<ReaderLimits>;
+  /** The timeout of one document of a registry in milliseconds, with retries; default: 20 s. */
+  timeoutMs?: number;
   /** Called as responses arrive. */
   onProgress?: (progress: SearchProgress) => void;
   signal?: AbortSignal;
@@ -54,10 +44,6 @@ const everything = { allow: undefined, deny: [], transitive: [] };
 
 /** The number of concurrent requests. npm's limit on sockets is twelve. */
 const concurrency = 8;
-
-/** Whether a document describes a package. Later code checks its name. */
-const isManifest = ({ name }: Readonly<Record<string, unknown>>) => typeof name === "string";
-const isPackument = ({ versions }: Readonly<Record<string, unknown>>) => isRecord(versions);
 
 /** Maps an array with limited concurrency. Results keep the order. */
 async function mapSome<From, To>(list: readonly From[], map: (one: From) => Promise<To>): Promise<To[]> {
@@ -86,91 +72,86 @@ const maximumPages = 10;
 /** Limit on the pages of a text search, for registries without keyword search. */
 const maximumOptionalPages = 4;
 
-const maximumPageBytes = 8 << 20;
-
-/** Whether a document is a page of hits. */
-const isPage = ({ objects }: Readonly<Record<string, unknown>>) => Array.isArray(objects);
-
 function readHit(object: unknown): Hit | undefined {
   const found = isRecord(object) ? object.package : undefined;
   if (!isRecord(found) || typeof found.name !== "string" || !isPackageName(found.name)) return undefined;
   return { name: found.name, hasKeyword: hasPackKeyword(found.keywords) };
 }
 
-/**
- * Searches a registry page by page until there are no new hits. `failed` is the reason if the first page is unavailable;
- * the reader records failures of later pages. Failures of an optional search are not reported.
- */
-async function findHits(
-  reader: RegistryReader,
-  registry: string,
-  text: string,
-  isOptional: boolean,
-): Promise<{ hits: Hit[]; failed?: string }> {
-  const hits = new Map<string, Hit>();
-  const pages = isOptional ? maximumOptionalPages : maximumPages;
-  for (let page = 0, from = 0; page < pages; page++) {
-    const query = new URLSearchParams({ text, size: String(pageSize), from: String(from) });
-    const path = `-/v1/search?${query}`;
-    const read = await reader.read(registry, path, maximumPageBytes, { isOptional, isExpected: isPage });
-    if (read.state !== "read") {
-      if (page > 0) break;
-      return { hits: [], failed: read.state === "failed" ? read.reason : "does not support searching" };
-    }
-    const objects = read.value.objects as readonly unknown[];
-    const before = hits.size;
-    for (const object of objects) {
-      const hit = readHit(object);
-      if (hit !== undefined && !hits.has(hit.name)) hits.set(hit.name, hit);
-    }
-    from += objects.length;
-    const { total } = read.value;
-    // A registry may return fewer hits than requested, and may repeat hits at the end.
-    const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
-    if (hits.size === before || !mayHaveMore) break;
-  }
-  return { hits: [...hits.values()] };
-}
-
 class Search {
   readonly #client: RegistryClient;
-  readonly #reader: RegistryReader;
   readonly #installed: ReadonlySet<string>;
   readonly #onProgress: RemoteSearchOptions["onProgress"];
+  /** The first failure of each registry, as a reason by address. */
+  readonly failures = new Map<string, string>();
+  /** Whether any registry answered. */
+  reachedNetwork = false;
   #read = 0;
   #of = 0;
 
   constructor(
     client: RegistryClient,
-    reader: RegistryReader,
     { installed }: Awaited<ReturnType<typeof readProject>>,
     onProgress: RemoteSearchOptions["onProgress"],
   ) {
     this.#client = client;
-    this.#reader = reader;
     this.#installed = installed;
     this.#onProgress = onProgress;
   }
 
-  /** Reads the manifest of a hit's latest version, from the packument if the registry has no separate document. */
-  async #readManifest(registry: string, name: string): Promise<unknown> {
-    const path = escapePackageName(name);
-    const short = await this.#reader.read(registry, `${path}/latest`, maximumManifestBytes, {
-      isExpected: isManifest,
-    });
-    if (short.state !== "absent") return short.state === "read" ? short.value : undefined;
-    const long = await this.#reader.read(registry, path, maximumPackumentBytes, {
-      isOptional: true,
-      isExpected: isPackument,
-    });
-    return long.state === "read" ? findVersion(long.value, "latest") : undefined;
+  /** Notes what a read says of its registry. Failures of an optional read are not reported. */
+  #note(registry: string, read: RegistryRead, isOptional = false): RegistryRead {
+    const reason = read.state === "read" ? read.failure : read.state === "failed" ? read.reason : undefined;
+    if (reason === undefined) this.reachedNetwork = true;
+    else if (!isOptional && !this.failures.has(registry)) this.failures.set(registry, reason);
+    return read;
+  }
+
+  /**
+   * Searches a registry page by page until there are no new hits. `failed` is the reason if the first page is unavailable;
+   * failures of later pages are noted.
+   */
+  async #findHits(
+    registry: string,
+    text: string,
+    isOptional: boolean,
+  ): Promise<{ hits: Hit[]; failed?: string }> {
+    const hits = new Map<string, Hit>();
+    const pages = isOptional ? maximumOptionalPages : maximumPages;
+    for (let page = 0, from = 0; page < pages; page++) {
+      const query = new URLSearchParams({ text, size: String(pageSize), from: String(from) });
+      const read = this.#note(
+        registry,
+        await this.#client.read(registry, `-/v1/search?${query}`),
+        isOptional,
+      );
+      const objects: unknown = read.state === "read" ? read.value.objects : undefined;
+      if (read.state !== "read" || !Array.isArray(objects)) {
+        if (page > 0) break;
+        if (read.state === "failed") return { hits: [], failed: read.reason };
+        const isPage = read.state === "absent";
+        return { hits: [], failed: isPage ? "does not support searching" : "sent an unexpected response" };
+      }
+      const before = hits.size;
+      for (const object of objects) {
+        const hit = readHit(object);
+        if (hit !== undefined && !hits.has(hit.name)) hits.set(hit.name, hit);
+      }
+      from += objects.length;
+      const { total } = read.value;
+      // A registry may return fewer hits than requested, and may repeat hits at the end.
+      const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
+      if (hits.size === before || !mayHaveMore) break;
+    }
+    return { hits: [...hits.values()] };
   }
 
   /** Reads a hit. A pack has both the keyword and the field. */
   async #readHit(registry: string, { name, hasKeyword }: Hit) {
-    const manifest = await this.#readManifest(registry, name);
+    const read = this.#note(registry, await this.#client.readManifest(registry, name, "latest"));
     this.#onProgress?.({ read: ++this.#read, of: this.#of });
-    if (!isRecord(manifest)) return { hasKeyword, pack: undefined };
+    if (read.state !== "read") return { hasKeyword, pack: undefined };
+    const manifest = read.value;
     const isFindable = hasPackKeyword(manifest.keywords) === true;
     const pack = isFindable ? describeRemotePack(name, manifest, this.#installed.has(name)) : undefined;
     return { hasKeyword: isFindable, pack };
@@ -178,7 +159,7 @@ class Search {
 
   /** Finds the packs among the hits of one query, and whether the registry seems to support keyword search. */
   async #query(registry: string, text: string, known: ReadonlySet<string>, isOptional = false) {
-    const { hits, failed } = await findHits(this.#reader, registry, text, isOptional);
+    const { hits, failed } = await this.#findHits(registry, text, isOptional);
     // Only hits from the registry that npm would use are trusted.
     const own = hits.filter(({ name }) => this.#client.registryOf(name) === registry && !known.has(name));
     const candidates = own.filter(({ hasKeyword }) => hasKeyword !== false);
@@ -240,7 +221,14 @@ async function readProject(cwd: string): Promise<{ directory?: string; installed
 
 /** Implements `searchPacks` of src/remote.ts, which documents it. */
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
-  const { cwd = process.cwd(), refresh = false, offline = false, limits, onProgress, signal } = options;
+  const {
+    cwd = process.cwd(),
+    refresh = false,
+    offline = false,
+    timeoutMs = 20_000,
+    onProgress,
+    signal,
+  } = options;
   if (typeof text !== "string")
     throw failure("InvalidArguments", { reason: "The search text must be a string" });
   const project = await readProject(cwd);
@@ -249,11 +237,9 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
     projectDirectory: directory,
     env: process.env,
   });
-  const client = createRegistryClient(configuration);
-  const cache = openResponseCache();
   const mode = offline ? "offline" : refresh ? "refresh" : "normal";
-  const reader = new RegistryReader({ client, cache, mode, limits: { ...defaultLimits, ...limits }, signal });
-  const search = new Search(client, reader, project, onProgress);
+  const client = createRegistryClient(configuration, { mode, timeoutMs, signal });
+  const search = new Search(client, project, onProgress);
   const wanted = text.trim();
   const answers = await Promise.all(
     client.registries.map(async (registry) => ({
@@ -269,16 +255,14 @@ export async function searchPacks(text: string, options: RemoteSearchOptions): P
       reason: first.failed,
       withheld: withheldLines(withheld, first.registry),
     });
-  const failures = new Map(reader.failures);
+  const failures = new Map(search.failures);
   for (const { registry, failed: reason } of failed) if (reason !== undefined) failures.set(registry, reason);
   for (const registry of client.registries)
     if (withheldLines(withheld, registry).length > 0 && !failures.has(registry))
       failures.set(registry, "was read without the credentials in the project's .npmrc");
-  if (mode === "offline") for (const address of failures.keys()) failures.set(address, "was not contacted");
-  if (mode !== "offline") cache.prune();
   const packs = answers.flatMap((answer) => answer.packs);
   if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const source = reader.reachedNetwork ? "network" : "cache";
+  const source = search.reachedNetwork ? "network" : "cache";
   return {
     packs,
     total: packs.length,

@@ -33,7 +33,7 @@ export const remoteProblems = {
       withheld.length > 0
         ? `If you trust this project with these credentials, add them to the .npmrc in your home folder: ${listOf(withheld.map(printable), "and")}`
         : answered
-          ? "Try again later. Pass --refresh to ignore the cache."
+          ? "Try again later."
           : "Run `npm ping` to check whether npm can reach it with your configuration.",
   }),
   UnsupportedSpec: entry<{ spec: string; reason: string; isRemoval?: boolean }>({

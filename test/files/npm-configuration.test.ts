@@ -143,11 +143,13 @@ test("the configuration becomes options of npm-registry-fetch, without invalid a
       ["noproxy", "c"],
       ["maxsockets", "3"],
       ["cert", "a\\nb"],
+      ["fetch-retries", "5"],
     ]),
   );
   expect({ ...options }).toEqual({
     "@a:registry": "http://a/",
     "//a/:_authToken": "t",
+    retry: { retries: 5, factor: 4, minTimeout: 500, maxTimeout: 10_000 },
     strictSSL: false,
     ca: Array(2).fill("-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----"),
     httpsProxy: "http://p/",

@@ -8,6 +8,7 @@ import { describe, expect, inject, test, vi } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { installMissing } from "../../src/npm/install-missing.ts";
+import { findManagerProgram } from "../../src/npm/managers/package-manager.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { removePacks } from "../../src/npm/remove-packs.ts";
 import { searchPacks } from "../../src/remote.ts";
@@ -17,7 +18,7 @@ import { makeProject, readState, useManagers } from "../npm/changeable-project.t
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { makeTar } from "../support/make-tar.ts";
 import { packageManagers } from "../support/package-managers.ts";
-import { packManifest } from "../support/packs.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { command, runCli } from "../support/run-cli.ts";
 
@@ -111,16 +112,16 @@ describe.each(packageManagers)("with %s", (manager) => {
     useManagers(proxy.url);
     const directory = await makeProject(manager, { registry: proxy.url, dependencies });
     const before = readState(directory);
-    // What was shown is not what comes when the package manager asks.
-    proxy.intercept = ({ path, count }, response) => {
-      if (!path.endsWith(".tgz") || !path.includes("jira") || count === 1) return false;
-      response.end(Buffer.from("no tarball at all"));
+    // What was shown is gone when the package manager asks.
+    const consent = () => {
+      proxy.intercept = ({ path }, response) =>
+        path.includes("jira") && response.writeHead(404).end("{}") !== undefined;
       return true;
     };
     const commands: string[] = [];
     const error = await addPacks(["@acme/jira"], {
       cwd: directory,
-      consent: yes,
+      consent,
       onCommand: (one) => commands.push(one),
     }).catch((one: unknown) => one);
     const args = { reason: expect.stringMatching(/\bcode 1\b/), restored: true };
@@ -137,9 +138,11 @@ describe.each(packageManagers)("with %s", (manager) => {
     useManagers(proxy.url);
     const directory = await makeProject(manager, { registry: proxy.url, dependencies });
     const before = readState(directory);
-    proxy.rewrite = (path, document) =>
-      path.endsWith("/latest") ? document : { ...document, "dist-tags": { latest: "2.0.0" } };
-    await expect(addPacks(["@globex/text"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+    const consent = () => {
+      proxy.rewrite = (_path, document) => ({ ...document, "dist-tags": { latest: "2.0.0" } });
+      return true;
+    };
+    await expect(addPacks(["@globex/text"], { cwd: directory, consent })).rejects.toMatchObject({
       code: "InstallFailed",
       problem: { args: { reason: expect.stringMatching(/@globex\/text.*2\.0\.0.*1\.0\.0/), restored: true } },
     });
@@ -180,6 +183,8 @@ describe("changes that are rejected", () => {
     proxy.rewrite = (_path, document) => document;
     proxy.intercept = ({ path }, response) =>
       path.endsWith(".tgz") && response.end("other bytes") !== undefined;
+    // npm's cache has the tarball by now.
+    vi.stubEnv("npm_config_cache", makeTree({}));
     await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({
       code: "InstallFailed",
       problem: { args: { reason: expect.stringContaining("integrity") } },
@@ -271,7 +276,10 @@ describe("a package manager that fails", () => {
     const home = useManagers(registry);
     appendFileSync(join(home, ".npmrc"), npmrc);
     const directory = await makeProject("npm", { registry });
-    writeFileSync(join(home, "bin/npm"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    // What previews are made of is downloaded as ever.
+    const [node, npm] = [process.execPath, findManagerProgram("npm")?.args[0]];
+    const preview = `if [ "$1" = pack ]; then exec "${node}" "${npm}" "$@"; fi`;
+    writeFileSync(join(home, "bin/npm"), `#!/bin/sh\n${preview}\n${script}\n`, { mode: 0o755 });
     return directory;
   }
 
@@ -400,16 +408,17 @@ test("add removes a pack whose server commands differ from those shown", async (
     ]),
   );
   const integrity = `sha512-${createHash("sha512").update(other).digest("base64")}`;
-  proxy.intercept = ({ path, count }, response) =>
-    path.endsWith(".tgz") && count > 1 && response.end(other) !== undefined;
-  proxy.rewrite = (path, document) => {
-    if (path.endsWith("/latest")) return document;
-    if (document.name !== "tb-commands") return document;
-    const versions = document.versions as Record<string, { dist: Record<string, unknown> }>;
-    for (const { dist } of Object.values(versions)) Object.assign(dist, { integrity, shasum: undefined });
-    return document;
+  const consent = () => {
+    proxy.intercept = ({ path }, response) => path.endsWith(".tgz") && response.end(other) !== undefined;
+    proxy.rewrite = (_path, document) => {
+      if (document.name !== "tb-commands" || !("versions" in document)) return document;
+      const versions = document.versions as Record<string, { dist: Record<string, unknown> }>;
+      for (const { dist } of Object.values(versions)) Object.assign(dist, { integrity, shasum: undefined });
+      return document;
+    };
+    return true;
   };
-  const added = addPacks(["tb-commands"], { cwd: directory, consent: yes });
+  const added = addPacks(["tb-commands"], { cwd: directory, consent });
   await expect(added).rejects.toMatchObject({
     code: "InstallFailed",
     problem: { args: { reason: expect.stringMatching(/commands of tb-commands/) } },
@@ -440,8 +449,13 @@ test("add restores the project when it is interrupted during the install", async
     interruption.abort();
     return true;
   };
+  const consent = () => {
+    // npm's cache has the tarball by now.
+    vi.stubEnv("npm_config_cache", makeTree({}));
+    return true;
+  };
   await expect(
-    addPacks(["@acme/jira"], { cwd: directory, consent: yes, signal: interruption.signal }),
+    addPacks(["@acme/jira"], { cwd: directory, consent, signal: interruption.signal }),
   ).rejects.toMatchObject({
     code: "InstallFailed",
     problem: { args: { reason: expect.stringContaining("interrupted") } },

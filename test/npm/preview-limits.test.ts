@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
-import { makeTar } from "../support/make-tar.ts";
+import { makeTar, type TarEntry } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
@@ -23,7 +23,7 @@ async function setUp(fields: Record<string, unknown>, tarball: (manifest: string
   registry.options.manifests = [{ ...manifest, dist: { tarball: `${registry.url}x.tgz`, integrity } }];
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({ "package.json": { name: "app" } });
-  return { cwd, integrity };
+  return { cwd, registry };
 }
 
 async function preview(cwd: string): Promise<PackPreview | undefined> {
@@ -38,24 +38,70 @@ async function preview(cwd: string): Promise<PackPreview | undefined> {
   return shown;
 }
 
-test("a tarball above the size limit fails the preview with that limit, and leaves the project unchanged", async () => {
-  const zeros = gzipSync(Buffer.alloc(2 ** 28), { level: 1 });
-  const { cwd } = await setUp({}, (manifest) =>
-    Buffer.concat([
-      gzipSync(makeTar([{ path: "package/package.json", text: manifest }], Buffer.alloc(0))),
-      gzipSync(makeTar([{ path: "package/zeros", size: "12000000000 " }], Buffer.alloc(0))),
-      ...Array<Buffer>(5).fill(zeros),
-    ]),
-  );
+const packed = (entries: readonly TarEntry[]) => (manifest: string) =>
+  gzipSync(makeTar([...entries, { path: "package/package.json", text: manifest }]));
+test.each<[what: string, reason: string, tarball: (manifest: string) => Uint8Array]>([
+  [
+    "unpacks to more than 1 GiB",
+    "1024 MiB",
+    (manifest) =>
+      // Archives in gzip may be put after one another.
+      Buffer.concat([
+        gzipSync(makeTar([{ path: "package/package.json", text: manifest }], Buffer.alloc(0))),
+        gzipSync(makeTar([{ path: "package/zeros", size: "12000000000 " }], Buffer.alloc(0))),
+        ...Array<Buffer>(5).fill(gzipSync(Buffer.alloc(2 ** 28), { level: 1 })),
+      ]),
+  ],
+  ["is no tarball", "not a valid package", () => Buffer.from("hello")],
+  ["is gzip of something else", "not a valid package", () => gzipSync(randomBytes(4096))],
+  [
+    "has a package.json above 1 MiB",
+    "package.json",
+    (manifest) => gzipSync(makeTar([{ path: "package/package.json", text: manifest + " ".repeat(2 ** 20) }])),
+  ],
+])("a package that %s fails the preview and leaves the project unchanged", async (_what, reason, tarball) => {
+  const { cwd } = await setUp({}, tarball);
   const temporary = makeTree({});
   vi.stubEnv("TMPDIR", temporary);
   await expect(preview(cwd)).rejects.toMatchObject({
     code: "InstallFailed",
-    problem: { args: { reason: expect.stringContaining("1 GiB") } },
+    problem: { args: { reason: expect.stringContaining(reason) } },
   });
   expect(readdirSync(cwd)).toEqual(["package.json"]);
   expect(readFileSync(join(cwd, "package.json"), "utf8")).not.toContain(name);
   expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("a tarball whose hash is not that of the registry fails the preview", async () => {
+  const { cwd, registry } = await setUp({}, packed([]));
+  registry.options.intercept = ({ path }, response) =>
+    path.endsWith(".tgz") && response.end("other bytes") !== undefined;
+  await expect(preview(cwd)).rejects.toMatchObject({
+    code: "InstallFailed",
+    problem: { args: { reason: expect.stringContaining("integrity") } },
+  });
+});
+
+test("definitions that are links, or outside the package, are not read", async () => {
+  const server = JSON.stringify({ command: "outside" });
+  const outside = makeTree({ "servers/linked.json": server });
+  const file = (path: string) => ({ path, text: server });
+  const { cwd } = await setUp(
+    { trailblaze: { servers: ["linked", "hard", "above", "absolute"] } },
+    packed([
+      {
+        path: "package/trailblaze/servers/linked.json",
+        type: "2",
+        link: join(outside, "servers/linked.json"),
+      },
+      { path: "package/trailblaze/servers/hard.json", type: "1", link: join(outside, "servers/linked.json") },
+      file("package/../../trailblaze/servers/above.json"),
+      file("/trailblaze/servers/absolute.json"),
+    ]),
+  );
+  const commands = (await preview(cwd))?.commands ?? [];
+  for (const name of ["linked", "hard", "above"])
+    expect(commands).toContainEqual({ server: name, command: undefined });
 });
 
 test("the preview shows the commands of servers in the pack's root folder, whatever the size of other files", async () => {

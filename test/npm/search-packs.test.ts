@@ -1,18 +1,20 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
+import { deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { searchPacks } from "../../src/remote.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, type StandInOptions, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
-const limits = { timeoutMs: 15_000, maximumWaitMs: 3000, deadlineMs: 60_000 };
 const namesOf = ({ packs }: { packs: readonly { name: string }[] }) => packs.map(({ name }) => name);
 
 /** A registry that a home of the test's own is configured for, and a folder without a project. */
 async function setUp(options: StandInOptions, npmrc: readonly string[] = []) {
   const registry = await startStandIn(options);
-  const home = useHome([`registry=${registry.url}`, ...npmrc]);
+  // As in a configuration of npm that retries early.
+  const home = useHome([`registry=${registry.url}`, "fetch-retry-mintimeout=20", ...npmrc]);
   return { registry, home, cwd: makeTree({}) };
 }
 
@@ -109,7 +111,7 @@ describe("a search", () => {
 
   test("a search reads a package's full document if the registry does not serve single versions", async () => {
     const { cwd } = await setUp({
-      manifests: packs,
+      manifests: packs.slice(0, 1),
       intercept({ path }, response) {
         if (path.endsWith("/latest")) return response.writeHead(404).end("{}") !== undefined;
         if (path !== "/zebra-tools") return false;
@@ -208,7 +210,7 @@ describe("a registry that sends false data", () => {
   test.each([
     ["HTML", "<html>", "JSON"],
     ["an array", "[]", "unexpected response"],
-    ["more than 8 MiB", `"${"x".repeat(9 << 20)}"`, "the limit of 8 MiB"],
+    ["no page", '{"error":"Log in first"}', "unexpected response"],
   ])(
     "a registry that answers a search with %s is reported as RegistryUnavailable",
     async (_what, text, reason) => {
@@ -237,7 +239,7 @@ describe("a registry that sends false data", () => {
 });
 
 describe("the search cache", () => {
-  test("the search cache is revalidated with ETags, and refreshed on request", async () => {
+  test("the search cache is revalidated with ETags", async () => {
     const { registry, cwd } = await setUp({ manifests: packs, etags: true });
     const first = await searchPacks("", { cwd });
     const before = registry.seen.length;
@@ -247,10 +249,24 @@ describe("the search cache", () => {
     const second = registry.seen.slice(before);
     expect(second.length).toBe(before);
     expect(second.every(({ headers }) => headers["if-none-match"] !== undefined)).toBe(true);
+  });
 
-    await searchPacks("", { cwd, refresh: true });
-    const third = registry.seen.slice(2 * before);
-    expect(third.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
+  test("the search cache answers for as long as a registry says, unless it is refreshed", async () => {
+    const { registry, cwd } = await setUp({
+      manifests: packs,
+      intercept(_request, response) {
+        response.setHeader("cache-control", "public, max-age=300");
+        return false;
+      },
+    });
+    await searchPacks("", { cwd });
+    registry.options.manifests = [remoteManifest("zebra-tools", { version: "2.0.0" })];
+    const before = registry.seen.length;
+    const versions = async (refresh: boolean) =>
+      (await searchPacks("", { cwd, refresh })).packs.map(({ version }) => version);
+    expect(await versions(false)).toEqual(["1.2.3", "1.2.3"]);
+    expect(registry.seen.length).toBe(before);
+    expect(await versions(true)).toEqual(["2.0.0"]);
   });
 
   test("the search cache does not hide new versions of packs", async () => {
@@ -279,21 +295,6 @@ describe("the search cache", () => {
     },
   );
 
-  test.each(["[]", "null", '{"error":"Log in first"}', "<html>"])(
-    "the search cache is kept if a registry or a proxy answers %s",
-    async (body) => {
-      const { registry, cwd } = await setUp({ manifests: packs });
-      const first = await searchPacks("", { cwd });
-      registry.options.intercept = (_request, response) => response.end(body) !== undefined;
-      for (const round of [1, 2]) {
-        const found = await searchPacks("", { cwd, refresh: round === 2 });
-        expect(found.packs).toEqual(first.packs);
-        expect(found.source).toBe("cache");
-        expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
-      }
-    },
-  );
-
   test("the search cache is in the user's cache folder, not in the project", async () => {
     const { home } = await setUp({ manifests: packs });
     const cwd = makeTree({ "package.json": { name: "app" } });
@@ -304,48 +305,42 @@ describe("the search cache", () => {
 });
 
 describe("a registry that fails or is slow", () => {
-  test("a registry that sends 429 is asked again after its retry-after", async () => {
+  test("a registry that sends 429 is asked again", async () => {
     let refusals = 0;
-    const { registry, cwd } = await setUp({
+    const { cwd } = await setUp({
       manifests: packs,
       intercept({ path }, response) {
         if (!path.endsWith("/latest") || ++refusals > 2) return false;
-        response.writeHead(429, { "retry-after": "1" }).end();
+        response.writeHead(429).end();
         return true;
       },
     });
-    const begin = performance.now();
-    const found = await searchPacks("", { cwd, limits });
+    const found = await searchPacks("", { cwd });
     expect(namesOf(found)).toEqual(["@acme/jira", "zebra-tools"]);
     expect(found.problems).toEqual([]);
-    expect(performance.now() - begin).toBeGreaterThan(900);
-    expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(3 + 2);
   });
 
-  test.each([{ "retry-after": "600" }, { "retry-after": new Date(Date.now() + 600_000).toUTCString() }])(
-    "a registry that sends 429 with a long retry-after is not asked again (%o)",
-    async (headers) => {
-      const { registry, cwd } = await setUp({
-        manifests: packs,
-        intercept({ path }, response) {
-          if (path === "/-/v1/search") return false;
-          response.writeHead(429, headers).end();
-          return true;
-        },
-      });
-      const found = await searchPacks("zebra", { cwd, limits });
-      expect(found.packs).toEqual([]);
-      const args = { reason: expect.stringContaining("429"), answered: true };
-      expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning", args }]);
-      expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(1);
-    },
-  );
+  test("a registry that keeps sending 429 is asked no more", async () => {
+    const { registry, cwd } = await setUp({
+      manifests: packs,
+      intercept({ path }, response) {
+        if (path === "/-/v1/search") return false;
+        response.writeHead(429).end();
+        return true;
+      },
+    });
+    const found = await searchPacks("zebra", { cwd });
+    expect(found.packs).toEqual([]);
+    const args = { reason: expect.stringContaining("429"), answered: true };
+    expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning", args }]);
+    expect(registry.paths().filter((path) => path.endsWith("/latest")).length).toBe(3);
+  });
 
   test("a request times out if the registry does not answer, and cached results are used", async () => {
     const { registry, cwd } = await setUp({ manifests: packs });
     await searchPacks("", { cwd });
     registry.options.intercept = () => true;
-    const found = await searchPacks("", { cwd, limits: { ...limits, timeoutMs: 300 } });
+    const found = await searchPacks("", { cwd, timeoutMs: 300 });
     expect(found.source).toBe("cache");
     expect(found.total).toBe(2);
     const args = { reason: expect.stringContaining("in time"), answered: true };
@@ -361,7 +356,7 @@ describe("a registry that fails or is slow", () => {
         return true;
       },
     });
-    await expect(searchPacks("x", { cwd, limits: { ...limits, timeoutMs: 400 } })).rejects.toMatchObject({
+    await expect(searchPacks("x", { cwd, timeoutMs: 400 })).rejects.toMatchObject({
       code: "RegistryUnavailable",
       problem: { args: { reason: expect.stringContaining("in time") } },
     });
@@ -379,6 +374,34 @@ describe("a registry that fails or is slow", () => {
       code: "RegistryUnavailable",
       problem: { args: { reason: expect.stringContaining(reason) } },
     });
+  });
+
+  const redirect = (location: string) => (response: ServerResponse) =>
+    response.writeHead(302, { location }).end();
+  const encode = (encoding: string, body: Uint8Array) => (response: ServerResponse) =>
+    response.writeHead(200, { "content-encoding": encoding }).end(body);
+  const noise = Buffer.from("none of this is compressed");
+
+  test.each<[what: string, send: (response: ServerResponse) => unknown]>([
+    ["deflate that is none", encode("deflate", noise)],
+    ["deflate", encode("deflate", deflateSync("{}"))],
+    ["gzip that is none", encode("gzip", noise)],
+    ["gzip in gzip", encode("gzip, gzip", gzipSync(gzipSync("{}")))],
+    ["an encoding that was not requested", encode("br", noise)],
+    ["an unknown encoding", encode("zstd", noise)],
+    [
+      "a body that breaks off",
+      (response) => {
+        response.writeHead(200, { "content-length": 4000 });
+        response.write("{", () => response.destroy());
+      },
+    ],
+    ["a redirect to itself", redirect("")],
+    ["a redirect to a file", redirect("file:///etc/hostname")],
+    ["a redirect to nothing", redirect("http://[")],
+  ])("a registry that sends %s is reported as RegistryUnavailable", async (_what, send) => {
+    const { cwd } = await setUp({ intercept: (_request, response) => send(response) !== null });
+    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({ code: "RegistryUnavailable" });
   });
 
   test("a registry that fails does not hide the packs of another", async () => {
@@ -481,5 +504,31 @@ describe("credentials", () => {
     expect(registry.seen[0]?.headers.authorization).toBe("Bearer s3cret");
     for (const { headers } of elsewhere.seen) expect(headers.authorization).toBeUndefined();
     expect(host).not.toBe(own);
+  });
+
+  test("the cache has no credentials, whatever a registry lets responses vary by", async () => {
+    const { registry, cwd, home } = await setUp({
+      manifests: packs,
+      intercept(_request, response) {
+        response.setHeader("vary", "accept, authorization");
+        return false;
+      },
+    });
+    const { host } = new URL(registry.url);
+    const cache = join(home, "cache");
+    const readCache = () =>
+      readdirSync(cache, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
+        .join("\n");
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${host}/:_authToken=s3cret\n`);
+    expect((await searchPacks("", { cwd })).total).toBe(2);
+    expect(registry.seen.at(-1)?.headers.authorization).toBe("Bearer s3cret");
+    expect(readCache()).toContain("zebra-tools");
+    writeFileSync(join(home, ".npmrc"), `registry=http://user:passw0rd@${host}/\n`);
+    expect((await searchPacks("", { cwd })).total).toBe(2);
+    expect(registry.seen.at(-1)?.headers.authorization).toMatch(/^Basic /);
+    for (const secret of ["s3cret", "passw0rd"]) expect(readCache()).not.toContain(secret);
   });
 });

@@ -66,8 +66,12 @@ function answer({ path, query, headers }: SeenRequest, response: ServerResponse,
   if (path === "/-/v1/search") return send(search(query, options));
   const [name = "", version] = path.slice(1).split("/").map(decodeURIComponent);
   const manifest = options.manifests?.find((one) => one.name === name);
-  if (manifest === undefined || version !== "latest") return response.writeHead(404).end("{}");
-  return send(manifest);
+  if (manifest === undefined) return response.writeHead(404).end("{}");
+  if (version === undefined) {
+    const latest = String(manifest.version);
+    return send({ name, "dist-tags": { latest }, versions: { [latest]: manifest } });
+  }
+  return ["latest", manifest.version].includes(version) ? send(manifest) : response.writeHead(404).end("{}");
 }
 
 /** A registry on loopback that behaves as it is told; it ends with the test. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { quoteForShell } from "../../problems/text.ts";
@@ -82,16 +82,6 @@ export function findManagerProgram(
   const modules = platform === "win32" ? beside : join(beside, "..", "lib");
   const script = join(modules, "node_modules/npm/bin/npm-cli.js");
   return existsSync(script) ? throughNode(script) : undefined;
-}
-
-/** The version of a package manager that is a JavaScript program, from its package.json; `undefined` for others. */
-export function readManagerVersion({ args: [script = ""] }: ManagerProgram): string | undefined {
-  try {
-    const { version } = JSON.parse(readFileSync(join(dirname(script), "../package.json"), "utf8"));
-    return typeof version === "string" ? version : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Variables of an npm script that may have started this process, and secrets of a gateway. */

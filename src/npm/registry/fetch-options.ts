@@ -6,6 +6,14 @@ export type FetchOptions = Record<string, unknown>;
 
 const lineBreaks = (text: string) => text.replace(/\\n/g, "\n");
 
+/** Retries by npm's keys, shorter than npm's own, whose first takes ten seconds. */
+export const usualRetries: ReadonlyMap<string, number> = new Map([
+  ["fetch-retries", 2],
+  ["fetch-retry-factor", 4],
+  ["fetch-retry-mintimeout", 500],
+  ["fetch-retry-maxtimeout", 10_000],
+]);
+
 /** Splits a file into certificates, as TLS requires; `undefined` if it cannot be read. */
 function readCertificates(file: string): string[] | undefined {
   const end = "-----END CERTIFICATE-----";
@@ -55,6 +63,10 @@ export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
     if (value !== undefined) options[name] = value;
   }
   options.strictSSL = text("strict-ssl") !== "false";
+  const [retries, factor, minTimeout, maxTimeout] = [...usualRetries].map(([key, usual]) =>
+    Number(text(key) ?? usual),
+  );
+  options.retry = { retries, factor, minTimeout, maxTimeout };
   const maximumSockets = Number(text("maxsockets"));
   if (maximumSockets > 0) options.maxSockets = maximumSockets;
   return options;

@@ -1,13 +1,12 @@
 /** The parts of npm-registry-fetch 19 that are used here; it ships no types. */
 declare module "npm-registry-fetch" {
   export interface FetchAnswer {
-    readonly status: number;
     readonly headers: { get(name: string): string | null };
-    readonly body: AsyncIterable<Uint8Array>;
+    text(): Promise<string>;
   }
 
   interface RegistryFetch {
-    /** Rejects if the status is 400 or higher. The error has `statusCode`, and `headers` with an array for each name. */
+    /** Rejects if the status is 400 or higher. The error has `statusCode`. */
     (uri: string, options: Record<string, unknown>): Promise<FetchAnswer>;
     /** The client certificate that is configured for an address, among other credentials. */
     getAuth(uri: string, options: Record<string, unknown>): { cert?: string | null; key?: string | null };

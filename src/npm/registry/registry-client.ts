@@ -1,31 +1,39 @@
-import fetch, { type FetchAnswer } from "npm-registry-fetch";
+import { accessSync, constants, mkdirSync } from "node:fs";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { isAbsolute, join } from "node:path";
+import { getAgent } from "@npmcli/agent";
+import fetch from "npm-registry-fetch";
+import { DataSyntaxError } from "../../data/decode.ts";
+import { isRecord, parseJson } from "../../data/parse-json.ts";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
-import { AnswerBounds, AnswerTooLongError, UnknownEncodingError } from "./bounded-answer.ts";
+import { findHome } from "../../files/user-folders.ts";
 import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
 
-export interface RegistryRequest {
-  /** The address of a registry, or of a tarball with an empty `path`. */
-  address: string;
-  /** The path below the address, with the query. */
-  path: string;
-  accept?: string;
-  /** The ETag of the cached response. */
-  etag?: string | undefined;
-  maximumBytes: number;
-  /** The timeout of the whole request. */
+const own = (value: unknown, key: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+/** The manifest of a version or a tag. */
+function findVersion(packument: unknown, versionOrTag: string): unknown {
+  const tagged = own(own(packument, "dist-tags"), versionOrTag);
+  return own(own(packument, "versions"), typeof tagged === "string" ? tagged : versionOrTag);
+}
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** The result of reading a document. Reasons continue after the registry's address and contain no credentials. */
+export type RegistryRead =
+  /** `failure`: the reason why the registry was not asked or did not answer, if the document is from the cache. */
+  | { state: "read"; value: Document; failure?: string }
+  | { state: "absent" }
+  | { state: "failed"; reason: string };
+
+export interface ClientOptions {
+  /** `refresh` checks cached documents again even if they are fresh; `offline` makes no requests. */
+  mode?: "normal" | "refresh" | "offline";
+  /** The timeout of one document, with its retries. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
 }
-
-/** The result of a request. Reasons continue after the registry's address and contain no credentials. */
-export type RegistryAnswer =
-  | { state: "read"; bytes: Uint8Array; etag: string | undefined }
-  | { state: "unchanged" }
-  | { state: "absent" }
-  /** Rate-limited; `retryAfterMs` is the requested wait, if any. */
-  | { state: "busy"; retryAfterMs: number | undefined }
-  /** `isDown`: there was no response, so further requests are likely to fail too. */
-  | { state: "failed"; reason: string; isDown: boolean };
 
 export interface RegistryClient {
   /** Addresses of all configured registries, the default one first. */
@@ -34,15 +42,13 @@ export interface RegistryClient {
   registryOf(packageName: string): string;
   /** An address without credentials, for messages. */
   show(address: string): string;
-  /** Never rejects. */
-  get(request: RegistryRequest): Promise<RegistryAnswer>;
-}
-
-/** Parses a Retry-After header, in seconds or as a date. */
-function readRetryAfter(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+  /** Reads a JSON object below a registry's address. Never rejects. */
+  read(address: string, path: string): Promise<RegistryRead>;
+  /**
+   * Reads the manifest of a version or a tag, from the document of all versions if the registry has no separate one. Never
+   * rejects.
+   */
+  readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead>;
 }
 
 /** The part of an error that is used. The message is not, because it may contain addresses with credentials. */
@@ -51,14 +57,16 @@ interface FetchError {
   code?: unknown;
   name?: unknown;
   type?: unknown;
-  headers?: Record<string, string[] | undefined>;
 }
 
-const describeStatus = (status: number): string => {
-  if (status === 401) return "requires credentials that npm's configuration does not have (401)";
-  if (status === 403) return "denies access (403)";
-  return `returned status ${status}`;
-};
+/** A failed request. `isDown`: there was no response, so further requests are likely to fail too. */
+interface Failure {
+  state: "failed";
+  reason: string;
+  isDown: boolean;
+}
+
+const failed = (reason: string, isDown = false): Failure => ({ state: "failed", reason, isDown });
 
 const unreachable = new Map([
   ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
@@ -66,68 +74,92 @@ const unreachable = new Map([
   ["ECONNREFUSED", "refuses connections"],
 ]);
 
-function describeFetchError(error: unknown): RegistryAnswer {
-  if (error instanceof UnknownEncodingError)
-    return { state: "failed", reason: "sent a response with an unsupported encoding", isDown: false };
-  const { statusCode, code, name, type, headers } = error as FetchError;
-  if (typeof statusCode === "number") {
-    if (statusCode === 404 || statusCode === 405) return { state: "absent" };
-    const retryAfter = headers?.["retry-after"]?.[0];
-    if (statusCode === 429 || (statusCode === 503 && retryAfter !== undefined))
-      return { state: "busy", retryAfterMs: readRetryAfter(retryAfter) };
-    return { state: "failed", reason: describeStatus(statusCode), isDown: false };
-  }
+/** The reason of a failure by a code of npm: `E` and a status, or a code of Node. */
+export function explainFailure(code: string): string {
+  const [, status] = /^E(\d{3})$/.exec(code) ?? [];
+  const described = describeFetchError(status === undefined ? { code } : { statusCode: Number(status) });
+  return described.state === "failed" ? described.reason : "does not have it (404)";
+}
+
+function describeFetchError(error: unknown): Failure | { state: "absent" } {
+  const { statusCode, code, name, type } = error as FetchError;
+  if (statusCode === 404 || statusCode === 405) return { state: "absent" };
+  if (statusCode === 401) return failed("requires credentials that npm's configuration does not have (401)");
+  if (statusCode === 403) return failed("denies access (403)");
+  if (statusCode === 429) return failed("is rate-limiting requests (429)", true);
+  if (typeof statusCode === "number") return failed(`returned status ${statusCode}`);
   const isTimeout = name === "AbortError" || name === "TimeoutError" || String(type).endsWith("timeout");
-  if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code)))
-    return { state: "failed", reason: "does not answer in time", isDown: true };
-  const known = unreachable.get(String(code));
-  const reason =
-    known ??
-    `cannot be read (${/^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed"})`;
-  return { state: "failed", reason, isDown: true };
+  if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code))) return failed("does not answer in time", true);
+  const known = /^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed";
+  return failed(unreachable.get(String(code)) ?? `cannot be read (${known})`, true);
 }
-
-async function readBody({ body }: FetchAnswer): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  for await (const part of body) parts.push(part);
-  return Buffer.concat(parts);
-}
-
-/** Formats a number of bytes in MiB. */
-const formatBytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** Escapes a package name as one path segment. */
-export function escapePackageName(name: string): string {
-  return encodeURIComponent(name).replace(/^%40/, "@");
-}
+const escapePackageName = (name: string) => encodeURIComponent(name).replace(/^%40/, "@");
 
 function withoutCredentials(address: string): string {
   const url = new URL(address);
   return `${url.origin}${url.pathname}`;
 }
 
-/** The options that npm-registry-fetch would pass to npm's agent. */
-function agentOptions(url: string, options: FetchOptions): Record<string, unknown> {
+/**
+ * The option `agent` of npm-registry-fetch: npm's agent with the options that it would have. It hides two headers of a
+ * response: an encoding that was not requested, because the decoder of `deflate` throws an error that cannot be caught,
+ * and `vary`, because the cache would store the named headers of the request, which may be credentials.
+ */
+function createAgent(url: string, options: FetchOptions): (url: URL) => object {
   const { ca, localAddress, maxSockets, noProxy, strictSSL, httpsProxy, proxy, timeout } = options;
   const auth = fetch.getAuth(url, options);
-  return {
-    ca,
-    cert: auth.cert || options.cert,
-    key: auth.key || options.key,
-    localAddress,
-    maxSockets,
-    noProxy,
-    proxy: httpsProxy || proxy,
-    rejectUnauthorized: strictSSL !== false,
-    timeout,
+  const { cert, key } = { cert: auth.cert || options.cert, key: auth.key || options.key };
+  const rejectUnauthorized = strictSSL !== false;
+  const connection = { ca, cert, key, localAddress, maxSockets, noProxy, rejectUnauthorized, timeout };
+  return (target) => {
+    const agent = getAgent(target.href, { ...connection, proxy: httpsProxy || proxy });
+    const addRequest = (request: ClientRequest, requestOptions: object) => {
+      // Runs before the listener of npm-registry-fetch.
+      request.once("response", ({ headers }: IncomingMessage) => {
+        delete headers.vary;
+        if (headers["content-encoding"] !== "gzip") delete headers["content-encoding"];
+      });
+      agent.addRequest(request, requestOptions);
+    };
+    return Object.assign(Object.create(agent), { addRequest });
   };
 }
 
+/** The folder of cached responses in the user's cache folder, by the conventions of the system; `undefined` if it cannot be written. */
+function openCache(): string | undefined {
+  const home = findHome();
+  const { platform, env } = process;
+  const inHome = (...path: string[]) => (home === undefined || home === "" ? undefined : join(home, ...path));
+  // According to XDG, paths that are not absolute must be ignored.
+  const ofUser = env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : inHome(".cache");
+  const caches =
+    platform === "win32"
+      ? env.LOCALAPPDATA || inHome("AppData", "Local")
+      : platform === "darwin"
+        ? inHome("Library", "Caches")
+        : ofUser;
+  if (caches === undefined) return undefined;
+  const folder = join(caches, "trailblaze", "registry");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    return folder;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Creates a client for the registries in the user's npm configuration. Only this module looks up packages over the network.
- * Follows redirects like npm: credentials are sent only to their own host.
+ * Creates a client for the registries in the user's npm configuration. Only this module looks up packages over the network:
+ * it asks these registries and nothing else, with the cache, the retries and the redirects of npm, which sends credentials
+ * only to their own host. Responses are used from the cache if a registry is unavailable.
  */
-export function createRegistryClient(configuration: NpmConfiguration): RegistryClient {
+export function createRegistryClient(
+  configuration: NpmConfiguration,
+  { mode = "normal", timeoutMs, signal }: ClientOptions,
+): RegistryClient {
   const options = toFetchOptions(configuration);
   const registryOf = (name: string) => fetch.pickRegistry(name, options).replace(/\/*$/, "/");
   const scoped = Object.keys(options).filter((key) => /^@.*:registry$/.test(key));
@@ -135,55 +167,61 @@ export function createRegistryClient(configuration: NpmConfiguration): RegistryC
     registryOf("trailblaze"),
     ...scoped.map((key) => String(options[key]).replace(/\/*$/, "/")),
   ];
+  const cache = openCache();
+  /** Reasons why registries are asked no more, by address. */
+  const down = new Map<string, string>();
 
-  async function get(request: RegistryRequest): Promise<RegistryAnswer> {
-    const { address, path, accept, etag, maximumBytes, timeoutMs, signal } = request;
+  async function request(address: string, path: string, offline: boolean) {
     const url = `${address}${path}`;
-    const bounds = new AnswerBounds(maximumBytes);
-    const limits = [AbortSignal.timeout(timeoutMs), bounds.signal];
     const common = { ...options, registry: address, timeout: timeoutMs };
+    const timeout = AbortSignal.timeout(timeoutMs);
     try {
       const answer = await fetch(url, {
         ...common,
-        headers: {
-          accept: accept ?? "application/json",
-          ...(etag === undefined ? {} : { "if-none-match": etag }),
-        },
-        // The caller decides about retries.
-        retry: { retries: 0 },
-        signal: AbortSignal.any(signal === undefined ? limits : [...limits, signal]),
-        agent: bounds.createAgent(agentOptions(url, common)),
+        headers: { accept: "application/json", "accept-encoding": "gzip" },
+        agent: createAgent(url, common),
+        // The cache stores addresses, which may have credentials.
+        cache: withoutCredentials(url) === new URL(url).href.replace(/[?#].*/, "") ? cache : undefined,
+        offline,
+        preferOnline: mode === "refresh",
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      if (answer.status === 304) return { state: "unchanged" };
-      const bytes = await bounds.decode(await readBody(answer));
-      if (bounds.isExceeded) throw new AnswerTooLongError();
-      return { state: "read", bytes, etag: answer.headers.get("etag") ?? undefined };
+      if (!offline && answer.headers.get("x-local-cache-status") === "stale")
+        return failed(timeout.aborted ? "does not answer in time" : "cannot be reached", true);
+      const { value } = parseJson(await answer.text());
+      return isRecord(value) ? { state: "read" as const, value } : failed("sent an unexpected response");
     } catch (error) {
-      const { statusCode } = error as FetchError;
-      if (!(error instanceof AnswerTooLongError || (bounds.isExceeded && statusCode === undefined)))
-        return describeFetchError(error);
-      const reason = `sent a response that exceeds the limit of ${formatBytes(maximumBytes)}`;
-      return { state: "failed", reason, isDown: false };
-    } finally {
-      bounds.end();
+      return error instanceof DataSyntaxError
+        ? failed("sent an invalid JSON response")
+        : describeFetchError(error);
     }
   }
 
-  return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, get };
-}
+  async function read(address: string, path: string): Promise<RegistryRead> {
+    let reason = mode === "offline" ? "was not contacted" : down.get(address);
+    if (reason === undefined) {
+      const answer = await request(address, path, false);
+      if (answer.state !== "failed") return answer;
+      reason = answer.reason;
+      if (answer.isDown) down.set(address, reason);
+    }
+    const cached = await request(address, path, true);
+    if (cached.state === "read") return { ...cached, failure: reason };
+    return {
+      state: "failed",
+      reason: mode === "offline" ? `${reason}, and the cache has no response` : reason,
+    };
+  }
 
-/**
- * The address of a tarball. Like npm, replaces the host of the default registry with the configured one. `undefined` if it
- * is not a web address.
- */
-export function resolveTarball(address: string, registry: string): string | undefined {
-  if (!/^https?:/i.test(address) || !URL.canParse(address)) return undefined;
-  const url = new URL(address);
-  const configured = new URL(registry);
-  if (url.host !== new URL(fetch.pickRegistry("trailblaze", {})).host || url.host === configured.host)
-    return url.href;
-  const { pathname, search } = url;
-  return new URL(`${configured.pathname.replace(/\/$/, "")}${pathname}${search}`, configured).href;
-}
+  async function readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead> {
+    const path = escapePackageName(name);
+    const short = await read(address, `${path}/${encodeURIComponent(versionOrTag)}`);
+    if (short.state !== "absent") return short;
+    const long = await read(address, path);
+    if (long.state !== "read") return long;
+    const value = findVersion(long.value, versionOrTag);
+    return isRecord(value) ? { ...long, value } : { state: "absent" };
+  }
 
-// What looking around in registries may do: ask the registries that the user's npm is configured for, and nothing else.
+  return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, read, readManifest };
+}

@@ -90,15 +90,3 @@ export function describeRemotePack(
     problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
   };
 }
-
-/** Limit on a packument, which describes all versions of a package. */
-export const maximumPackumentBytes = 64 << 20;
-
-const own = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-/** The manifest of a version or a tag. Pure. */
-export function findVersion(packument: unknown, versionOrTag: string): unknown {
-  const tagged = own(own(packument, "dist-tags"), versionOrTag);
-  return own(own(packument, "versions"), typeof tagged === "string" ? tagged : versionOrTag);
-}
