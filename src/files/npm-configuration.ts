@@ -113,10 +113,13 @@ const isCredential = (key: string) => key.startsWith("//");
 const credentialPrefix = (registry: string) => registry.replace(/^https?:(?=\/\/)/i, "").replace(/\/*$/, "/");
 const prefixOfKey = (key: string) => credentialPrefix(key.replace(/:[^:]*$/, ""));
 
+/** How registries are reached, with the user's credentials. */
+const transportKeys = ["proxy", "https-proxy", "noproxy", "ca", "cafile", "strict-ssl"];
+
 /**
  * Like `readNpmConfiguration`, for projects that are not trusted: the project's .npmrc has credentials only for registries
- * that the user's or the global file names, and its variables are expanded only in them. `withheld` has its other
- * credentials as they are in the file.
+ * that the user's or the global file names, and its variables are expanded only in them. It says nothing of proxies and
+ * certificates. `withheld` has its other credentials as they are in the file.
  */
 export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources): {
   configuration: NpmConfiguration;
@@ -132,6 +135,7 @@ export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources):
     isCredential(key) && isNamed(key) ? expand(text, sources.env) : text;
   const file = projectFile(sources);
   const project: Values = file === undefined ? new Map() : readFile(file, expandIn);
+  for (const key of transportKeys) project.delete(key);
   const withheld = new Map<string, string>();
   for (const [key, value] of project) {
     if (!isCredential(key) || isNamed(key)) continue;

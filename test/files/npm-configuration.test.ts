@@ -114,6 +114,24 @@ test("a project's .npmrc expands variables only in credentials for registries of
   expect(withheldLines(withheld, "https://corp.example/")).toEqual([]);
 });
 
+test("a project that is not trusted does not choose how registries are reached", () => {
+  const keys = ["proxy", "https-proxy", "noproxy", "ca", "cafile", "strict-ssl"];
+  const folder = makeTree({
+    "project/.npmrc": [...keys.map((key) => `${key}=evil`), "ca[]=evil", "fetch-retries=1"].join("\n"),
+    "home/.npmrc": "proxy=http://mine.example/\n",
+  });
+  const { configuration } = readUntrustedNpmConfiguration({
+    projectDirectory: join(folder, "project"),
+    env: { npm_config_globalconfig: join(folder, "none") },
+    home: join(folder, "home"),
+  });
+  expect(keys.map((key) => configuration.get(key))).toEqual([
+    "http://mine.example/",
+    ...Array(keys.length - 1).fill(undefined),
+  ]);
+  expect(configuration.get("fetch-retries")).toBe("1");
+});
+
 test("a missing home, a folder named .npmrc and invalid lines are ignored", () => {
   const folder = makeTree({ ".npmrc/x": "", globalrc: "[x\n=\n\u0000[[" });
   const configuration = readNpmConfiguration({
