@@ -63,7 +63,7 @@ const commandFiles = [
     test: matchModules([
       "cli/problem-text",
       "config/server-entries",
-      "expressions/(?:bundle-templates|compile-template|evaluation-budget|find-templates)",
+      "expressions/(?:bundle-templates|compile-template|evaluation|find-templates)",
       "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
       "inspection/(?:inspection-ports|place-problems|server-package)",
       "json-schema/(?:check-budget|refuses-context|reserved-parameters)",

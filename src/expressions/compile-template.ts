@@ -1,5 +1,5 @@
 import type { Path } from "../problems/index.ts";
-import { EvaluationBudget } from "./evaluation-budget.ts";
+import { Evaluation } from "./evaluation.ts";
 import {
   absent,
   type CompileFault,
@@ -28,14 +28,13 @@ export interface TemplateOptions {
 }
 
 /** Evaluates a part: returns its value, or `absent` to omit its key or element. */
-type Fill = (scope: Readonly<Record<string, unknown>>, budget: EvaluationBudget) => unknown;
+type Fill = (evaluation: Evaluation) => unknown;
 
 /** A compiled value that contains templates. */
 export interface Template {
   /**
-   * The value with evaluated templates: JSON that shares only parts of the variables with other evaluations; `absent` if
-   * the whole value is one template without a value. Throws `ExpressionError`. All templates share one budget of steps,
-   * and evaluation ends once `isOverdue` returns true.
+   * The value with evaluated templates: new JSON; `absent` if the whole value is one template without a value. Throws
+   * `ExpressionError`. All templates share one limit of steps, and evaluation ends once `isOverdue` returns true.
    */
   evaluate(scope: Readonly<Record<string, unknown>>, isOverdue?: () => boolean): unknown;
 }
@@ -65,28 +64,28 @@ function fillString(text: string, options: TemplateOptions): Fill {
   const [first] = templates;
   const [, whole] = parts;
   if (first?.start === 0 && first.end === text.length && typeof whole === "object") {
-    return (scope, budget) => whole.evaluate(scope, budget);
+    return (evaluation) => whole.evaluate(evaluation);
   }
   parts.push(writeLiteral(text.slice(at)));
-  return (scope, budget) =>
-    parts.map((part) => (typeof part === "string" ? part : part.evaluateString(scope, budget))).join("");
+  return (evaluation) =>
+    parts.map((part) => (typeof part === "string" ? part : part.evaluateString(evaluation))).join("");
 }
 
 function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
   const fills = list.map((element, index) =>
     compileFill(element, { ...options, path: [...options.path, index] }),
   );
-  return (scope, budget) => fills.map((fill) => fill(scope, budget)).filter((value) => value !== absent);
+  return (evaluation) => fills.map((fill) => fill(evaluation)).filter((value) => value !== absent);
 }
 
 function fillObject(object: object, options: TemplateOptions): Fill {
   const fills = Object.entries(object).map(
     ([key, value]) => [key, compileFill(value, { ...options, path: [...options.path, key] })] as const,
   );
-  return (scope, budget) =>
+  return (evaluation) =>
     // `fromEntries` makes a key called __proto__ an ordinary key.
     Object.fromEntries(
-      fills.map(([key, fill]) => [key, fill(scope, budget)] as const).filter(([, value]) => value !== absent),
+      fills.map(([key, fill]) => [key, fill(evaluation)] as const).filter(([, value]) => value !== absent),
     );
 }
 
@@ -104,7 +103,7 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
-  return { evaluate: (scope, isOverdue) => fill(scope, new EvaluationBudget(isOverdue)) };
+  return { evaluate: (scope, isOverdue) => fill(new Evaluation(scope, isOverdue)) };
 }
 
 /**

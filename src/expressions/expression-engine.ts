@@ -1,4 +1,4 @@
-import type { EvaluationBudget } from "./evaluation-budget.ts";
+import type { Evaluation } from "./evaluation.ts";
 
 /**
  * The statically known shape of a variable: `true` for any JSON, or an object with its keys. Unknown variables and keys
@@ -23,12 +23,12 @@ export const absent: unique symbol = Symbol("absent");
 /** A compiled expression. */
 export interface Program {
   /**
-   * Evaluates the expression with variables that are JSON. The result is JSON that may share parts with them, or `absent`
-   * if the expression was compiled with `mayBeAbsent`. Throws only `ExpressionError`. The default is a new budget.
+   * Evaluates to new JSON, or to `absent` if the expression was compiled with `mayBeAbsent`. Throws only
+   * `ExpressionError`.
    */
-  evaluate(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): unknown;
+  evaluate(evaluation: Evaluation): unknown;
   /** Evaluates to a string for interpolation: empty for null and absent, JSON for objects and arrays. */
-  evaluateString(scope: Readonly<Record<string, unknown>>, budget?: EvaluationBudget): string;
+  evaluateString(evaluation: Evaluation): string;
 }
 
 /** The language of expressions. Both sources and values of variables are untrusted. */

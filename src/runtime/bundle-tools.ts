@@ -37,7 +37,7 @@ export async function createBundleTools(
   { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
   findTool: (reference: string) => ToolCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
-  const { createCelEngine } = await import("../expressions/cel/cel-engine.ts");
+  const { createCelEngine } = await import("../expressions/cel-engine.ts");
   const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
   const problems: Problem[] = faults.map(({ expression, reason, path }) =>
     createProblem("InvalidExpression", { expression, reason }, { path }),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileEntryTemplates } from "../../src/expressions/bundle-templates.ts";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import type { TemplateFault } from "../../src/expressions/compile-template.ts";
 
 const engine = createCelEngine();

@@ -1,7 +1,6 @@
-import { evaluate as evaluateReference } from "@marcbachmann/cel-js";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
+import { Evaluation } from "../../src/expressions/evaluation.ts";
 import { absent, ExpressionError, type Variables } from "../../src/expressions/expression-engine.ts";
 
 const engine = createCelEngine();
@@ -12,7 +11,7 @@ const scope = {
   a: JSON.parse(`{
     "n": 7, "half": 0.5, "zero": 0, "text": "héllo", "yes": true, "nil": null, "list": [1, 2, 3], "none": [],
     "own": { "constructor": "c", "__proto__": { "polluted": true }, "toString": 1, "k": null },
-    "people": [{ "name": "Ann", "age": 41 }, { "name": "Bob" }]
+    "years": { "2026": 1, "2027": 3 }, "people": [{ "name": "Ann", "age": 41 }, { "name": "Bob" }]
   }`),
   request: { name: "tool", session: { id: "s1" } },
 };
@@ -23,7 +22,7 @@ function compile(expression: string, mayBeAbsent = false) {
   return compiled.program;
 }
 const evaluate = (expression: string, mayBeAbsent = false) =>
-  compile(expression, mayBeAbsent).evaluate(scope);
+  compile(expression, mayBeAbsent).evaluate(new Evaluation(scope));
 
 function faultOf(expression: string, mayBeAbsent = false): unknown {
   const compiled = engine.compile(expression, { variables, mayBeAbsent });
@@ -83,6 +82,9 @@ describe("the value of an expression", () => {
     ["' Ab '.trim().lowerAscii() + 'x'.upperAscii()", "abX"],
     ["'abc'.matches('^a.c$') && matches('xaby', 'ab')", true],
     ["bool('true') && !bool('f')", true],
+    ["'Éa'.upperAscii() + 'ÉA'.lowerAscii()", "ÉAÉa"],
+    ["'hello'.substring(a.list[0], a.n - 3) + string('hello'.indexOf('l', a.list[0]))", "ell2"],
+    ["'a-b-c'.split('-', a.list[1]) + ['x'.replace('x', '$&', a.list[0])]", ["a", "b-c", "$&"]],
     // Loops.
     ["a.list.map(x, x * 2)", [2, 4, 6]],
     ["a.list.map(x, x > 1, x * 10)", [20, 30]],
@@ -112,6 +114,8 @@ describe("the value of an expression", () => {
     ["a.people[1].?age.or(optional.of(3)).value()", 3],
     ["a[?'n'].hasValue() && !a.list[?9].hasValue()", true],
     ["a.?n.orValue(a.missing)", 7],
+    ["has(a.people[0].name) && !has(a.people[1].age) && !has(a.?missing.deeper)", true],
+    ["a.years[2026] + a.years['2027'] + a.?years[2026].orValue(0)", 5],
     // Own keys, whatever they are called.
     ["a.own.constructor", "c"],
     ["a.own.__proto__.polluted", true],
@@ -127,6 +131,12 @@ describe("the value of an expression", () => {
     ["timestamp('2026-01-31T12:00:00Z').getMonth()", 0],
     ["(timestamp('2026-01-31T12:00:00Z') - timestamp('2026-01-31T10:30:00Z')).getMinutes()", 90],
     ["duration('1h30m')", "5400s"],
+    ["timestamp('2026-07-01T00:00:00Z').getDayOfYear()", 181],
+    ["timestamp(a.n) == timestamp(7) && int(timestamp(a.n)) == 7", true],
+    ["string(timestamp(0)) + ' ' + string(-duration('1m30s'))", "1970-01-01T00:00:00.000Z -90s"],
+    ["[timestamp(0) == timestamp('1970-01-01T00:00:00Z'), duration('60s') == duration('1m')]", [true, true]],
+    ["b'ab' + b'c' == bytes('abc') && size(b'abc') == 3", true],
+    ["uint(3) + 1u + int(a.n)", 11],
     ["optional.of(3)", 3],
     ["type(a.n) == double && type(1) == int && type('a') == string", true],
     ["type(a.list)", "list"],
@@ -186,24 +196,24 @@ describe("errors of evaluation", () => {
     ["a.list.length", "a list index must be a number, but it is a string (character 8)"],
     ["a.text.length", "a string has no keys (character 8)"],
     ["a.own.hasOwnProperty", "hasOwnProperty does not exist (character 7)"],
-    ["1 + 'a'", "+ does not accept an int and a string (character 1)"],
-    ["a.n < 'a'", "< does not accept a double and a string (character 1)"],
-    ["a.n ? 1 : 2", "a condition must be a bool, but it is a double (character 3)"],
+    ["1 + 'a'", "no such overload: int + string (character 1)"],
+    ["a.n < 'a'", "no such overload: double < string (character 1)"],
+    ["a.n ? 1 : 2", "ternary condition must be bool, got 'double' (character 3)"],
     ["a.missing || false", "missing does not exist (character 3)"],
-    ["1 / 0", "division of an int by zero (character 1)"],
-    ["9223372036854775807 + 1", "an int overflows (character 1)"],
+    ["1 / 0", "division by zero (character 1)"],
+    ["9223372036854775807 + 1", "integer overflow: 9223372036854775808 (character 1)"],
     ["9223372036854775807", "9223372036854775807 is too large for a JSON number; use string(…)"],
-    ["a.n / a.zero", "Infinity is not a JSON number"],
+    ["a.n / a.zero", "a JSON number cannot be Infinity"],
     ["{'k': 1, 'k': 2}", "the key k is duplicated (character 10)"],
     ["{null: 1}", "a key must be a string, but it is null (character 2)"],
     ["optional.none()", "an optional value is absent; use orValue(…)"],
-    ["'a'.contains(1)", "argument 1 of contains must be a string, but it is an int (character 1)"],
-    ["'a'.split(',', 'x')", "argument 2 of split must be a number, but it is a string (character 1)"],
-    ["'a'.substring(2)", "the index 2 of substring is not valid for a string of length 1 (character 1)"],
-    ["'a'.matches(1)", "matches does not accept an int (character 1)"],
-    ["a.n.trim()", "trim does not accept a double (character 1)"],
-    ["int('x')", "the argument of int(…) is not an int (character 1)"],
-    ["timestamp('yesterday')", expect.stringContaining("a timestamp must have the form")],
+    ["'a'.contains(1)", "found no matching overload for 'string.contains(int)' (character 1)"],
+    ["'a'.split(',', 'x')", "found no matching overload for 'string.split(string, string)' (character 1)"],
+    ["'a'.substring(2)", "string.substring(start, end): start index out of range (character 1)"],
+    ["'a'.matches(1)", "found no matching overload for 'string.matches(int)' (character 1)"],
+    ["a.n.trim()", "found no matching overload for 'double.trim()' (character 1)"],
+    ["int('x')", "int() type error: cannot convert to int (character 1)"],
+    ["timestamp('yesterday')", "timestamp() requires a string in ISO 8601 format (character 1)"],
     ["a.people.all(p, p.age > 40)", "age does not exist (character 19)"],
     ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
     ["[1,\n a.missing]", "missing does not exist (line 2, character 4)"],
@@ -227,10 +237,10 @@ describe("expressions that do not compile", () => {
     ["request['nmae']", "unknown key nmae: the known keys are name, session", 0],
     ["request.session.constructor", "unknown key constructor: the known keys are id", 16],
     ["has(request.meta)", "unknown key meta: the known keys are name, session", 12],
-    ["nothing(1)", "unknown function nothing", 0],
-    ["a.text.toString()", "unknown function toString", 0],
-    ["a.constructor('x')", "unknown function constructor", 0],
-    ["size(1, 2)", "size takes 1 argument, but it has 2", 0],
+    ["nothing(1)", "unknown function nothing with 1 argument", 0],
+    ["a.text.toString()", "unknown function toString with 0 arguments", 0],
+    ["a.constructor('x')", "unknown function constructor with 1 argument", 0],
+    ["size(1, 2)", "unknown function size with 2 arguments", 0],
     ["has(a)", "has takes one argument with a key, such as has(a.b)", 0],
     ["a.list.map(1, 2)", "invalid predicate iteration variable", 11],
     ["'x'.matches('(')", "the pattern is not a valid regular expression: unterminated group", 12],
@@ -253,10 +263,17 @@ describe("limits of compiling and evaluating", () => {
     ["a chain of additions", `1${"+1".repeat(4000)}`],
     ["a chain of steps", `a${".b".repeat(4000)}`],
     ["a string of a million characters", "a".repeat(1_000_000)],
-    ["loops inside loops", `${"a.list.map(x, ".repeat(5)}1${")".repeat(5)}`],
   ];
   test.each(bombs)("%s does not compile", (_, expression) => {
     expect(faultOf(expression)).toBeDefined();
+  });
+
+  test("loops nest two levels deep, but not three", () => {
+    const nest = (levels: number) =>
+      `${"a.list.filter(x, x > 2).map(x, ".repeat(levels)}1${")".repeat(levels)}`;
+    expect(evaluate(nest(2))).toEqual([[1]]);
+    expect(faultOf(nest(3))).toEqual({ reason: "loops nest more than 2 levels deep", offset: 62 });
+    expect(faultOf("a.list.all(x, [x].all(y, y > 0 && [y].exists(z, z > 1)))")).toMatchObject({ offset: 34 });
   });
 
   const doubled = (start: string, turns: number) => {
@@ -268,7 +285,7 @@ describe("limits of compiling and evaluating", () => {
   };
   const joined = doubled("'x'.split('')", 40).replaceAll(/\[(v\d+), \1\]/g, "$1 + $1");
   test.each([
-    ["a loop in a loop in a loop", "big.all(x, big.all(y, big.all(z, x + y + z >= 0.0)))"],
+    ["a loop in a loop", "big.all(x, big.all(y, x + y >= 0.0))"],
     ["a list that doubles", doubled("[1]", 40)],
     ["a list that is joined to itself", joined],
     ["a string that is joined to itself", `${joined.replace("'x'.split('')", "'x'")}.size()`],
@@ -282,7 +299,7 @@ describe("limits of compiling and evaluating", () => {
     const big = Array.from({ length: 10_000 }, (_, index) => index);
     const text = `${"a".repeat(100_000)}b`;
     try {
-      compiled.program.evaluate({ big, text });
+      compiled.program.evaluate(new Evaluation({ big, text }));
     } catch (error) {
       expect(error).toBeInstanceOf(ExpressionError);
     }
@@ -290,55 +307,8 @@ describe("limits of compiling and evaluating", () => {
 
   test("a value that nests too deep is an error", () => {
     const deep = JSON.parse(`${"[".repeat(50_000)}1${"]".repeat(50_000)}`);
-    expect(() => compile("a").evaluateString({ a: deep })).toThrow("it is nested too deeply");
-    expect(() => compile("[a]").evaluate({ a: deep })).toThrow("the value is nested deeper than 500 levels");
-    expect(() => compile("a == [a]").evaluate({ a: deep })).toThrow(ExpressionError);
-  });
-});
-
-describe("agreement with another implementation of CEL", () => {
-  const literal = fc.oneof(
-    fc.integer({ min: -20, max: 20 }).map((number) => (number < 0 ? `(${number})` : `${number}`)),
-    fc.constantFrom("'a'", "'b'", "''", "true", "false", "null", "1.5", "[1, 2]", "[]", "{'a': 1}"),
-  );
-  const { expression } = fc.letrec<{ expression: string }>((tie) => ({
-    expression: fc.oneof(
-      { maxDepth: 4, depthSize: "small" },
-      literal,
-      fc
-        .tuple(
-          tie("expression"),
-          fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "&&", "||", "in"),
-          tie("expression"),
-        )
-        .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
-      fc
-        .tuple(tie("expression"), tie("expression"), tie("expression"))
-        .map(([a, b, c]) => `(${a} ? ${b} : ${c})`),
-      tie("expression").map((one) => `size(${one})`),
-      tie("expression").map((one) => `[3, 4].map(x, ${one})`),
-      tie("expression").map((one) => `string(${one})`),
-      tie("expression").map((one) => `!${one}`),
-    ),
-  }));
-  const toPlain = (value: unknown) =>
-    JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === "bigint" ? Number(inner) : inner)));
-
-  test("every value of the other implementation is also the value here", () => {
-    let compared = 0;
-    fc.assert(
-      fc.property(expression, (text) => {
-        let reference: unknown;
-        try {
-          reference = toPlain(evaluateReference(text));
-        } catch {
-          return;
-        }
-        compared++;
-        expect(evaluate(text)).toEqual(reference);
-      }),
-      { numRuns: 2000 },
-    );
-    expect(compared).toBeGreaterThan(100);
+    expect(() => compile("a").evaluateString(new Evaluation({ a: deep }))).toThrow("it is nested too deeply");
+    expect(() => compile("[a]").evaluate(new Evaluation({ a: deep }))).toThrow("it is nested too deeply");
+    expect(() => compile("a == [a]").evaluate(new Evaluation({ a: deep }))).toThrow(ExpressionError);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import {
   compileCondition,
   compileTemplate,

@@ -1,6 +1,6 @@
+import { parse } from "@marcbachmann/cel-js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCel } from "../../src/expressions/cel/parse-cel.ts";
 import { findTemplates } from "../../src/expressions/find-templates.ts";
 
 const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
@@ -49,7 +49,7 @@ describe("finding templates", () => {
       .map((parts) => parts.join(""));
     const isValid = (text: string) => {
       try {
-        return parseCel(text) !== undefined;
+        return parse(text) !== undefined;
       } catch {
         return false;
       }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { type Bundle, compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import type { BundleEntry, BundleRequest } from "../../src/runtime/bundle-entry.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";

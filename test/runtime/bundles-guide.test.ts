@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { bundleVariables } from "../../src/expressions/bundle-templates.ts";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { compileTemplate } from "../../src/expressions/compile-template.ts";
 import { type Bundle, compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";

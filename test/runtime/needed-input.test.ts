@@ -1,7 +1,7 @@
 // What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
-import { createCelEngine } from "../../src/expressions/cel/cel-engine.ts";
+import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
 import { compileBundle } from "../../src/runtime/bundle.ts";
 import { convertOutcome } from "../../src/runtime/convert-result.ts";

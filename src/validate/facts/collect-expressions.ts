@@ -29,7 +29,7 @@ export async function collectExpressions(items: readonly InspectedItem[]): Promi
   const faults: ExpressionFault[] = [];
   for (const item of items) {
     for (const { entry, path } of findEntries(item)) {
-      const { createCelEngine } = await import("../../expressions/cel/cel-engine.ts");
+      const { createCelEngine } = await import("../../expressions/cel-engine.ts");
       compileEntryTemplates(entry, {
         engine: createCelEngine(),
         path,

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { EvaluationBudget } from "../../../src/expressions/evaluation-budget.ts";
+import { Evaluation } from "../../../src/expressions/evaluation.ts";
 import { compilePattern, findPattern } from "../../../src/json-schema/patterns/linear-pattern.ts";
 
 const matches = (pattern: string, text: string) =>
-  findPattern(compilePattern(pattern), text, new EvaluationBudget());
+  findPattern(compilePattern(pattern), text, new Evaluation({}));
 
 describe("agreement with RegExp", () => {
   test.each<[string, string, boolean]>([

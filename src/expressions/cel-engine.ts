@@ -1,0 +1,323 @@
+// CEL as cel-js parses and evaluates it. Before cel-js checks a syntax tree, it is changed: types are known only when an
+// expression is evaluated, every part counts its steps, and maps, members and a few functions follow the rules of JSON.
+import { TypeError as CheckError, EvaluationError, Optional, ParseError } from "@marcbachmann/cel-js";
+import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import type { LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
+import { printable } from "../problems/index.ts";
+import { compileMatch, createEnvironment, replacedFunctions, toJson } from "./cel-library.ts";
+import { type Evaluation, EvaluationLimit, stepsPerError } from "./evaluation.ts";
+import {
+  absent,
+  type CompileFault,
+  type ExpressionEngine,
+  ExpressionError,
+  type Program,
+  type Shape,
+  type Variables,
+} from "./expression-engine.ts";
+
+const longestExpression = 20_000;
+const longestReason = 300;
+const maximumLoops = 2;
+/** JavaScript's search compares up to as many characters as the product of the two lengths. */
+const comparisonsPerStep = 64;
+
+/** What cel-js's checker and evaluator offer to the functions of a node; `check` is the checker's, `run` the evaluator's. */
+interface Visitor {
+  dynType: unknown;
+  debugType(value: unknown): { type: string };
+  check(node: Node, context: unknown): unknown;
+  run(node: Node, context: unknown): unknown;
+}
+
+type Visit = (visitor: Visitor, node: Node, context: unknown) => unknown;
+
+/** A part of cel-js's syntax tree, with what its type declarations leave out. */
+interface Node {
+  op: string;
+  /** Nodes, names, and arrays of these. */
+  args: unknown;
+  pos: number;
+  /** An `alternate` takes the node's place, as that of a loop does. A macro evaluates its parts itself. */
+  meta: { check: Visit; evaluate: Visit; alternate?: Node; macro?: { var?: string } };
+  setMeta<Key extends keyof Node["meta"]>(key: Key, value: Node["meta"][Key]): Node;
+  clone(operation: { name: string; check: Visit; evaluate: Visit }, args: unknown): Node;
+  /** Applies an operator or a function, once it is checked. */
+  handle(...args: unknown[]): unknown;
+}
+
+/** The names that a part of an expression can use, and the number of loops around it. */
+interface Scope {
+  variables: Variables;
+  locals: ReadonlySet<string>;
+  loops: number;
+}
+
+const listNames = (shape: object) => Object.keys(shape).sort().join(", ");
+
+const fail = (reason: string, { pos }: Node) =>
+  new EvaluationError({ message: reason, range: { start: pos, end: pos } });
+
+function nameType(value: unknown, visitor: Visitor): string {
+  const { type } = visitor.debugType(value);
+  if (type === "null") return type;
+  return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+}
+
+function childrenOf(args: unknown): Node[] {
+  if (Array.isArray(args)) return args.flatMap(childrenOf);
+  return typeof args === "object" && args !== null && "op" in args ? [args as Node] : [];
+}
+
+function checkChildren(checker: Visitor, node: Node, context: unknown): unknown {
+  for (const child of childrenOf(node.args)) checker.check(child, context);
+  return checker.dynType;
+}
+
+/** The value at an own key of a map or an index of a list; `undefined` if it does not exist. */
+function findMember(container: unknown, key: unknown, node: Node, visitor: Visitor): unknown {
+  if (container instanceof Map) return container.get(String(key));
+  if (!Array.isArray(container)) throw fail(`${nameType(container, visitor)} has no keys`, node);
+  if (typeof key === "bigint" || typeof key === "number") return container[Number(key)];
+  throw fail(`a list index must be a number, but it is ${nameType(key, visitor)}`, node);
+}
+
+/** `a.b` and `a[b]`; `a.?b` and `a[?b]`, whose values may be absent. */
+const readMember: Visit = (evaluator, node, context) => {
+  const [from, name] = node.args as [Node, Node | string];
+  const container = evaluator.run(from, context);
+  const key = typeof name === "string" ? name : evaluator.run(name, context);
+  if (container instanceof Optional) {
+    const content = container.orValue(undefined);
+    return Optional.of(content === undefined ? content : findMember(content, key, node, evaluator));
+  }
+  const member = findMember(container, key, node, evaluator);
+  if (node.op.includes("?")) return Optional.of(member);
+  if (member !== undefined) return member;
+  throw fail(`${typeof key === "string" ? key : `element ${key}`} does not exist`, node);
+};
+
+/** `{ … }`, with any strings as keys. */
+const makeMap: Visit = (evaluator, node, context) => {
+  const map = new Map<string, unknown>();
+  for (const [keyNode, valueNode] of node.args as [Node, Node][]) {
+    const key = evaluator.run(keyNode, context);
+    if (typeof key === "object")
+      throw fail(`a key must be a string, but it is ${nameType(key, evaluator)}`, keyNode);
+    if (map.has(String(key))) throw fail(`the key ${key} is duplicated`, keyNode);
+    map.set(String(key), evaluator.run(valueNode, context));
+  }
+  return map;
+};
+
+/** `has(a.b)` becomes this with `a.?b`, because cel-js allows only keys of keys of variables. */
+const hasMember = {
+  name: "has",
+  check: checkChildren,
+  evaluate: ((evaluator, { args }, context) =>
+    (evaluator.run(args as Node, context) as Optional).hasValue()) satisfies Visit,
+};
+
+const isAccess = ({ op }: Node) => /^[.[]/.test(op);
+
+/** Makes `a.b` of a node `a.?b`. */
+function makeOptional(node: Node): void {
+  if (node.op === ".") node.op = ".?";
+  if (node.op === "[]") node.op = "[?]";
+}
+
+/** The statically known shape of a node's value. Throws for a key that the shape of a variable excludes. */
+function shapeOf(node: Node, scope: Scope): Shape {
+  if (node.op === "id") {
+    const name = node.args as string;
+    return scope.locals.has(name) ? true : (scope.variables[name] ?? true);
+  }
+  if (!isAccess(node)) return true;
+  const [from, key] = node.args as [Node, Node | string];
+  const name = typeof key === "object" && key.op === "value" ? key.args : key;
+  const shape = shapeOf(from, scope);
+  if (shape === true || typeof name !== "string") return true;
+  if (Object.hasOwn(shape, name)) return shape[name] ?? true;
+  throw fail(`unknown key ${name}: the known keys are ${listNames(shape)}`, node);
+}
+
+function explainUnknown(call: Node): EvaluationError {
+  const [name, ...parts] = call.args as [string, ...Node[][]];
+  const count = parts.at(-1)?.length;
+  return fail(
+    `unknown function ${name.replace(/_$/, "")} with ${count} argument${count === 1 ? "" : "s"}`,
+    call,
+  );
+}
+
+/** cel-js's words, as the end of a sentence. */
+function toClause(summary: string): string {
+  const words = summary
+    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+    .replaceAll(/dyn<([^<>]*(?:<.*?>)?)>/g, "$1")
+    .replaceAll("_(", "(");
+  return printable(words.length > longestReason ? `${words.slice(0, longestReason)}…` : words);
+}
+
+/** Converts anything that compilation or evaluation throws to a fault. Unknown errors are limits of JavaScript. */
+function toFault(error: unknown): CompileFault {
+  if (error instanceof EvaluationLimit) return { reason: error.message, offset: undefined };
+  if (error instanceof EvaluationError || error instanceof CheckError || error instanceof ParseError)
+    return { reason: toClause(error.summary), offset: error.range?.start };
+  return { reason: "it is nested too deeply or too large", offset: undefined };
+}
+
+/** CEL with optional values (`a.?b`), mixed number types, patterns without backtracking, and a limit on steps. */
+export function createCelEngine(): ExpressionEngine {
+  const patterns = new Map<string, LinearPattern>();
+  // Evaluations are synchronous, so there is one at a time.
+  let current: Evaluation | undefined;
+  const getEvaluation = () => current as Evaluation;
+  const environment = createEnvironment(patterns, getEvaluation);
+
+  /** An operator that copies or compares its values. */
+  const applyOperator: Visit = (evaluator, node, context) => {
+    const values = (node.args as Node[]).map((side) => evaluator.run(side, context));
+    getEvaluation().spendDeep(values);
+    return node.handle(...values, node, evaluator);
+  };
+
+  /** A method of strings. Its ints may also be whole JSON numbers. */
+  const callStringMethod: Visit = (evaluator, node, context) => {
+    const [, receiver, args] = node.args as [string, Node, Node[]];
+    const text = evaluator.run(receiver, context);
+    const values = args.map((argument) => {
+      const value = evaluator.run(argument, context);
+      return Number.isInteger(value) ? BigInt(value as number) : value;
+    });
+    const [part] = values;
+    if (typeof text === "string" && typeof part === "string")
+      getEvaluation().spend((text.length * part.length) / comparisonsPerStep);
+    return node.handle([text, ...values], evaluator, node);
+  };
+
+  /** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
+  function watch(node: Node): void {
+    const { alternate = node } = node.meta;
+    const { check } = alternate.meta;
+    alternate.setMeta("check", (checker, self, context) => {
+      check(checker, self, context);
+      // Only now, as checking replaces the names of types by values and decides how some nodes are evaluated.
+      const checked = self.meta.alternate ?? self;
+      const { evaluate } = checked.meta;
+      checked.setMeta("evaluate", (evaluator, own, inner) => {
+        const evaluation = getEvaluation();
+        try {
+          const value = evaluate(evaluator, own, inner);
+          evaluation.spendValue(value);
+          return value;
+        } catch (error) {
+          evaluation.spend(stepsPerError);
+          throw error;
+        }
+      });
+      return checker.dynType;
+    });
+  }
+
+  function prepareCall(node: Node, scope: Scope): void {
+    const parts = node.args as [string, ...unknown[]];
+    const [name] = parts;
+    const [first, ...others] = parts.at(-1) as Node[];
+    if (node.op === "call" && name === "has") {
+      if (first?.op !== "." || others.length > 0)
+        throw fail("has takes one argument with a key, such as has(a.b)", node);
+      makeOptional(first);
+      node.setMeta("alternate", first.clone(hasMember, first));
+    }
+    const pattern = others.at(-1) ?? first;
+    if (name === "matches" && pattern?.op === "value" && typeof pattern.args === "string") {
+      try {
+        patterns.set(pattern.args, compileMatch(pattern.args));
+      } catch (error) {
+        throw error instanceof EvaluationError ? fail(error.summary, pattern) : error;
+      }
+    }
+    if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace)$/.test(name))
+      node.setMeta("evaluate", callStringMethod);
+    parts[0] = replacedFunctions.get(name) ?? name;
+
+    const isLoop = node.meta.alternate?.op === "comprehension";
+    if (first === undefined || !(isLoop || node.meta.macro?.var !== undefined)) {
+      for (const child of childrenOf(parts)) prepare(child, scope);
+      return;
+    }
+    const loops = scope.loops + (isLoop ? 1 : 0);
+    if (loops > maximumLoops) throw fail(`loops nest more than ${maximumLoops} levels deep`, node);
+    // A loop takes its elements from before the dot, `cel.bind` its value from its second argument.
+    const outer = isLoop ? (parts[1] as Node) : others.shift();
+    if (outer !== undefined) prepare(outer, scope);
+    const locals = new Set([...scope.locals, first.args as string]);
+    for (const body of others) prepare(body, { ...scope, locals, loops });
+  }
+
+  function prepare(node: Node, scope: Scope): void {
+    const { op, args } = node;
+    if (op === "call" || op === "rcall") prepareCall(node, scope);
+    else for (const child of childrenOf(args)) prepare(child, scope);
+    if (op === "id") {
+      const { variables, locals } = scope;
+      const name = args as string;
+      if (!Object.hasOwn(variables, name) && !locals.has(name) && !environment.hasVariable(name))
+        throw fail(`unknown variable ${name}: the known variables are ${listNames(variables)}`, node);
+    } else if (isAccess(node)) {
+      shapeOf(node, scope);
+      node.setMeta("check", checkChildren).setMeta("evaluate", readMember);
+    } else if (op === "map") node.setMeta("check", checkChildren).setMeta("evaluate", makeMap);
+    else if (args instanceof UnsignedInt) node.args = args.valueOf();
+    else if (/^(?:[=!]=|in|\+|[<>]=?)$/.test(op)) node.setMeta("evaluate", applyOperator);
+    watch(node);
+  }
+
+  function compile(expression: string, variables: Variables, mayBeAbsent: boolean): Program {
+    if (expression === "") throw new EvaluationError("it is empty");
+    if (expression.length > longestExpression)
+      throw new EvaluationError(`it is longer than ${longestExpression} characters`);
+    const parsed = environment.parse(expression);
+    const root = parsed.ast as unknown as Node;
+    if (mayBeAbsent && !isAccess(root) && root.op !== "rcall")
+      throw new EvaluationError("? can follow only a key or an index, such as a.b?");
+    if (mayBeAbsent) makeOptional(root);
+    prepare(root, { variables, locals: new Set(), loops: 0 });
+    const { error } = parsed.check();
+    if (error?.code === "no_matching_overload") throw explainUnknown(error.node as unknown as Node);
+    if (error !== undefined) throw error;
+
+    function evaluate<Result>(evaluation: Evaluation, finish: (value: unknown) => Result) {
+      current = evaluation;
+      try {
+        const value: unknown = parsed(evaluation.variables);
+        if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return absent;
+        return finish(value);
+      } catch (error) {
+        throw new ExpressionError(expression, toFault(error));
+      }
+    }
+    return {
+      evaluate: (evaluation) => evaluate(evaluation, (value) => toJson(value, evaluation)),
+      evaluateString: (evaluation) => {
+        const text = evaluate(evaluation, (value) => {
+          // Ints keep all digits.
+          const json = typeof value === "bigint" ? value : toJson(value, evaluation);
+          return typeof json === "object" && json !== null ? JSON.stringify(json) : String(json ?? "");
+        });
+        return text === absent ? "" : text;
+      },
+    };
+  }
+
+  return {
+    compile(expression, { variables, mayBeAbsent = false }) {
+      try {
+        return { program: compile(expression, variables, mayBeAbsent) };
+      } catch (error) {
+        return { fault: toFault(error) };
+      }
+    },
+  };
+}
