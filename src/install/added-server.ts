@@ -1,7 +1,7 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
+import type { ServerEntry } from "../config/server-entries.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
-import { isRecord } from "../data/parse-json.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
 import { connectServer } from "../mcp/client/start-server.ts";
@@ -85,16 +85,21 @@ export function checkProgram(directory: string, { entry }: EntryToWrite): void {
   throw failure("InstallFailed", { what: `add ${name}`, reason });
 }
 
-/** The packages of the config's servers, each with the labels of its servers. */
-export async function findPackageServers(
-  directory: string,
-): Promise<readonly { name: string; package: string }[]> {
+/** A server of the config that is an npm package. */
+export interface PackageServer {
+  name: string;
+  package: string;
+  entry: ServerEntry;
+}
+
+export async function findPackageServers(directory: string): Promise<readonly PackageServer[]> {
   const servers = await readProjectServers(directory);
-  return servers.flatMap(({ label, values }) =>
-    typeof label === "string" && isRecord(values) && typeof values.package === "string"
-      ? [{ name: label, package: values.package }]
-      : [],
-  );
+  return servers.flatMap((entry) => {
+    const { label, values } = entry;
+    return typeof label === "string" && typeof values.package === "string"
+      ? [{ name: label, package: values.package, entry }]
+      : [];
+  });
 }
 
 /** Starts a server once and returns the names of its tools. */
@@ -137,7 +142,7 @@ export async function listServerTools(
 ): Promise<string[]> {
   const port = createNodeInspectionPort();
   const project = await readConfig(port, { directory });
-  const own = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
+  const own = { mcpServers: { [label]: entry } };
   const config = isInConfig ? project : await readConfig(port, { directory, config: own });
   const server = config.subprocessServers.find(({ name }) => name === label);
   if (server === undefined) return [];

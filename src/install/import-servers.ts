@@ -15,7 +15,13 @@ import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-forma
 import { type JsonRecord, valueAt } from "./editing/config-value.ts";
 import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
 import { findFiles } from "./plan-install.ts";
-import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
+import {
+  type ConfigEdit,
+  type EntryToWrite,
+  locateServer,
+  planConfigEdit,
+  readProjectServers,
+} from "./project-config.ts";
 
 export type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 
@@ -198,7 +204,7 @@ async function explainInvalid(
   { label, entry }: EntryToWrite,
 ): Promise<string | undefined> {
   try {
-    const config = { trailblazeSubprocessToolsets: [{ name: label, ...entry }] };
+    const config = { mcpServers: { [label]: entry } };
     await readConfig(createNodeInspectionPort(), { directory, config });
     return undefined;
   } catch (error) {
@@ -249,8 +255,10 @@ export async function planImport(source: string, options: ImportOptions): Promis
       continue;
     }
     const { entry } = imported;
-    if (isAdded || (existing !== undefined && !options.replace)) {
-      skip("exists");
+    const isListed = existing?.isPasted === false;
+    if (isAdded || isListed || (existing !== undefined && !options.replace)) {
+      const place = isListed ? await locateServer(directory, existing) : undefined;
+      skip("exists", place && `in ${place}, to be replaced by hand`);
       continue;
     }
     const reason = await explainInvalid(directory, { label, entry });

@@ -11,9 +11,7 @@ import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
 import type { JsonRecord } from "./editing/config-value.ts";
 import { formatEntryDiff } from "./format-diff.ts";
 
-const listKey = "trailblazeSubprocessToolsets";
-
-/** An entry of the project's config to write: in the array, unless it replaces one of `mcpServers`. */
+/** An entry of `mcpServers` in the project's config to write. */
 export interface EntryToWrite {
   label: string;
   entry: JsonRecord;
@@ -22,7 +20,7 @@ export interface EntryToWrite {
 /** Which servers of the project's config to write and to remove. */
 export interface ConfigChange {
   write?: readonly EntryToWrite[];
-  /** Labels. */
+  /** Labels of `mcpServers`. */
   remove?: readonly string[];
 }
 
@@ -47,20 +45,21 @@ export async function readProjectServers(directory: string): Promise<ServerEntry
   return listServerEntries(text?.value);
 }
 
-const placeOf = (servers: readonly ServerEntry[], label: string): EntryPlace => {
-  const isPasted = servers.some((server) => server.label === label && server.isPasted);
-  return { container: [isPasted ? "mcpServers" : listKey], key: label, isList: !isPasted };
-};
+const placeOf = (label: string): EntryPlace => ({ container: ["mcpServers"], key: label, isList: false });
 
-function edit(
-  document: ConfigDocument,
-  servers: readonly ServerEntry[],
-  { write = [], remove = [] }: ConfigChange,
-): ConfigDocument {
+function edit(document: ConfigDocument, { write = [], remove = [] }: ConfigChange): ConfigDocument {
   let edited = document;
-  for (const label of remove) edited = edited.remove(placeOf(servers, label));
-  for (const { label, entry } of write) edited = edited.set(placeOf(servers, label), entry);
+  for (const label of remove) edited = edited.remove(placeOf(label));
+  for (const { label, entry } of write) edited = edited.set(placeOf(label), entry);
   return edited;
+}
+
+/** The place of a server in the project's config, as `FILE:LINE`. */
+export async function locateServer(directory: string, { labelPath }: ServerEntry): Promise<string> {
+  const text = await readProjectConfig(createNodeInspectionPort(), directory);
+  if (text === undefined) return "";
+  const locate = await text.source.createLocator();
+  return `${text.file}:${locate?.(labelPath)?.line ?? 1}`;
 }
 
 /** Writes a text, or deletes the file. Returns false if the file does not have the expected text. */
@@ -82,7 +81,7 @@ async function replaceText(
  */
 export async function planConfigEdit(directory: string, change: ConfigChange): Promise<ConfigEdit> {
   const port = createNodeInspectionPort();
-  const servers = await readProjectServers(directory);
+  await readProjectServers(directory);
   const source = await readProjectConfig(port, directory);
   const file = source?.file ?? "trailblaze.config.yaml";
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
@@ -94,7 +93,7 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   if (document instanceof ConfigSyntaxError) throw invalid(document);
   let edited: ConfigDocument;
   try {
-    edited = edit(document, servers, change);
+    edited = edit(document, change);
   } catch (error) {
     throw error instanceof ConfigSyntaxError ? invalid(error) : error;
   }
@@ -110,7 +109,7 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   };
   const labels = [...(change.remove ?? []), ...(change.write ?? []).map(({ label }) => label)];
   const changes = labels.map((label) => {
-    const place = placeOf(servers, label);
+    const place = placeOf(label);
     return { place, before: readEntry(document, place), after: readEntry(edited, place) };
   });
   let isApplied = false;

@@ -253,9 +253,7 @@ test.each(cases)(
     await edit.apply();
     const config = readFileSync(join(place.project, edit.file), "utf8");
     expect(config).not.toContain(key);
-    expect(parse(config).trailblazeSubprocessToolsets).toEqual(
-      Object.entries(expected.servers).map(([name, entry]) => ({ name, ...entry })),
-    );
+    expect(parse(config).mcpServers).toEqual(expected.servers);
     expect(readFileSync(file, "utf8")).toBe(source);
   },
 );

@@ -46,7 +46,7 @@ describe("an import", () => {
     expect(readConfig(cwd)).toBe(config);
     await plan.edit.apply();
     expect(readConfig(cwd)).toBe(
-      `${config}trailblazeSubprocessToolsets:\n  - name: b\n    command: node\n    args:\n      - a.js\n  - name: c-d\n    command: node\n    args:\n      - a.js\n`,
+      `${config}  b:\n    command: node\n    args:\n      - a.js\n  c-d:\n    command: node\n    args:\n      - a.js\n`,
     );
   });
 
@@ -56,6 +56,16 @@ describe("an import", () => {
     expect(plan).toMatchObject({ added: ["a"], skipped: [{ name: "b", reason: "notSelected" }] });
     await plan.edit.apply();
     expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
+  });
+
+  test("an import names the place of a server in the list, which it does not replace", async () => {
+    const config = "trailblazeSubprocessToolsets:\n  # mine\n  - { name: a, command: x }\n";
+    const cwd = open({ [configFile]: config });
+    const plan = await paste(cwd, { mcpServers: { a: server, b: server } }, { replace: true });
+    const detail = `in ${configFile}:3, to be replaced by hand`;
+    expect(plan).toMatchObject({ added: ["b"], skipped: [{ name: "a", reason: "exists", detail }] });
+    await plan.edit.apply();
+    expect(readConfig(cwd)?.startsWith(`${config}mcpServers:\n  b:\n`)).toBe(true);
   });
 
   test("an import keeps the prefix and the choice of tools of a server that it replaces", async () => {
@@ -85,7 +95,7 @@ describe("an import", () => {
     expect(plan.variables).toEqual(["MY_TOKEN", "GH", "X_API_KEY", "ACCEPT", "X_CUSTOM", "THREE_MY_TOKEN"]);
     expect(plan.notes).toEqual([]);
     await plan.edit.apply();
-    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets).toMatchObject([
+    expect(Object.values(parse(readConfig(cwd) ?? "").mcpServers)).toMatchObject([
       { env: { MY_TOKEN: "${MY_TOKEN}", GH: "${GH}", MODE: "a", PORT: "80", DIR: "/data" } },
       { url: "https://x.test/mcp?a=b", headers: { "X-Api-Key": "${X_API_KEY}", Via: "proxy" } },
       { env: { MY_TOKEN: "${THREE_MY_TOKEN}" } },
@@ -169,7 +179,7 @@ describe("an import", () => {
     const plan = await paste(cwd, { mcpServers: { a: { ...server, ...choice } } });
     await plan.edit.apply();
     expect(plan.notes).toEqual([]);
-    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets[0].tools).toEqual(tools);
+    expect(parse(readConfig(cwd) ?? "").mcpServers.a.tools).toEqual(tools);
   });
 
   test.each([
@@ -229,11 +239,8 @@ describe("an import", () => {
       writeFileSync(join(cwd, "home", file), JSON.stringify(settings));
       const plan = await planImport(client, optionsOf(cwd));
       await plan.edit.apply();
-      const entries = parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets;
-      expect(entries).toEqual([
-        { name: "a", ...server, enabled: false },
-        { name: "b", ...server },
-      ]);
+      const entries = parse(readConfig(cwd) ?? "").mcpServers;
+      expect(entries).toEqual({ a: { ...server, enabled: false }, b: server });
     },
   );
 
@@ -274,7 +281,7 @@ describe("an import", () => {
     const plan = await paste(cwd, { mcpServers: { a: { command: "x", env } } });
     expect(plan).toMatchObject({ skipped: [], variables });
     await plan.edit.apply();
-    expect(parse(readConfig(cwd) ?? "").trailblazeSubprocessToolsets[0].env).toEqual(written);
+    expect(parse(readConfig(cwd) ?? "").mcpServers.a.env).toEqual(written);
   });
 
   test.each([

@@ -141,7 +141,7 @@ const importText = async (cwd: string, text: string) => {
   const plan = await planImport("-", { cwd, only: [], replace: false, readInput });
   await plan.edit.apply();
   const config = readFileSync(join(cwd, plan.edit.file), "utf8");
-  return { ...plan, config, servers: parse(config).trailblazeSubprocessToolsets };
+  return { ...plan, config, servers: parse(config).mcpServers };
 };
 
 describe("snippets in READMEs of servers", () => {
@@ -154,7 +154,7 @@ describe("snippets in READMEs of servers", () => {
       expect(pasted).toMatchObject({ subprocessServers: [{ name: label, ...entry }], problems: [] });
       const { added, notes, servers, edit } = await importText(cwd, JSON.stringify(config));
       expect(added).toEqual([label]);
-      expect(servers).toEqual([{ name: label, ...entry, ...changes }]);
+      expect(servers).toEqual({ [label]: { ...entry, ...changes } });
       expect(edit.diff).not.toContain(key);
       const hasSecret = JSON.stringify(servers).includes(key);
       expect(notes).toEqual(hasSecret ? [expect.stringContaining(`"${label}": an argument looks like`)] : []);

@@ -45,7 +45,7 @@ async function addAndRemove({ cwd, run, readConfig }: Awaited<ReturnType<typeof 
   });
   expect(added.json.servers[0].tools).toContain("echo");
   expect(readConfig()).toBe(
-    `${config}trailblazeSubprocessToolsets:\n  - name: every\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
+    `${config}mcpServers:\n  every:\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
   );
   const called = await run("call", "echo", "message=hi");
   expect(called.json).toMatchObject({ variant: "Success", message: "Echo: hi" });
@@ -174,14 +174,29 @@ test("add --check reports a server that does not start at its place in the confi
   expect(result.json.problems).toContainEqual(
     expect.objectContaining({
       code: "ServerStartFailed",
-      path: ["trailblazeSubprocessToolsets", 1],
-      line: 3,
+      path: ["mcpServers", "tb-no-server"],
+      line: 4,
     }),
   );
   expect(readConfig()).toContain("package: tb-no-server");
   expect(readConfig()).toContain("s3cret");
   expect(result.stderr).toContain("***");
   expect(result.stderr).not.toContain("s3cret");
+});
+
+test("remove names the place of a server in the list, which is removed by hand", async () => {
+  const listed = '# mine\ntrailblazeSubprocessToolsets:\n  - name: own\n    package: "tb-listed"\n';
+  const { registry, run, readConfig } = await open("npm", listed);
+  await publish(registry, plain("tb-listed", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
+  await run("add", "tb-listed", "--yes", "--name", "other");
+  expect(await run("remove", "tb-listed")).toMatchObject({
+    exitCode: 0,
+    json: {
+      servers: [{ name: "other", package: "tb-listed" }],
+      byHand: [{ name: "own", package: "tb-listed", place: `${configFile}:3` }],
+    },
+  });
+  expect(readConfig()).toBe(listed);
 });
 
 test("remove deletes a config that has nothing but what add wrote, unless it has a comment", async () => {

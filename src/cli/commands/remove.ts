@@ -1,7 +1,7 @@
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import { findPackageServers } from "../../install/added-server.ts";
-import { type ConfigEdit, planConfigEdit } from "../../install/project-config.ts";
+import { findPackageServers, type PackageServer } from "../../install/added-server.ts";
+import { type ConfigEdit, locateServer, planConfigEdit } from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -25,6 +25,7 @@ async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   await readLock(directory);
   const known = await findPackageServers(directory);
   let servers: typeof known = [];
+  let listed: typeof known = [];
   let edit: ConfigEdit | undefined;
   const { removed } = await withInterruption((signal) =>
     removePacks(positionals, {
@@ -34,7 +35,9 @@ async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
       isServer: (name) => known.some((server) => server.package === name),
       async complete(names) {
-        servers = known.filter((server) => names.includes(server.package));
+        const own = known.filter((server) => names.includes(server.package));
+        servers = own.filter(({ entry }) => entry.isPasted);
+        listed = own.filter(({ entry }) => !entry.isPasted);
         if (servers.length === 0) return;
         edit = await planConfigEdit(directory, { remove: servers.map(({ name }) => name) });
         await edit.apply();
@@ -49,13 +52,17 @@ async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
     packs: removed.map(({ name }) => name),
     servers: servers.map(({ name }) => name),
   });
+  const places = await Promise.all(listed.map(({ entry }) => locateServer(directory, entry)));
+  const describe = ({ name, package: packageName }: PackageServer) => ({ name, package: packageName });
+  const byHand = listed.map((server, index) => ({ ...describe(server), place: places[index] }));
   const lines = [
     ...removed.map(({ name }) => `Removed ${name}`),
     ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+    ...byHand.map(({ name, place }) => `Remove server "${name}" from ${place} by hand`),
     ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
   ];
   return {
-    json: { added: [], removed, servers, problems: [] },
+    json: { added: [], removed, servers: servers.map(describe), byHand, problems: [] },
     formatText: () => lines.map(printable).join("\n"),
     problems: [],
   };

@@ -8,7 +8,6 @@ import {
   type EntryPlace,
 } from "./config-format.ts";
 import { copyRecord, isSameValue, type JsonRecord, toPlain, valueAt } from "./config-value.ts";
-import { editList } from "./list-entries.ts";
 import { applySplices, type Splice } from "./splice.ts";
 
 const mark = "\uFEFF";
@@ -179,21 +178,10 @@ export class ConfigDocument {
     return this.#find(place);
   }
 
-  #isEditedAsList({ isList }: EntryPlace): boolean {
-    return isList && !this.editor.hasLists;
-  }
-
-  #editList(place: EntryPlace, entry: JsonRecord | undefined): Splice[][] {
-    return editList(this.#body, this.#layout, place, entry);
-  }
-
   /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
     const action = this.get(place) === undefined ? "add" : "replace";
-    const ways = this.#isEditedAsList(place)
-      ? this.#editList(place, entry)
-      : this.#layout[action](place, entry);
-    const edited = this.#apply(ways, withEntry(this.root, place, entry));
+    const edited = this.#apply(this.#layout[action](place, entry), withEntry(this.root, place, entry));
     return edited ?? this.#refuse(place.container);
   }
 
@@ -201,8 +189,7 @@ export class ConfigDocument {
   remove(place: EntryPlace): ConfigDocument {
     const { container } = place;
     const expected = withEntry(this.root, place, undefined);
-    const ways = this.#isEditedAsList(place) ? this.#editList(place, undefined) : this.#layout.remove(place);
-    let edited = this.#apply(ways, expected, container) ?? this.#refuse(container);
+    let edited = this.#apply(this.#layout.remove(place), expected, container) ?? this.#refuse(container);
     for (let depth = container.length; depth > 0; depth--) {
       const value = valueAt(edited.root, container.slice(0, depth));
       if (value === undefined) continue;

@@ -26,7 +26,7 @@ export class ConfigLayoutError extends ConfigSyntaxError {
 export interface EntryPlace {
   container: readonly string[];
   key: string;
-  /** The container is an array whose entries have their key as `name`. */
+  /** The container is an array of TOML whose entries have their key as `name`. */
   isList: boolean;
 }
 
@@ -34,8 +34,6 @@ export interface EntryPlace {
 export interface ConfigEditor {
   /** The longest text that it can edit within about ten seconds, in UTF-16 code units. */
   readonly maximumLength: number;
-  /** Whether its layouts edit entries in arrays themselves; otherwise `editList` does. */
-  readonly hasLists: boolean;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */

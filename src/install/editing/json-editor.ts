@@ -193,12 +193,10 @@ function wrap(keys: readonly string[], value: JsonValue): JsonValue {
 
 export const jsonEditor: ConfigEditor = {
   maximumLength: 64 << 20,
-  hasLists: false,
-  write({ container, key, isList }, entry) {
+  write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length + 1);
-    const text = JSON.stringify(isList ? { name: key, ...entry } : entry, null, 2);
-    const name = isList ? "" : `${JSON.stringify(key)}: `;
-    return indentation + name + text.replaceAll("\n", `\n${indentation}`);
+    const text = JSON.stringify(entry, null, 2).replaceAll("\n", `\n${indentation}`);
+    return `${indentation}${JSON.stringify(key)}: ${text}`;
   },
   open(text) {
     const root = parseTreeOf(text);

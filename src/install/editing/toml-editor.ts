@@ -90,7 +90,6 @@ function startOfNext(text: string, offset: number): number {
 
 export const tomlEditor: ConfigEditor = {
   maximumLength: 64 << 20,
-  hasLists: true,
   write: (place, entry) => writeTable(place, entry, "\n"),
   open(text) {
     const value = parseText(text);

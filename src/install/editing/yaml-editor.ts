@@ -1,17 +1,54 @@
 import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
+import { isRecord } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
 import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
-import { endOfNode } from "./list-entries.ts";
 import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
 import { quoteText } from "./toml-text.ts";
-import { writeYamlPair, writeYamlPairs } from "./yaml-values.ts";
 
 type Ranged = { range?: [number, number, number] | null };
 
 /** Formats a pair inside `{ … }` as JSON, which is valid in flow style. */
 const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
+
+const plainText = /^[A-Za-z_/][A-Za-z0-9_/.@+-]*$/;
+const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
+
+const scalar = (text: string) => (plainText.test(text) && !specialWords.test(text) ? text : quoteText(text));
+
+/** An item of an array after its dash. */
+function writeItem(item: JsonValue, indentation: string, lineEnd: string): string {
+  return isRecord(item) && Object.keys(item).length > 0
+    ? ` ${writeYamlPairs(item as JsonRecord, indentation, lineEnd)}`
+    : writeValue(item, indentation, lineEnd);
+}
+
+/** The lines of a value below its key, or the value itself after the key. */
+function writeValue(value: JsonValue, indentation: string, lineEnd: string): string {
+  if (typeof value === "string") return ` ${scalar(value)}`;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return " []";
+    return value
+      .map((item) => `${lineEnd}${indentation}-${writeItem(item, `${indentation}  `, lineEnd)}`)
+      .join("");
+  }
+  if (!isRecord(value)) return ` ${String(value)}`;
+  if (Object.keys(value).length === 0) return " {}";
+  return `${lineEnd}${indentation}${writeYamlPairs(value as JsonRecord, indentation, lineEnd)}`;
+}
+
+/** A key with its value in block style, without the indentation of the key. */
+function writeYamlPair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
+  return `${scalar(key)}:${writeValue(value, `${indentation}  `, lineEnd)}`;
+}
+
+/** The pairs of an object on lines with this indentation, without that of the first. */
+function writeYamlPairs(record: JsonRecord, indentation: string, lineEnd: string): string {
+  return Object.entries(record)
+    .map(([key, value]) => writeYamlPair(key, value, indentation, lineEnd))
+    .join(lineEnd + indentation);
+}
 
 function parseText(text: string): { document: Document.Parsed; value: PlainValue } {
   try {
@@ -28,6 +65,16 @@ const rangeOf = (node: unknown): [number, number] => {
   const range = (node as Ranged | null | undefined)?.range;
   return range ? [range[0], range[1]] : [0, 0];
 };
+
+/** The end of a value without the comments and blank lines after it. */
+function endOfNode(node: unknown): number {
+  if ((isYamlMap(node) || isSeq(node)) && !node.flow) {
+    const last: unknown = node.items.at(-1);
+    const value = isPair(last) ? (last.value ?? last.key) : last;
+    if (value !== undefined && value !== null) return endOfNode(value);
+  }
+  return rangeOf(node)[1];
+}
 
 const findPair = (map: unknown, key: string): Pair | undefined =>
   isYamlMap(map)
@@ -174,11 +221,9 @@ function addEntry(
 
 export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
-  hasLists: false,
-  write({ container, key, isList }, entry) {
+  write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length);
-    if (!isList) return indentation + writeYamlPair(key, entry, indentation, "\n");
-    return `${indentation}- ${writeYamlPairs({ name: key, ...entry }, `${indentation}  `, "\n")}`;
+    return indentation + writeYamlPair(key, entry, indentation, "\n");
   },
   open(text) {
     const { document, value } = parseText(text);
