@@ -1,10 +1,7 @@
-import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
-import { openStdioChannel } from "../../../src/mcp/client/stdio-channel.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
 import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
@@ -66,12 +63,6 @@ describe("a server that exits", () => {
     await expectGone(grandchild);
   });
 
-  test("the last answer before an exit is read", async () => {
-    const server = await startFixture().ready;
-    const { content } = await server.callTool(call("grandchild", { exit: 0 }), limit);
-    expect(content).toHaveLength(1);
-  });
-
   test("at most 4 KiB of stderr are quoted, in whole characters and without secrets, even split ones", async () => {
     const secret = "söcret-token";
     const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
@@ -105,22 +96,6 @@ describe("a server that must be ended", () => {
     expect(error?.message).toContain(reason);
     expect(await server.exit).toMatchObject({ reason });
     await expectGone(server.pid);
-  });
-
-  test("a server that writes without line ends is read no further than the limit", async () => {
-    const chunk = Buffer.alloc(1 << 16, "n");
-    const stdout = new Readable({ read: () => void stdout.push(chunk) });
-    const limits = { frameBytes: 8 << 20, waitingBytes: 1 << 20, depth: 10 };
-    const closed = once(stdout, "close");
-    let read = () => 0;
-    const reason = await new Promise<string>((resolve) => {
-      const listeners = { onNoise() {}, onFault: resolve };
-      read = openStdioChannel({ stdin: new PassThrough(), stdout }, limits, listeners).bytesRead;
-    });
-    expect(reason).toBe("it sent a message of more than 8 MiB");
-    await closed;
-    // Two chunks may be on their way when the stream is destroyed.
-    expect(read()).toBeLessThanOrEqual(limits.frameBytes + 2 * chunk.length);
   });
 
   test("a server that closed its stdout is ended, and its calls fail", async () => {
@@ -186,12 +161,6 @@ describe("closing a server", () => {
     const { server, grandchild } = await startWithGrandchild({}, { durations });
     await server.close();
     await expectGone(grandchild);
-  });
-
-  test("closing a server that has exited does nothing", async () => {
-    const server = await startFixture().ready;
-    await outcome(server.callTool(call("crash"), limit));
-    await server.close();
   });
 });
 

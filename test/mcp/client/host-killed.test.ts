@@ -57,17 +57,6 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test.skipIf(process.platform !== "linux")(
-  "after their host was killed, servers that ignore the end of stdin and SIGTERM end",
-  async () => {
-    const host = await startHost([stubborn, stubborn]);
-    const pids = processesBelow(host);
-    expect(pids).toHaveLength(5);
-    host.kill("SIGKILL");
-    await expect.poll(() => survivors(pids)).toBe(0);
-  },
-);
-
 test.skipIf(process.platform !== "linux")("a killed watcher is replaced", async () => {
   const host = await startHost([stubborn]);
   const before = processesBelow(host);

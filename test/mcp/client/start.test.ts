@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { TrailblazeError } from "../../../src/problems/index.ts";
@@ -173,12 +173,6 @@ describe("a server that fails before it lists its tools", () => {
     expect(server.tools.length).toBeGreaterThan(0);
   });
 
-  test("a server that answers `initialize` with a very long revision fails to start", async () => {
-    const result = { ...good, protocolVersion: "9".repeat(1e6) };
-    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
-    expect((await problemOf({ answers: { initialize } })).message.length).toBeLessThan(1100);
-  });
-
   test("a server that writes an endless line fails to start", async () => {
     const problem = await problemOf({ prelude: "x".repeat(100_000) }, { limits: { frameBytes: 50_000 } });
     expect(reasonOf(problem)).toContain("50000 bytes");
@@ -211,21 +205,6 @@ describe("the list of tools", () => {
     ];
     const server = await startFixture({ pages }).ready;
     expect(server.tools).toEqual([tool("a"), odd, tool("c")]);
-  });
-
-  test("a list of tools may have many pages", async () => {
-    const warnings: Error[] = [];
-    const note = (warning: Error) => warnings.push(warning);
-    process.on("warning", note);
-    const pages = Array.from({ length: 50 }, (_, page) => ({
-      tools: [tool(`t${page}`)],
-      ...(page < 49 ? { nextCursor: String(page + 1) } : {}),
-    }));
-    const server = await startFixture({ pages }).ready;
-    expect(server.tools).toHaveLength(50);
-    await new Promise((resolve) => setImmediate(resolve));
-    process.off("warning", note);
-    expect(warnings).toEqual([]);
   });
 
   test("invalid tools are excluded and reported, and keys of the wrong type are removed", async () => {
@@ -307,14 +286,4 @@ describe("other messages of a server", () => {
     );
     expect(reports.log).toEqual([{ level: "error", logger: "db", data: { text: "with [redacted]" } }]);
   });
-});
-
-test("a host that throws in an event does not affect the server", async () => {
-  const folder = makeFolder();
-  mkdirSync(join(folder, "logs"));
-  const server = startFixture({ prelude: "noise\n" });
-  server.reports.noise.push = () => {
-    throw new Error("the host's own");
-  };
-  await expect(server.ready).resolves.toBeDefined();
 });

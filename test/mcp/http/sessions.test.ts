@@ -1,7 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
-import { createTestServers } from "../../serve/test-servers.ts";
+import { describe, expect, test } from "vitest";
 import { createManualClock, type ManualClock } from "../../session/support/manual-clock.ts";
 import {
   beginSession,
@@ -137,19 +134,6 @@ describe("the number of sessions", () => {
     expect((await post(served, calling("echo"), session)).status).toBe(200);
     await fetch(served.url, { method: "DELETE", headers: session });
     expect((await post(served, initializing())).status).toBe(200);
-  });
-
-  test("the limit of sessions counts sessions that are still starting", async () => {
-    const { create } = createTestServers();
-    const slowly: typeof create = (connection) => {
-      const server = create(connection);
-      return { ...server, connect: (transport) => delay(200).then(() => server.connect(transport)) };
-    };
-    const served = await serveHttp(slowly, { label: "slow to begin", maxSessions: 3 });
-    onTestFinished(() => served.close());
-    const answers = await Promise.all(Array.from({ length: 10 }, () => post(served, initializing())));
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
-    expect(answers.filter(({ status }) => status === 503)).toHaveLength(7);
   });
 });
 

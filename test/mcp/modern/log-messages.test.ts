@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { beginSession, calling, messagesOf, post } from "../http/served.ts";
-import { createServed, erasOf, headersFor, logLevelKey, modernCall } from "./modern-served.ts";
+import { createServed, erasOf, headersFor, type modernCall } from "./modern-served.ts";
 
 async function serve(options: { stateless?: boolean } = {}) {
   const { legacy, http } = erasOf(createServed());
@@ -42,13 +42,5 @@ describe("log messages", () => {
     const setting = { jsonrpc: "2.0", id: 9, method: "logging/setLevel", params: { level: "info" } };
     expect(await messagesOf(await post(served, setting, session))).toMatchObject([{ id: 9, result: {} }]);
     expect(hasLogged(await messagesOf(await post(served, calling("logs"), session)))).toMatchObject([logged]);
-  });
-
-  test("a modern call without sessions gets the log messages that it asks for", async () => {
-    const { send } = await serve({ stateless: true });
-    const quiet = await messagesOf(await send(modernCall("logs", {}, { meta: { progressToken: "p" } })));
-    expect(hasLogged(quiet)).toEqual([]);
-    const loud = await send(modernCall("logs", {}, { meta: { [logLevelKey]: "info" } }));
-    expect(hasLogged(await messagesOf(loud))).toMatchObject([logged]);
   });
 });

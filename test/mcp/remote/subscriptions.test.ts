@@ -47,14 +47,6 @@ describe("a lost subscription to a modern server", () => {
     expect(count(remote.methods(), "tools/list")).toBe(3);
   });
 
-  test("a closed connection opens no subscription again", async () => {
-    const { remote, clock, starting } = await openModern();
-    remote.drop();
-    await waitUntil(() => clock.delays.includes(1000));
-    await starting.close();
-    expect(clock.delays).toEqual([]);
-  });
-
   test("a subscription that ends at once is opened again after times that grow to 30 s", async () => {
     const subscriptions: number[] = [];
     const clock = createManualClock();

@@ -128,30 +128,3 @@ test("handlers that read, pause or destroy stdin do not affect the protocol", as
   host.child.stdin.end();
   expect(await host.exited).toEqual([0, null]);
 });
-
-test("output that bypasses the stream is not redirected, as documented", async () => {
-  const script = `
-    import { writeSync } from "node:fs";
-    import { reserveStdout } from ${JSON.stringify(inRepository("src/mcp/stdio/reserve-stdout.ts"))};
-    reserveStdout(process.stdout, process.stderr);
-    console.log("caught");
-    writeSync(1, "round");
-  `;
-  const child = spawn(process.execPath, [
-    "--import",
-    import.meta.resolve("tsx"),
-    "--input-type=module",
-    "--eval",
-    script,
-  ]);
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (text) => {
-    stdout += String(text);
-  });
-  child.stderr.on("data", (text) => {
-    stderr += String(text);
-  });
-  await once(child, "close");
-  expect([stdout, stderr]).toEqual(["round", "caught\n"]);
-});

@@ -202,15 +202,6 @@ describe("the end of a stdio server", () => {
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("a server ends if stdout fails in the middle of an answer", async () => {
-    const output = new Writable({ write: () => {} });
-    const served = await serve({ output, graceMs: 60_000 });
-    served.say(...begin);
-    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
-    output.destroy();
-    await expect.poll(() => served.ends).toEqual(["output"]);
-  });
-
   test("a server ends only after all of its output is written", async () => {
     const written: string[] = [];
     const output = new Writable({
@@ -244,41 +235,6 @@ describe("the end of a stdio server", () => {
   });
 });
 
-test("while the client does not read, the server pauses reading and later continues", async () => {
-  const writes: (() => void)[] = [];
-  let text = "";
-  const output = new Writable({
-    highWaterMark: 1000,
-    write: (chunk, _encoding, done) => {
-      text += String(chunk);
-      writes.push(done);
-    },
-  });
-  const served = await serve({ output, maxLineBytes: 4000 });
-  served.say(...begin);
-  await expect.poll(() => writes.length).toBe(1);
-  writes.shift()?.();
-  served.say(calling("large", 2, { length: 5000 }));
-  await expect.poll(() => output.writableNeedDrain).toBe(true);
-  for (let id = 3; id < 200; id++) served.say(calling("large", id, { length: 500 }));
-  await expect.poll(() => served.input.isPaused()).toBe(true);
-  await expect
-    .poll(
-      () => {
-        writes.shift()?.();
-        return text.split("\n").length;
-      },
-      { interval: 1 },
-    )
-    .toBe(200);
-  await expect
-    .poll(() => {
-      writes.shift()?.();
-      return served.input.isPaused();
-    })
-    .toBe(false);
-});
-
 test("the end of stdin is noticed while the client does not read, and earlier messages are handled", async () => {
   const output = new Writable({ highWaterMark: 1, write: () => {} });
   const served = await serve({ output });
@@ -300,34 +256,4 @@ test("progress of a call arrives before its answer", async () => {
   served.say(calling("progress", 2));
   await served.untilMessages(5);
   expect(served.messages().map(({ id }) => id)).toEqual([1, undefined, undefined, undefined, 2]);
-});
-
-test("answers of one turn are written together, and notifications at once", async () => {
-  const written: string[] = [];
-  const output = new Writable({
-    write: (chunk, _encoding, done) => {
-      written.push(String(chunk));
-      done();
-    },
-  });
-  const served = await serve({ output });
-  const idsIn = (text: string) => text.match(/"id":\d+|"progress":\d/g)?.map((match) => match.split(":")[1]);
-  const pings = Array.from({ length: 50 }, (_, index) => ({ jsonrpc: "2.0", id: index + 2, method: "ping" }));
-  served.say(...begin);
-  await expect.poll(() => written.map(idsIn)).toEqual([["1"]]);
-  served.input.write(pings.map((ping) => `${JSON.stringify(ping)}\n`).join(""));
-  await expect.poll(() => written.slice(1).map(idsIn)).toEqual([pings.map(({ id }) => String(id))]);
-  served.say(calling("progress", 60));
-  await expect.poll(() => written.slice(2).map(idsIn)).toEqual([["1"], ["2"], ["3"], ["60"]]);
-});
-
-test("a stdio session has one UUID", async () => {
-  const served = await serve();
-  served.say(...begin);
-  await served.untilMessages(1);
-  served.say(calling("session", 2), calling("session", 3));
-  await served.untilMessages(3);
-  expect(served.made).toHaveLength(1);
-  expect(served.made[0]).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  for (const message of served.messages().slice(1)) expect(JSON.stringify(message)).toContain(served.made[0]);
 });
