@@ -13,7 +13,6 @@ import {
   type SessionOptions,
 } from "../../src/session.ts";
 import { serveLegacy, serveModern } from "../support/remote-servers.ts";
-import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -27,8 +26,6 @@ const entry = (file: string) => ({
 });
 const legacy = { trailblazeSubprocessToolsets: [entry("asking-server.mjs")] };
 const modern = { trailblazeSubprocessToolsets: [entry("modern-asking-server.mjs")] };
-
-const everything = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
 const nameSchema = {
   type: "object",
@@ -468,36 +465,6 @@ describe("a remote server that asks", () => {
       "round 1",
     ]);
   });
-});
-
-test("the tools of server-everything ask for a form with every kind of field, and for a page", async () => {
-  const questions: InputQuestion[] = [];
-  const session = await openForTest(makeProject({}), {
-    config: {
-      trailblazeSubprocessToolsets: [{ name: "everything", command: process.execPath, args: [everything] }],
-    },
-    onInput(question) {
-      questions.push(question);
-      return question.url === undefined
-        ? { action: "accept", content: { name: "Ada", integer: 7, titledMultipleSelectEnum: ["fish-2"] } }
-        : { action: "accept" };
-    },
-  });
-  expect((await session.callTool("trigger-elicitation-request")).content).toMatchObject([
-    { text: expect.stringContaining("User provided") },
-    { text: expect.stringContaining("- Name: Ada\n- Favorite Integer: 7") },
-    {},
-  ]);
-  expect(Object.keys((questions[0]?.schema?.properties ?? {}) as object)).toHaveLength(13);
-  const url = "https://login.example/";
-  const visited = await session.callTool("trigger-url-elicitation", { url });
-  expect(visited.message).toContain("User completed the URL elicitation flow");
-  expect(questions.slice(1)).toMatchObject([{ url }]);
-  expect(await session.callTool("trigger-url-elicitation", { url, errorPath: true })).toMatchObject({
-    variant: "ExceptionThrown",
-    message: expect.stringContaining("-32042"),
-  });
-  expect(questions).toHaveLength(2);
 });
 
 describe("a prompt that asks", () => {

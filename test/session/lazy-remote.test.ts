@@ -68,17 +68,6 @@ describe.each([
     expect(connected).toEqual(["docs", "docs"]);
     expect(session.problems).toEqual([]);
   });
-
-  test("offers nothing that it did not list when it was approved", async () => {
-    const remote = await serve();
-    const cwd = await makeRemote(remote.url);
-    remote.extend();
-    const session = await open(cwd);
-    await expect(session.callTool("echo", {})).resolves.toMatchObject({ variant: "Success" });
-    expect(namesOf(session.tools)).not.toContain("added");
-    expect(session.skipped).toMatchObject([{ name: "added", reason: "NotApproved" }]);
-    await expect(session.callTool("docs/added", {})).rejects.toMatchObject({ code: "NotApproved" });
-  });
 });
 
 test("an unreachable remote server fails the calls of 30 seconds with the reason, and is then tried again", async () => {

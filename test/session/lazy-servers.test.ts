@@ -45,27 +45,6 @@ describe("a server that starts when it is needed", () => {
     expect(session.tools).toEqual(eager.tools);
   });
 
-  test("starts once for calls at the same time, and its start does not count as theirs", async () => {
-    const config = configOf({ PROBE_GATE: "gate" }, {}, { timeouts: { callMs: 1 } });
-    const cwd = makeProject({});
-    writeFileSync(join(cwd, "gate"), "");
-    write(cwd, config);
-    await lockEverything(cwd);
-    rmSync(join(cwd, "gate"));
-    rmSync(join(cwd, "pids"));
-    const session = await open(cwd);
-    const stop = new AbortController();
-    const aborted = session.callTool("a_params", {}, { signal: stop.signal });
-    const options = { timeoutMs: 60_000 };
-    const calls = Array.from({ length: 10 }, () => session.callTool("a_params", {}, options));
-    await waitUntil(() => pidsOf(cwd).length > 0);
-    stop.abort(new Error("not needed"));
-    await expect(aborted).rejects.toThrow("not needed");
-    writeFileSync(join(cwd, "gate"), "");
-    for (const call of calls) await expect(call).resolves.toMatchObject({ variant: "Success" });
-    expect(pidsOf(cwd)).toHaveLength(1);
-  });
-
   test("of 200, only the called one starts", async () => {
     const cwd = await makeLocked(configOf(tools(listed("a_one"))));
     const lock = JSON.parse(readLockText(cwd));
@@ -89,31 +68,6 @@ describe("a server that starts when it is needed", () => {
     expect(namesOf(session.tools)).toEqual(labels);
     await expect(session.callTool("s7", {})).resolves.toMatchObject({ message: "called" });
     expect(pidsOf(cwd)).toHaveLength(1);
-  });
-
-  test("a failed start answers its call and those of the next 30 seconds, and is then tried again", async () => {
-    const cwd = await makeLocked(configOf({ PROBE_ONCE: "unused" }));
-    // It says nothing if this file exists.
-    writeFileSync(join(cwd, "mute"), "");
-    const timeouts = { handshakeMs: 200 };
-    write(cwd, configOf({ PROBE_ONCE: "mute" }, {}, { timeouts }));
-    let starts = 0;
-    const onCommand = () => {
-      starts += 1;
-    };
-    const { session, clock } = await openWithClock(cwd, { onCommand });
-    const refused = { variant: "ExceptionThrown", details: { code: "ServerStartFailed" } };
-    const first = await session.callTool("a_params", {});
-    expect(first).toMatchObject(refused);
-    expect(first.message).toContain("`initialize` within 200 ms");
-    expect(session.servers).toMatchObject([{ state: "failed", reason: "ServerFailed" }]);
-    clock.advance(29_999);
-    await expect(session.callTool("a_params", {})).resolves.toMatchObject(refused);
-    expect(starts).toBe(1);
-    expect(namesOf(session.tools)).toContain("a_params");
-    clock.advance(1);
-    await session.callTool("a_params", {});
-    expect(starts).toBe(2);
   });
 
   test("session.start starts one now", async () => {
@@ -211,19 +165,6 @@ describe("a server that lists something else than the lock approves", () => {
 });
 
 describe("what is known of a server without starting it", () => {
-  test("tools that are not recorded, or only called as tasks, are so from the lock", async () => {
-    const task = { ...listed("task"), execution: { taskSupport: "required" } };
-    const silent = listed("silent", { _meta: { "trailblaze/isRecordable": false } });
-    const cwd = await makeLocked(configOf(tools(task, silent)));
-    const eager = await open(cwd, { start: "eager" });
-    const session = await open(cwd);
-    expect(session.tools).toEqual(eager.tools);
-    expect(session.skipped).toEqual(eager.skipped);
-    expect(session.skipped).toMatchObject([{ name: "task", reason: "TaskRequired" }]);
-    await session.callTool("silent", {});
-    expect(session.recording).toEqual([]);
-  });
-
   test("a server without lists in the lock, or without a lock, starts with the session", async () => {
     const cwd = await makeLocked();
     const lock = JSON.parse(readLockText(cwd));
@@ -425,13 +366,4 @@ test("values that are no start and no time are refused", async () => {
     await expect(openForTest(cwd, options)).rejects.toMatchObject({ code: "InvalidArguments" });
   for (const config of [{ serversStart: "later" }, { serversIdleMs: 0 }])
     await expect(openForTest(cwd, { config })).rejects.toMatchObject({ code: "InvalidConfig" });
-});
-
-test("a lock that is edited changes nothing for a session with the lazy server's old text", async () => {
-  const cwd = await makeLocked(configOf(tools(listed("one"))));
-  const lock = readFileSync(lockOf(cwd), "utf8").replace("The tool one.", "Something else.");
-  writeFileSync(lockOf(cwd), lock);
-  const session = await open(cwd);
-  expect(session.tools).toMatchObject([{ description: "Something else." }]);
-  await expect(session.callTool("one", {})).resolves.toMatchObject({ details: { code: "NotApproved" } });
 });

@@ -61,39 +61,3 @@ test("real servers and a pack share one session", async () => {
   // The server itself refuses what breaks its schema; that is a failure of the tool, not of the session.
   expect(await session.callTool("echo", { message: 1 })).toMatchObject({ variant: "ExceptionThrown" });
 });
-
-test("a server of the SDK that rejects unknown keys gets none", async () => {
-  const sdk = (path: string) =>
-    JSON.stringify(import.meta.resolve(`@modelcontextprotocol/sdk/server/${path}.js`));
-  const folder = makeTree({
-    "server.mjs": `
-import { McpServer } from ${sdk("mcp")};
-import { StdioServerTransport } from ${sdk("stdio")};
-import { z } from ${JSON.stringify(import.meta.resolve("zod"))};
-const server = new McpServer({ name: "strict", version: "1.0.0" });
-const show = (args, { _meta }) => ({ content: [{ type: "text", text: JSON.stringify([args, Object.keys(_meta.trailblaze)]) }] });
-server.registerTool("click", { inputSchema: z.strictObject({ uid: z.string() }) }, show);
-server.registerTool("wait", { inputSchema: z.strictObject({}) }, show);
-server.registerTool("type", { inputSchema: z.looseObject({ text: z.string() }) }, show);
-await server.connect(new StdioServerTransport());
-`,
-  });
-  const session = await openForTest(makeProject({}), {
-    config: {
-      trailblazeSubprocessToolsets: [
-        { name: "strict", command: process.execPath, args: [join(folder, "server.mjs")] },
-      ],
-    },
-  });
-  expect(session.problems).toEqual([]);
-  const meta = expect.arrayContaining(["sessionId", "device", "memory"]);
-  expect(jsonOf(await session.callTool("click", { uid: "1" }))).toEqual([{ uid: "1" }, meta]);
-  expect(jsonOf(await session.callTool("wait"))).toEqual([{}, meta]);
-  const context = { memory: {}, device: null };
-  expect(jsonOf(await session.callTool("type", { text: "a" }))).toEqual([
-    { text: "a", _trailblazeContext: context },
-    meta,
-  ]);
-  // Or the server would not be strict at all.
-  expect((await session.callTool("click", { uid: "1", other: 1 })).variant).toBe("ExceptionThrown");
-});

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
-import { openSessionByRules } from "../../src/session/open-session.ts";
 import { sendJson, serveHttp, serveLegacy, serveModern, serveRaw } from "../support/remote-servers.ts";
 import { jsonOf, makeProject, openForTest, probe } from "./support/session.ts";
 
@@ -128,21 +127,6 @@ describe("remote servers of the config in a session", () => {
       });
     },
   );
-
-  test("a call of `LABEL/TOOL` connects to its server alone", async () => {
-    const [wanted, other] = [await serveLegacy(), await serveHttp(() => {})];
-    const session = await openSessionByRules(
-      {
-        cwd: makeProject({}),
-        config: { logDir: "logs", mcpServers: { docs: { url: wanted.url }, other: { url: other.url } } },
-        calls: ["docs/echo"],
-      },
-      { userServers: "needed" },
-    );
-    onTestFinished(() => session.close());
-    expect(await session.callTool("docs/echo")).toMatchObject({ variant: "Success" });
-    expect(other.received).toEqual([]);
-  });
 });
 
 test("a remote server of the config cannot be started by itself", async () => {
@@ -153,32 +137,20 @@ test("a remote server of the config cannot be started by itself", async () => {
   await expect(startServer("docs", { cwd })).rejects.toMatchObject({ code: "InvalidArguments" });
 });
 
-describe("a remote server that is lost", () => {
-  test.each([
-    ["fail", true],
-    ["isolate", false],
-  ])("with `crash: %s`, a server that a call does not reach ends the session: %s", async (crash, ends) => {
-    const remote = await serveRaw(({ message }, _request, response) =>
-      sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
-    );
-    const session = await openSessionByRules(
-      {
-        cwd: makeProject({}),
-        config: { logDir: "logs", crash: crash as "fail", mcpServers: { docs: { url: remote.url } } },
-      },
-      { userServers: "needed" },
-    );
-    onTestFinished(() => session.close());
-    await remote.stop();
-    const called = session.callTool("echo");
-    expect(await called).toMatchObject({
-      variant: "FatalError",
-      message: expect.stringContaining("was lost: no connection"),
-    });
-    expect(session.problems).toMatchObject([
-      { code: "ServerDied", args: { label: "docs", exit: { isLost: true } } },
-    ]);
-    const next = session.callTool("echo").catch((error: unknown) => error);
-    expect(await next).toMatchObject(ends ? { code: "SessionClosed" } : { variant: "FatalError" });
+test("with `crash: fail`, a remote server that a call does not reach ends the session", async () => {
+  const remote = await serveRaw(({ message }, _request, response) =>
+    sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
+  );
+  const session = await openForTest(makeProject({}), {
+    config: { crash: "fail", mcpServers: { docs: { url: remote.url } } },
   });
+  await remote.stop();
+  expect(await session.callTool("echo")).toMatchObject({
+    variant: "FatalError",
+    message: expect.stringContaining("was lost: no connection"),
+  });
+  expect(session.problems).toMatchObject([
+    { code: "ServerDied", args: { label: "docs", exit: { isLost: true } } },
+  ]);
+  await expect(session.callTool("echo")).rejects.toMatchObject({ code: "SessionClosed" });
 });

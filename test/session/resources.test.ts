@@ -1,12 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { inRepository } from "../support/repository.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import type { Tree } from "../support/tree.ts";
 import { makeProject, openForTest, toolPack } from "./support/session.ts";
-
-const everything = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 
 const module = `
 export const text = ({ uri }) => "at " + uri;
@@ -142,23 +139,6 @@ describe("resources of packs in a session", () => {
 });
 
 describe("resources of servers in a session", () => {
-  test("the seven resources of server-everything are read", async () => {
-    const servers = [{ name: "everything", command: process.execPath, args: [everything] }];
-    const cwd = makeProject({});
-    const session = await openForTest(cwd, { config: { trailblazeSubprocessToolsets: servers } as never });
-    const uris = session.resources.flatMap(({ uri }) => uri ?? []);
-    expect(uris).toHaveLength(7);
-    for (const uri of uris) {
-      const { contents } = await session.readResource(uri);
-      expect(contents[0]).toMatchObject({ uri });
-    }
-    expect(session.resources[0]?.source).toMatchObject({ type: "config", server: "everything" });
-    const templates = session.resources.flatMap(({ uriTemplate }) => uriTemplate ?? []);
-    expect(templates.length).toBeGreaterThan(0);
-    const { contents } = await session.readResource("demo://resource/dynamic/text/1");
-    expect(contents[0]?.text).toContain("1");
-  });
-
   test("a link is read by the server that made it, listed or not", async () => {
     const cwd = makeProject({ pack: packOf("pack") });
     const servers = ["a", "b"].map((name) => {

@@ -34,15 +34,6 @@ describe("a server that sends a message of more than 32 MiB", () => {
     ]);
     expect(await session.callTool("probe_params")).toMatchObject({ variant: "FatalError", message });
   });
-
-  test("a server that sends too large a message ends the session by default, with the reason", async () => {
-    const session = await openForTest(makeProject({}), { config });
-    await session.callTool("probe_result", args);
-    await expect(session.callTool("probe_params")).rejects.toMatchObject({
-      code: "SessionClosed",
-      problem: { args: { exit: { reason: expect.stringContaining("32 MiB") } } },
-    });
-  });
 });
 
 describe("the context that a call sends to a server", () => {

@@ -1,7 +1,5 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CommandSessionOptions } from "../../src/session/session-options.ts";
-import { readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import { jsonOf, makeProject, openForTest, probe, probeServer } from "./support/session.ts";
 
@@ -176,17 +174,4 @@ test("a tool that can be called only as a task is excluded, other tools are not"
   expect(session.skipped).toMatchObject([
     { name: "task_required", reason: "TaskRequired", source: { server: "probe" } },
   ]);
-});
-
-test("twenty legacy servers are twenty processes", async () => {
-  const cwd = makeProject({});
-  const pids = join(cwd, "pids");
-  const names = Array.from({ length: 20 }, (_, index) => `server${index}`);
-  const session = await openForTest(cwd, {
-    config: { trailblazeSubprocessToolsets: names.map((name) => probe(name, { PROBE_PIDS: pids })) },
-  });
-  expect(session.servers.map(({ era, state }) => `${era} ${state}`)).toEqual(
-    names.map(() => "legacy running"),
-  );
-  expect(readPids(pids)).toHaveLength(20);
 });
