@@ -196,15 +196,6 @@ describe("the lock of a config", () => {
     await expect(place.uninstall("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   });
 
-  test("an install removes a lock that is no longer refreshed", async () => {
-    const place = makePlace({ waitMs: 30_000 });
-    mkdirSync(`${place.file}.lock`);
-    const longAgo = new Date(Date.now() - 60_000);
-    utimesSync(`${place.file}.lock`, longAgo, longAgo);
-    expect(await place.install("cursor", "mine")).toMatchObject({ changed: true });
-    expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
-  });
-
   test("an install never removes a lock that is a non-empty folder", async () => {
     const place = makePlace({ waitMs: 150, staleMs: 0 });
     mkdirSync(`${place.file}.lock`);
