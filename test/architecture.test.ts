@@ -8,243 +8,75 @@ import { inRepository } from "./support/repository.ts";
  * What each folder (or file) of src may import, in the order of the flow: a row names only rows above it, so there is
  * no cycle. This table is the diagram; `docs/` explains it.
  */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  // Small facts that everything may know.
-  "kinds.ts": [],
-  "version.ts": [],
-  // Pure: functions of their arguments.
-  problems: ["kinds.ts"],
-  data: ["problems"],
-  "qualified-names": ["kinds.ts", "problems", "data"],
-  "extension-schema": ["kinds.ts", "problems", "data", "qualified-names"],
-  "json-schema": ["problems", "data", "extension-schema"],
-  expressions: ["problems", "data", "json-schema"],
-  // The machine.
-  files: ["problems", "data"],
-  processes: ["problems", "files"],
-  // Discovery, inspection, validation: each a stage with its conductor.
-  config: ["problems", "data", "qualified-names", "extension-schema", "files"],
-  discovery: [
-    "kinds.ts",
-    "version.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "files",
-    "config",
-  ],
-  confinement: ["problems", "data", "qualified-names", "files"],
-  inspection: [
-    "kinds.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "files",
-    "discovery",
-    "confinement",
-  ],
-  validate: [
-    "kinds.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "expressions",
-    "json-schema",
-    "files",
-    "discovery",
-    "confinement",
-    "inspection",
-  ],
-  // Packages in registries, and what installs them.
-  npm: [
-    "kinds.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "files",
-    "processes",
-    "discovery",
-    "inspection",
-    "validate",
-  ],
-  // Execution: running code, speaking MCP, sessions, servers, clients' configs.
-  runtime: [
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "expressions",
-    "json-schema",
-    "files",
-    "processes",
-    "config",
-    "discovery",
-    "inspection",
-  ],
-  mcp: ["version.ts", "problems", "data", "qualified-names", "files", "processes", "config", "runtime"],
-  // Consent: what a lock approves, and how the installation differs.
-  lock: [
-    "kinds.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "json-schema",
-    "files",
-    "config",
-    "discovery",
-    "inspection",
-    "validate",
-    "runtime",
-    "mcp",
-  ],
-  "as-installed": [
-    "problems",
-    "data",
-    "extension-schema",
-    "processes",
-    "config",
-    "confinement",
-    "discovery",
-    "inspection",
-    "npm",
-    "runtime",
-    "mcp",
-  ],
-  callback: ["problems", "data", "config", "runtime", "mcp"],
-  session: [
-    "kinds.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "json-schema",
-    "files",
-    "processes",
-    "config",
-    "discovery",
-    "inspection",
-    "validate",
-    "npm",
-    "runtime",
-    "mcp",
-    "lock",
-    "callback",
-  ],
-  serve: [
-    "version.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "json-schema",
-    "processes",
-    "config",
-    "discovery",
-    "inspection",
-    "validate",
-    "runtime",
-    "mcp",
-    "lock",
-    "session",
-  ],
-  // Comparing what is installed with the lock, and approving it.
-  approval: ["kinds.ts", "problems", "data", "qualified-names", "config", "discovery", "lock", "session"],
-  install: [
-    "problems",
-    "data",
-    "qualified-names",
-    "files",
-    "processes",
-    "config",
-    "discovery",
-    "inspection",
-    "npm",
-    "runtime",
-    "mcp",
-    "lock",
-    "session",
-    "serve",
-    "approval",
-  ],
-  // A session's tools for models, and for MCP clients in memory.
-  adapters: ["problems", "data", "qualified-names", "runtime", "session", "serve"],
-  // The entries of the library; `index.ts` has trust levels 1 and 2 only.
-  "index.ts": ["kinds.ts", "problems", "qualified-names", "discovery", "inspection", "validate"],
-  "session.ts": ["problems", "config", "runtime", "session"],
-  "serve.ts": ["problems", "config", "session", "serve"],
-  "install.ts": ["problems", "install"],
-  "lock.ts": ["problems", "lock", "session", "approval"],
-  "adapters.ts": ["adapters"],
-  "remote.ts": ["problems", "files", "discovery", "npm"],
-  // For authors of packs, and the command.
-  author: [
-    "kinds.ts",
-    "version.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "files",
-    "processes",
-    "discovery",
-    "inspection",
-    "validate",
-    "json-schema",
-    "lock",
-    "session",
-    "install",
-    "session.ts",
-  ],
-  catalog: [
-    "kinds.ts",
-    "version.ts",
-    "problems",
-    "data",
-    "extension-schema",
-    "files",
-    "config",
-    "discovery",
-    "inspection",
-    "validate",
-    "lock",
-    "session",
-    "serve",
-    "author",
-  ],
-  cli: [
-    "kinds.ts",
-    "version.ts",
-    "problems",
-    "data",
-    "qualified-names",
-    "extension-schema",
-    "files",
-    "discovery",
-    "inspection",
-    "validate",
-    "npm",
-    "runtime",
-    "mcp",
-    "lock",
-    "as-installed",
-    "session",
-    "serve",
-    "approval",
-    "install",
-    "session.ts",
-    "author",
-    "catalog",
-    "serve.ts",
-    "install.ts",
-    "lock.ts",
-    "remote.ts",
-  ],
-};
+const table = `
+  # Small facts that everything may know.
+  kinds.ts:
+  version.ts:
+  # Pure: functions of their arguments.
+  problems: kinds.ts
+  data: problems
+  qualified-names: kinds.ts problems data
+  extension-schema: kinds.ts problems data qualified-names
+  json-schema: problems data extension-schema
+  expressions: problems data json-schema
+  # The machine.
+  files: problems data
+  processes: problems files
+  # Discovery, inspection, validation: each a stage with its conductor.
+  config: problems data qualified-names extension-schema files
+  discovery: kinds.ts version.ts problems data qualified-names extension-schema files config
+  confinement: problems data qualified-names files
+  inspection: kinds.ts problems data qualified-names extension-schema files discovery confinement
+  validate: kinds.ts problems data qualified-names extension-schema expressions json-schema files discovery
+    confinement inspection
+  # Packages in registries, and what installs them.
+  npm: kinds.ts problems data qualified-names extension-schema files processes discovery inspection validate
+  # Execution: running code, speaking MCP, sessions, servers, clients' configs.
+  runtime: problems data qualified-names extension-schema expressions json-schema files processes config
+    discovery inspection
+  mcp: version.ts problems data qualified-names files processes config runtime
+  # Consent: what a lock approves, and how the installation differs.
+  lock: kinds.ts problems data qualified-names extension-schema json-schema files config discovery inspection
+    validate runtime mcp
+  as-installed: problems data extension-schema processes config confinement discovery inspection npm runtime mcp
+  callback: problems data config runtime mcp
+  session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
+    inspection validate npm runtime mcp lock callback
+  serve: version.ts problems data qualified-names extension-schema json-schema processes config discovery
+    inspection validate runtime mcp lock session
+  # Comparing what is installed with the lock, and approving it.
+  approval: kinds.ts problems data qualified-names config discovery lock session
+  install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
+    session serve approval
+  # A session's tools for models, and for MCP clients in memory.
+  adapters: problems data qualified-names runtime session serve
+  # The entries of the library; index.ts has trust levels 1 and 2 only.
+  index.ts: kinds.ts problems qualified-names discovery inspection validate
+  session.ts: problems config runtime session
+  serve.ts: problems config session serve
+  install.ts: problems install
+  lock.ts: problems lock session approval
+  adapters.ts: adapters
+  remote.ts: problems files discovery npm
+  # For authors of packs, and the command.
+  author: kinds.ts version.ts problems data qualified-names extension-schema files processes discovery
+    inspection validate json-schema lock session install session.ts
+  catalog: kinds.ts version.ts problems data extension-schema files config discovery inspection validate lock
+    session serve author
+  cli: kinds.ts version.ts problems data qualified-names extension-schema files discovery inspection validate
+    npm runtime mcp lock as-installed session serve approval install session.ts author catalog serve.ts
+    install.ts lock.ts remote.ts
+`;
+const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  table
+    .replaceAll(/\n {4}/g, " ")
+    .split("\n")
+    .filter((line) => /^ {2}[a-z]/.test(line))
+    .map((line) => {
+      const [row = "", allowed = ""] = line.trim().split(":");
+      return [row, allowed.split(" ").filter((one) => one !== "")];
+    }),
+);
 
 /** Folders whose code is a function of its arguments, and what such code has no use for. */
 const pureFolders = [
