@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createRequest, openEndpoint, post } from "./open-endpoint.ts";
 import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
 
@@ -54,14 +53,6 @@ describe("the body of a request", () => {
     expect(await connection.statusesUntilClosed()).toEqual([408]);
   });
 
-  test("a body longer than its announced length is cut and ends the connection", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened);
-    await connection.send(formatRequest(opened, createRequest(), { "Content-Length": "10" }));
-    expect(await connection.statusesUntilClosed()).toEqual([400]);
-    expect(opened.calls).toEqual([]);
-  });
-
   test("an aborted body gets no answer and calls nothing", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened);
@@ -70,97 +61,9 @@ describe("the body of a request", () => {
     expect((await post(opened)).status).toBe(200);
     expect(opened.calls).toHaveLength(1);
   });
-
-  test("a malformed chunked body gets 400", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened);
-    await connection.send(`${formatHead(opened, { "Transfer-Encoding": "chunked" })}zz\r\n`);
-    expect(await connection.statusesUntilClosed()).toEqual([400]);
-  });
-
-  test("the client is asked to continue only if the request is accepted", async () => {
-    const opened = await openEndpoint();
-    const body = JSON.stringify(createRequest());
-    const headers = { Expect: "100-continue", "Content-Length": String(body.length) };
-    const welcome = await openConnection(opened);
-    await welcome.send(formatHead(opened, headers));
-    await once(welcome.socket, "data");
-    expect(welcome.received).toMatch(/^HTTP\/1\.1 100 Continue\r\n/);
-    await welcome.send(body);
-    expect(statusesOf(await welcome.answers(1))).toEqual([200]);
-
-    const unwelcome = await openConnection(opened);
-    await unwelcome.send(formatHead({ ...opened, token: "wrong" }, headers));
-    expect(statusesOf(await unwelcome.answers(1))).toEqual([401]);
-    const large = await openConnection(opened);
-    await large.send(formatHead(opened, { ...headers, "Content-Length": "5000" }));
-    expect(statusesOf(await large.answers(1))).toEqual([413]);
-  });
 });
 
 describe("connections of callbacks", () => {
-  test("a connection serves several requests, one after another", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened);
-    for (const body of [createRequest(), "{", createRequest({ version: 2 }), createRequest()]) {
-      const before = (await connection.answers(0)).length;
-      await connection.send(formatRequest(opened, body));
-      await connection.answers(before + 1);
-    }
-    expect(statusesOf(await connection.answers(4))).toEqual([200, 400, 200, 200]);
-  });
-
-  test("pipelined requests run in parallel and are answered in order", async () => {
-    const release = new Map<string, () => void>();
-    const opened = await openEndpoint({
-      dispatch: ({ toolName }) =>
-        new Promise((resolve) => release.set(toolName, () => resolve({ success: true, text: toolName }))),
-    });
-    const warned = vi.fn();
-    process.on("warning", warned);
-    const connection = await openConnection(opened);
-    const names = Array.from({ length: 30 }, (_, index) => `tool${index}`);
-    await connection.send(names.map((name) => formatRequest(opened, calling(name))).join(""));
-    await expect.poll(() => release.size).toBe(30);
-    for (const name of names.toReversed()) release.get(name)?.();
-    const answers = await connection.answers(30);
-    expect(answers.map(({ body }) => JSON.parse(body).result.text_content)).toEqual(names);
-    process.off("warning", warned);
-    expect(warned).not.toHaveBeenCalled();
-  });
-
-  test("a connection accepts nothing after a rejected request", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened);
-    const refused = formatRequest({ ...opened, token: "wrong" }, createRequest());
-    const good = formatRequest(opened, createRequest());
-    await connection.send(good + refused + good);
-    expect(await connection.statusesUntilClosed()).toEqual([200, 401]);
-    expect(opened.calls).toHaveLength(1);
-  });
-
-  test("earlier requests are answered before an invalid one ends the connection", async () => {
-    let finish = () => {};
-    const opened = await openEndpoint({
-      dispatch: () =>
-        new Promise((resolve) => {
-          finish = () => resolve({ success: true, text: "late" });
-        }),
-    });
-    const connection = await openConnection(opened);
-    await connection.send(formatRequest(opened, createRequest()));
-    await expect.poll(() => opened.calls.length).toBe(1);
-    await connection.send("nonsense\r\n\r\n");
-    await connection.send("more nonsense\r\n\r\n");
-    // Proves that the nonsense is not answered before the call.
-    await delay(50);
-    expect(connection.received).toBe("");
-    finish();
-    await connection.closed;
-    expect(connection.received).toContain("late");
-    expect(await connection.statusesUntilClosed()).toEqual([200]);
-  });
-
   test.each([
     ["nothing at all", ""],
     ["half a request line", "POST /scrip"],

@@ -1,7 +1,7 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
 import { createRequest, invocationId, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
-import { formatHead, formatRequest, openConnection } from "./raw-connection.ts";
+import { formatHead, openConnection } from "./raw-connection.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -305,13 +305,4 @@ test("unknown keys are ignored", async () => {
   const opened = await openEndpoint();
   const response = await post(opened, createRequest({ future: 1 }, { hint: "x" }));
   expect((await resultOf(response)).success).toBe(true);
-});
-
-test("a client can read the answer to a rejected request while it still sends the body", async () => {
-  const opened = await openEndpoint();
-  const connection = await openConnection(opened);
-  const large = "x".repeat(8 << 20);
-  const sent = connection.send(formatRequest(opened, large));
-  expect(await connection.statusesUntilClosed()).toEqual([413]);
-  await sent;
 });
