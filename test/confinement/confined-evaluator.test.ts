@@ -409,7 +409,7 @@ describe.each(ways)("evaluated with $way", ({ hasNetwork }) => {
     expect(results["tool.js"]).toEqual({ value: { code: "MODULE_NOT_FOUND" } });
   });
 
-  test.each(["with space", "comma,comma", "hash#hash", "percent%20", "ünï ❤", "tab\ttab"])(
+  test.each(["with space, comma", "hash#percent%20", "ünï ❤\ttab"])(
     "a folder named %j is used literally",
     async (name) => {
       const root = makeTree({
