@@ -1,5 +1,5 @@
 // What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
@@ -9,38 +9,11 @@ import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import type { InputRequests } from "../../src/runtime/input-requests.ts";
 import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.ts";
 import { invokeTool } from "../../src/runtime/invoke-tool.ts";
-import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
-import { scriptingPackage } from "../scripting/support/scripting-package.ts";
-import { makePack } from "./make-pack.ts";
-import { createContext, inModule } from "./run-place.ts";
+import { createContext } from "./run-place.ts";
 
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };
-
-const handlers = `
-  import { needInput } from "@trailblaze/scripting/result";
-  export const ask = (args, { input, state }) =>
-    input === undefined
-      ? needInput({ who: { message: "Who?", schema: ${JSON.stringify(name)} } }, { state: { runs: 1 } })
-      : { input, state, frozen: Object.isFrozen(input.who.content) };`;
-
-describe.each(["in this process", "in a child process"])("a handler %s", (where) => {
-  test("a handler asks, and gets answers and state in its second run", async () => {
-    const root = makePack({ "a.mjs": handlers, ...scriptingPackage });
-    const runner = where.includes("child")
-      ? createProcessRunner({ root, env: {} })
-      : createInProcessRunner({ root });
-    onTestFinished(() => runner.close());
-    const run = async (round = {}) =>
-      convertOutcome(await runner.invoke(inModule(root, "./a.mjs#ask"), {}, createContext(round)));
-    expect(await run()).toEqual({ inputRequired: { requests: form, state: { runs: 1 } } });
-    const input = { who: { action: "accept", content: { name: "Ada" } } };
-    expect(await run({ input, state: { runs: 1 } })).toMatchObject({
-      result: { structuredContent: { input, state: { runs: 1 }, frozen: true } },
-    });
-  });
-});
 
 test("data that only looks like a question is a result", async () => {
   const outcome = await convertOutcome({ returned: describeReturned({ requests: form }) });

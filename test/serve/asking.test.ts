@@ -260,16 +260,6 @@ describe.each(eras)("a %s client", (era) => {
     });
   });
 
-  test.each([
-    ["declines", { action: "decline" }, "decline"],
-    ["cancels", { action: "cancel" }, "cancel"],
-    ["answers against the schema", named("A"), "decline"],
-  ])("a handler learns that a user %s", async (_what, given, expected) => {
-    const url = deskUrl();
-    const client = await connect(era, url, { answer: () => given });
-    expect(textOf(await call(client, "greet"))).toBe(expected);
-  });
-
   test("a prompt's handler may ask", async () => {
     const url = deskUrl();
     const client = await connect(era, url, { answer: ({ message }) => named(message) });
@@ -359,14 +349,6 @@ describe("a legacy client", () => {
     const result = await call(await connect("legacy", url), "greet");
     expect(result.isError).toBe(true);
     expect(textOf(result)).toContain("Who are you?");
-  });
-
-  test("a handler that never stops asking fails after eight rounds", async () => {
-    const { url, runs } = await serveDesk();
-    const result = await call(await connect("legacy", url), "greedy");
-    expect(result).toMatchObject({ isError: true });
-    expect(textOf(result)).toContain("more than 8 times");
-    expect(runs()).toHaveLength(9);
   });
 
   test("a question that a user never answers is canceled after ten minutes", async () => {
@@ -467,31 +449,6 @@ describe("a modern request", () => {
     for (const [name, more] of tries)
       expect(await send(url, request(name, more)), JSON.stringify(more)).toMatchObject(refused);
     expect(runs()).toEqual(["greet"]);
-  });
-
-  test("a state is refused for another token, and by a server with another key", async () => {
-    const cwd = makeDesk();
-    vi.stubEnv("TRAILBLAZE_STATE_KEY", "a key for the replicas of this server");
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const tokens = ["first-token-of-32-characters-long", "other-token-of-32-characters-long"];
-    const [one, replica, other] = await Promise.all(
-      [tokens[0], tokens[0], tokens[1]].map((token) => serveDesk(cwd, { token })),
-    );
-    vi.unstubAllEnvs();
-    const stranger = await serveDesk(cwd, { token: tokens[0] });
-    const use = (token = "") => ({ authorization: `Bearer ${token}` });
-    const { requestState } = (await send(one?.url ?? "", request("greet"), use(tokens[0]))).result;
-    const again = request("greet", { ...answered, requestState });
-    expect(await send(replica?.url ?? "", again, use(tokens[0]))).toHaveProperty("result.content");
-    expect(await send(other?.url ?? "", again, use(tokens[1]))).toMatchObject({ error: { code: -32602 } });
-    expect(await send(stranger.url, again, use(tokens[0]))).toMatchObject({ error: { code: -32602 } });
-  });
-
-  test("a key that is too short is refused at the start", async () => {
-    vi.stubEnv("TRAILBLAZE_STATE_KEY", "short");
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const starting = startServer("acme/desk/desk", { cwd: makeDesk(), transport: { port: 0 } });
-    await expect(starting).rejects.toMatchObject({ code: "InvalidArguments" });
   });
 
   test.each<[string, object, object]>([

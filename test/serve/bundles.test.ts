@@ -1,10 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
-import { inRepository } from "../support/repository.ts";
 import { samplePack } from "../support/sample-packs.ts";
 
 const { folder: weather } = samplePack("weather-tools");
@@ -40,14 +38,6 @@ describe("the weather example of seed 002", () => {
     const wrong = await call("weather_currentConditions", { city: 3 });
     expect(wrong).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong.content)).toContain("/city");
-  });
-
-  test("the same two bundles are served over stdio", async () => {
-    const client = new Client({ name: "bundles", version: "1.0.0" });
-    const args = [inRepository("dist/cli/cli.cjs"), "start", "weather-tools/McpStdio", "--cwd", weather];
-    await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
-    onTestFinished(() => client.close());
-    expect(namesOf((await client.listTools()).tools)).toContain("weather_currentConditions");
   });
 
   test("a bundle is a toolset of a session, whose entries are tools", async () => {

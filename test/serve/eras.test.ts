@@ -1,7 +1,4 @@
 // Starts `trailblaze start` of the built command and clients of both versions of the SDK; all of them end with their test.
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -189,30 +186,6 @@ describe("a server for both eras of MCP", () => {
     onTestFinished(async () => void (await serving.stop()));
     const http = new StreamableHTTPClientTransport(new URL(serving.url));
     expect(await lookWith("auto", http)).toMatchObject(asLegacy);
-  });
-
-  test("a server exits at SIGTERM during a subscription, and sends its result", async () => {
-    const cwd = makeDesk();
-    const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
-    const serving = await serveOverHttp("acme/desk/desk", { cwd });
-    const response = await post(serving, listen, headersFor(listen));
-    const overHttp = response.text();
-    expect(await serving.stop()).toBe(0);
-    expect(await overHttp).toContain('"id":7,"result":{"resultType":"complete"');
-
-    const { command, args } = processOf(cwd);
-    const child = spawn(command, args, { cwd, stdio: ["pipe", "pipe", "ignore"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const lines: { method?: string; id?: unknown }[] = [];
-    createInterface(child.stdout).on("line", (line) => lines.push(JSON.parse(line)));
-    child.stdin.write(`${JSON.stringify(listen)}\n`);
-    await expect.poll(() => lines.length).toBe(1);
-    child.kill("SIGTERM");
-    expect(await once(child, "close")).toEqual([0, null]);
-    expect(lines).toMatchObject([
-      { method: "notifications/subscriptions/acknowledged" },
-      { id: 7, result: { resultType: "complete" } },
-    ]);
   });
 });
 

@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   Client as ModernClient,
@@ -11,7 +10,6 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject } from "../session/support/session.ts";
-import { samplePack } from "../support/sample-packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
 
@@ -215,23 +213,6 @@ describe("faults of resources", () => {
     expect(await read()).toBe("");
   });
 
-  test("a file that another process appends to is read up to one moment, or not at all", async () => {
-    const { client, folder } = await serve();
-    const file = join(folder, "docs/file.md");
-    const appending = `const { appendFileSync } = require("node:fs");
-      for (;;) appendFileSync(${JSON.stringify(file)}, "more\\n".repeat(1000));`;
-    const child = spawn(process.execPath, ["-e", appending]);
-    onTestFinished(() => void child.kill("SIGKILL"));
-    await expect.poll(() => statSync(file).size).toBeGreaterThan(8);
-    for (let count = 0; count < 4; count++) {
-      const read = await client.readResource({ uri: "test://file" }).then(
-        ({ contents }) => (contents[0] as { text: string }).text,
-        ({ message }) => message,
-      );
-      expect(read).toMatch(/^# Title\n(?:more\n)+$|it changed while it was being read|larger than 10 MiB/);
-    }
-  });
-
   test("bytes that are not text are base64, whatever the media type says", async () => {
     const { client, folder } = await serve();
     writeFileSync(join(folder, "docs/file.md"), Buffer.from(bytes));
@@ -271,19 +252,4 @@ describe("faults of resources", () => {
     expect((await client.readResource({ uri: "test://one" })).contents).toMatchObject([{ text: "from b" }]);
     expect(client.getServerCapabilities()?.resources).toEqual({});
   });
-});
-
-test("the sample pack's handbook is served with its chapters", async () => {
-  const { folder: cwd } = samplePack("@globex/handbook");
-  const running = await startServer("globex/handbook/handbook", { cwd, transport: { port: 0 } });
-  onTestFinished(() => running.close());
-  const client = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
-  onTestFinished(() => client.close());
-  await client.connect(new ModernHttp(new URL(running.url ?? "")) as never);
-  expect((await client.readResource({ uri: "handbook://chapters/travel" })).contents).toMatchObject([
-    { uri: "handbook://chapters/travel", mimeType: "text/markdown" },
-  ]);
-  const ref = { type: "ref/prompt", name: "explainChapter" } as const;
-  const { completion } = await client.complete({ ref, argument: { name: "chapter", value: "Work" } });
-  expect(completion.values).toEqual(["working-hours"]);
 });

@@ -1,7 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
-import { describeSchemaIssues } from "../../src/mcp/schema-issues.ts";
 import type { ServedServer } from "../../src/mcp/served-server.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 
@@ -53,20 +52,4 @@ test("every kind of invalid `initialize` has an explanation", async () => {
   for (const answer of answers) expect(answer).not.toMatch(/invalid_|\\"(?:expected|path|code)\\"/);
   const first = answers.map((answer) => JSON.parse(answer)).find(({ id }) => id === 0);
   expect(first.error.message).toBe("params.clientInfo.title must be a string.");
-});
-
-test.each([
-  ["an ordinary text", undefined],
-  ["[not JSON", undefined],
-  ["[]", undefined],
-  ['["a"]', undefined],
-  ['[{"code":"invalid_type"}]', undefined],
-  ['[{"code":"invalid_type","expected":"object","path":["a","b",0]}]', "a.b.0 must be an object."],
-  ['[{"code":"custom","path":[],"message":"It is odd"}]', "The message: It is odd."],
-  [
-    JSON.stringify(Array.from({ length: 9 }, (_, at) => ({ code: "x", path: [at], message: "no" }))),
-    "0: no. 1: no. 2: no.",
-  ],
-])("%s is explained as %s", (text, words) => {
-  expect(describeSchemaIssues(text)).toBe(words);
 });

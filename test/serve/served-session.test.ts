@@ -320,12 +320,6 @@ describe("names that several tools of a served session have", () => {
     "@acme/wiki": toolPack({ search: {} }, "export const search = () => 'wiki';"),
   };
 
-  test("names that collide are prefixed by default", async () => {
-    const cwd = makeProject(packs, { "trailblaze.config.json": { logDir: "logs" } });
-    const client = await connect(await serve(cwd));
-    expect(namesOf(await client.listTools())).toEqual(["shop_search", "wiki_search"]);
-  });
-
   test("a config that asks for an error gets it: nothing is served", async () => {
     const cwd = makeProject(packs, { "trailblaze.config.json": { logDir: "logs", nameCollisions: "error" } });
     const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });

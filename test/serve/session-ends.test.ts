@@ -19,13 +19,14 @@ const initialize = request(1, "initialize", {
 });
 
 const pack = toolPack(
-  { who: {}, slow: { ms: "number" } },
-  `import { appendFileSync } from "node:fs";
+  { who: {}, slow: {} },
+  `import { appendFileSync, existsSync } from "node:fs";
 appendFileSync(new URL("../../pids", import.meta.url), process.pid + "\\n");
 export const who = () => process.pid;
-export const slow = async ({ ms }) => {
+export const slow = async () => {
   appendFileSync(new URL("../../called", import.meta.url), "called");
-  await new Promise((resolve) => setTimeout(resolve, ms));
+  while (!existsSync(new URL("../../go", import.meta.url)))
+    await new Promise((resolve) => setTimeout(resolve, 10));
   return "finished";
 };`,
 );
@@ -120,21 +121,22 @@ test.each<[string, string[], string, Record<string, string>]>([
   },
 );
 
-const calling = (ms: number) => request(3, "tools/call", { name: "slow", arguments: { ms } });
+const finish = ({ pids }: Started) => writeFileSync(join(dirname(pids), "go"), "");
 
 /** A session over stdio with a call of `slow` under way. */
-async function startCall(ms: number, ...args: string[]) {
+async function startCall(...args: string[]) {
   const started = startSession(args);
   started.child.stdin.write(initialize + request(2, "tools/list"));
   await waitUntil(() => started.stdout().includes('"id":2'));
-  started.child.stdin.write(calling(ms));
+  started.child.stdin.write(request(3, "tools/call", { name: "slow", arguments: {} }));
   await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
   return started;
 }
 
 test.each(ends)("over stdio, %s lets a call finish", async (_, end) => {
-  const started = await startCall(400);
+  const started = await startCall();
   end(started);
+  finish(started);
   expect(await started.ended).toEqual([0, null]);
   expect(started.stdout()).toContain("finished");
 });
@@ -143,17 +145,18 @@ test.each(ends)("over HTTP, %s lets a call finish while probes get 503", async (
   const started = startSession(["--http", "0", "--health"]);
   await waitUntil(() => /http:\S+\n/.test(started.stderr()));
   const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-  const message = modernCall("slow", { ms: 2500 });
+  const message = modernCall("slow");
   const slow = post({ url }, message, headersFor(message));
   await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
   end(started);
   await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
+  finish(started);
   expect(await (await slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
   expect(await started.ended).toEqual([0, null]);
 });
 
 test("a call that takes longer than --drain is aborted", async () => {
-  const started = await startCall(60_000, "--drain", "0");
+  const started = await startCall("--drain", "0");
   started.child.kill("SIGTERM");
   expect(await started.ended).toEqual([0, null]);
   expect(started.stdout()).not.toContain("finished");
@@ -163,7 +166,7 @@ test("a second signal ends a served session although a call is under way", async
   const started = startSession(["--http", "0", "--health", "--drain", "600"]);
   await waitUntil(() => /http:\S+\n/.test(started.stderr()));
   const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-  const message = modernCall("slow", { ms: 60_000 });
+  const message = modernCall("slow");
   const slow = post({ url }, message, headersFor(message)).catch(() => {});
   await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
   started.child.kill("SIGTERM");

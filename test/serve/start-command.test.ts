@@ -51,8 +51,6 @@ export const slow = async (args, { signal, progress, log }) => {
   return "done";
 };
 export const outer = async ({ tool, args }, { callTool }) => (await callTool(tool, args)).message;
-export const often = async (args, { callTool }) =>
-  (await Promise.all(Array.from({ length: 20 }, () => callTool("typed", { n: 1 })))).length;
 export const thrower = () => { throw Object.assign(new Error("it\u001b[31m broke inside"), { code: "X" }); };
 export const typed = ({ n }) => ({ n });
 export const welcome = ({ who }) => ({ messages: [{ role: "assistant", content: "Hello " + who }] });
@@ -76,7 +74,6 @@ const desk = toolPack(
     slow: {},
     outer: {},
     typed: { outputSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] } },
-    often: {},
     slashed: { name: "a/b", handler: "./handlers.js#fail" },
     hidden: { handler: "./handlers.js#fail", _meta: { "trailblaze/isForLlm": false } },
     session: { handler: "./handlers.js#fail", _meta: { "trailblaze/requiresContext": true } },
@@ -87,7 +84,7 @@ const desk = toolPack(
       version: "2.1.0",
       dependencies: { other: "*" },
       trailblaze: {
-        tools: ["echo", "fail", "slow", "outer", "typed", "often", "slashed", "hidden", "session"],
+        tools: ["echo", "fail", "slow", "outer", "typed", "slashed", "hidden", "session"],
         toolsets: ["all", "inner", "thrown"],
         prompts: ["text", "list", "code"],
         servers: [
@@ -110,7 +107,7 @@ const desk = toolPack(
     "trailblaze/servers/desk.yaml":
       "tools: [echo, other/search, hidden, session]\ntoolsets: [all]\nprompts: [text, list, code]\ninstructions: Be brief.\ninitialize: ./handlers.js#setUp\n",
     "trailblaze/servers/lost.yaml": "tools: [echo, nowhere]\n",
-    "trailblaze/servers/quiet.yaml": "tools: [often, typed]\ntoolsets: [thrown]\n",
+    "trailblaze/servers/quiet.yaml": "tools: [typed]\ntoolsets: [thrown]\n",
     "trailblaze/toolsets/thrown.yaml":
       "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
     "trailblaze/servers/waiting.yaml": "tools: [echo]\ninitialize: ./handlers.js#wait\n",
@@ -214,41 +211,6 @@ describe("a composed server over stdio", () => {
     await refused(client.listTools({ cursor: "bm9uZQ" }));
   });
 
-  test("a composed server explains invalid params to the client", async () => {
-    const info = { name: "tester", version: "1.0.0" };
-    const requests = [
-      ["initialize", undefined, /protocolVersion/],
-      ["initialize", { protocolVersion: 1, capabilities: {}, clientInfo: info }, /protocolVersion/],
-      [
-        "initialize",
-        { protocolVersion: "2025-11-25", capabilities: { roots: 1 }, clientInfo: info },
-        /capab/,
-      ],
-      ["initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: {} }, /clientInfo/],
-      ["tools/call", { name: 1 }, /params\.name/],
-      ["tools/call", { name: "fail", arguments: [] }, /params\.arguments/],
-      ["prompts/get", { name: "code", arguments: { who: 1 } }, /arguments of a prompt/],
-      ["tools/list", { cursor: 1 }, /params\.cursor/],
-      ["logging/setLevel", { level: "loud" }, /params\.level/],
-    ] as const;
-    const lines = requests.map(([method, params], id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method, params }),
-    );
-    const { stdout } = await runCli(["start", "acme/desk/desk"], {
-      cwd: makeDesk(),
-      input: `${lines.join("\n")}\n`,
-    });
-    const answers = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    for (const [id, [method, , message]] of requests.entries()) {
-      const { error } = answers.find((answer) => answer.id === id);
-      expect(error, method).toEqual({ code: -32602, message: expect.stringMatching(message) });
-      expect(error.message).toMatch(/^[^[\n]+\.$/);
-    }
-  });
-
   /** What the server says to requests that come with the end of its input, and what it writes to stderr. */
   async function answer(server: string, calls: readonly string[]) {
     const lines = calls.map((name, id) =>
@@ -260,17 +222,12 @@ describe("a composed server over stdio", () => {
 
   test.each([
     ["fs.writeSync", "fs.writeSync(1, 'STRAY\\n')"],
-    ["fs.write", "await promisify(fs.write)(1, 'STRAY\\n')"],
-    ["fs.writeFileSync", "fs.writeFileSync(1, 'STRAY\\n')"],
-    ["a named import", "writeSync(1, 'STRAY\\n')"],
     ["a child that inherits", "spawnSync('sh', ['-c', 'echo STRAY'], { stdio: 'inherit' })"],
     [
       "a child that is handed stdout",
       "execSync('echo STRAY', { stdio: ['ignore', process.stdout, 'inherit'] })",
     ],
-    ["a child that is not waited for", "await ended(spawn('echo', ['STRAY'], { stdio: [0, 1, 2] }))"],
     ["a forked module", "await ended(fork(new URL('stray.js', import.meta.url)))"],
-    ["a child that reads", "spawnSync('sh', ['-c', 'cat; echo STRAY'], { stdio: 'inherit' })"],
   ])("output to file descriptors does not reach the protocol: %s", async (_what, code) => {
     const cwd = makeProject({
       "@acme/round": toolPack(
@@ -307,12 +264,6 @@ describe("a composed server over stdio", () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
     expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });
     expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
-  });
-
-  test("a handler may call many tools at once without a warning", async () => {
-    const { answers, stderr } = await answer("acme/desk/quiet", ["often"]);
-    expect(JSON.parse(answers[0] ?? "").result.content).toEqual([{ type: "text", text: "20" }]);
-    expect(stderr).not.toContain("Warning");
   });
 
   test("progress and log messages reach the client, and cancellation reaches the handler", async () => {
@@ -496,17 +447,6 @@ describe("a server over HTTP", () => {
     return client;
   }
 
-  test("a server over HTTP answers several clients at once, each in its own session", async () => {
-    const url = await serve(makeDesk(), "acme/desk/desk", "--http", "0");
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-    const clients = await Promise.all([connectTo(url), connectTo(url)]);
-    const results = await Promise.all(
-      clients.map((client) => client.callTool({ name: "search1", arguments: { text: "hi" } })),
-    );
-    for (const result of results)
-      expect(result.structuredContent).toMatchObject({ args: { text: "hi", count: 2 } });
-  });
-
   test("a server over HTTP ends when its piped stdin closes, and runs a call that requests a task as an ordinary call", async () => {
     const cwd = makeDesk();
     const child = spawn(process.execPath, [script, "start", "acme/desk/desk", "--http", "0"], { cwd });
@@ -545,8 +485,6 @@ test.each([
   ["command: ./tool.txt", []],
   ["command: node, cwd: ./none", []],
   ["command: no-such-command", ["--http", "0"]],
-  ["command: ./tool.txt", ["--http", "0"]],
-  ["command: node, cwd: ./none", ["--http", "0"]],
 ])("a subprocess server with `%s` that cannot be started fails at once: %j", async (program, options) => {
   const cwd = makeDesk({
     "trailblaze.config.yaml": `trailblazeSubprocessToolsets: [{ name: mine, ${program} }]\n`,

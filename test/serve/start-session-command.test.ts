@@ -1,6 +1,5 @@
 // What the built command serves without a server, and for the name of a pack. Every process ends with its client.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
@@ -11,7 +10,6 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
-import { runProcess } from "../support/run-process.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const script = inRepository("dist/cli/cli.cjs");
@@ -92,23 +90,6 @@ describe("the search of tools over stdio", () => {
       expect(namesOf(await client.listTools())).toEqual(["search_tools", "tool_7"]);
     }
     expect(changes).toBe(1);
-    expect(textOf(await client.callTool({ name: "tool_8" }))).toBe("other");
-  });
-
-  test("a modern client always gets the same list, and 30 tools are listed as they are", async () => {
-    const few = await connect(makeTools(30), "--tool-search", "--no-watch");
-    expect(namesOf(await few.client.listTools())).toHaveLength(30);
-    const client = new ModernClient(
-      { name: "tester", version: "1.0.0" },
-      { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-    );
-    const args = [script, "start", "--tool-search=29", "--no-watch"];
-    await client.connect(new ModernStdio({ command: process.execPath, args, cwd: makeTools(30) }));
-    onTestFinished(() => client.close());
-    for (let round = 0; round < 2; round++) {
-      expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
-      await client.callTool(search);
-    }
     expect(textOf(await client.callTool({ name: "tool_8" }))).toBe("other");
   });
 });
@@ -209,33 +190,6 @@ describe("the session over stdio", () => {
   });
 });
 
-test("a call ends on its pack's code although the pack is removed meanwhile, and its tool leaves the list", async () => {
-  const holding = `
-import { existsSync, writeFileSync } from "node:fs";
-import { setTimeout } from "node:timers/promises";
-export const hold = async ({ folder }) => {
-  writeFileSync(folder + "/begun", "");
-  while (!existsSync(folder + "/end")) await setTimeout(20);
-  return "held";
-};`;
-  const cwd = makeProject({ held: toolPack({ hold: {} }, holding) });
-  const { client } = await connect(cwd);
-  let changes = 0;
-  client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-    changes += 1;
-  });
-  expect(namesOf(await client.listTools())).toEqual(["hold"]);
-  const call = client.callTool({ name: "hold", arguments: { folder: cwd } });
-  await waitUntil(() => existsSync(join(cwd, "begun")));
-  rmSync(join(cwd, "node_modules/held"), { recursive: true });
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "app", version: "1.0.0" }));
-  await waitUntil(() => changes > 0);
-  expect(namesOf(await client.listTools())).toEqual([]);
-  await expect(client.callTool({ name: "hold", arguments: {} })).rejects.toMatchObject({ code: -32602 });
-  writeFileSync(join(cwd, "end"), "");
-  expect(textOf(await call)).toBe("held");
-});
-
 describe("`start` with the name of a pack", () => {
   test("a pack without servers is served whole: its tools, its bundles' entries and its prompts", async () => {
     const { client } = await connect(makeDesk(), "acme/whole");
@@ -283,20 +237,4 @@ describe("`start` with the name of a pack", () => {
     const { stdout } = await runCli(["start", "pair", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(stdout).error.args.servers).toEqual(["pair/one", "pair/two"]);
   });
-});
-
-test("the MCP inspector lists and calls the tools of a served session", async () => {
-  const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
-  const cwd = makeDesk();
-  const target = [process.execPath, script, "start", "--cwd", cwd];
-  const inspect = (...args: string[]) =>
-    runProcess(process.execPath, [inspector, "--cli", ...target, ...args], {
-      cwd: inRepository("test"),
-      env: process.env,
-      timeoutMs: 25_000,
-    });
-  const listed = await inspect("--method", "tools/list");
-  expect(namesOf(JSON.parse(listed.stdout))).toContain("remember");
-  const called = await inspect("--method", "tools/call", "--tool-name", "other");
-  expect(textOf(JSON.parse(called.stdout))).toBe("other");
 });
