@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { isStepCount, streamText } from "ai";
+import { generateText, isStepCount, streamText } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type AdaptedSession,
@@ -153,10 +153,12 @@ describe("adapters for models", () => {
   });
 
   test("answer a call of a missing tool, arguments that are no JSON, and others than an object", async () => {
-    const { call } = openAiTools(await openTools());
-    expect((await call(responsesCall("gret", "{}"))).output).toBe(
-      'There is no tool "gret". Did you mean greet?',
-    );
+    const session = await openTools();
+    const { call } = openAiTools(session);
+    const text = 'There is no tool "gret". Did you mean greet?';
+    expect((await call(responsesCall("gret", "{}"))).output).toBe(text);
+    const missing = await anthropicTools(session).call(use("gret"));
+    expect(missing).toMatchObject({ is_error: true, content: [{ text }] });
     expect((await call(responsesCall("greet", '{"name": "Ada",}'))).output).toMatch(
       /trailing comma.* at line 1, column 15/,
     );
@@ -363,4 +365,17 @@ test("streamText of the AI SDK calls tools, and gets the failures of those that 
   expect(text).toContain("The tool said");
   expect(text).toContain("It is broken.");
   expect(JSON.stringify(await steps)).toContain("Hello, Ada!");
+});
+
+test.each([
+  ["a tool that is not there", { id: "1", name: "gret", written: "{}" }, "gret"],
+  ["arguments that are no JSON", { id: "1", name: "greet", written: '{"name": "Ada",}' }, "JSON"],
+])("AI SDK goes on after %s, and tells the model", async (_title, call, told) => {
+  const server = await startModelServer([call]);
+  onTestFinished(server.close);
+  const model = createOpenAICompatible({ name: "models", baseURL: `${server.url}/v1` })("m");
+  const tools = aiSdkTools(await openTools());
+  const { text } = await generateText({ model, tools, prompt: "Greet.", stopWhen: isStepCount(3) });
+  expect(text).toContain("The tool said");
+  expect(text).toContain(told);
 });
