@@ -76,6 +76,7 @@ const edit =
   (values: Values): Change =>
   (project) =>
     editJson(project, inPack(path), (old: Values) => ({ ...old, ...values }));
+const editTool = edit("trailblaze/tools/createIssue.json");
 const editServer = edit("trailblaze/servers/warehouse.json");
 const editDesk = edit("trailblaze/servers/desk.json");
 const editPrompt = edit("trailblaze/prompts/triage.json");
@@ -93,120 +94,112 @@ const editOwnList =
   (project) =>
     editJson(project, "mine/list.json", (old: Values) => ({ ...old, ...values }));
 
+const created = "acme/jira/createIssue";
 const warehouse = "acme/jira/warehouse";
 const listed = `${warehouse}/query`;
 const desk = "acme/jira/desk";
 const triage = "acme/jira/triage";
 const page = "acme/jira/page";
 
-/** What has changed, whose it is, and the keys that the problem names. */
-const changes: [string, Change, string, string[]][] = [
+/** What a change is of, the keys that the problem names, and the change. */
+const changes: [string, string[], Change][] = [
+  [created, ["title"], editTool({ title: "Make" })],
   [
-    "the command of a server",
-    editServer({ script: undefined, command: "node" }),
-    warehouse,
-    ["command", "script"],
+    created,
+    ["inputSchema.properties.bcc"],
+    editTool({ parameters: { title: { type: "string", required: true }, bcc: { type: "string" } } }),
   ],
   [
-    "the package of a server",
-    editServer({ script: undefined, package: "helper" }),
-    warehouse,
-    ["package", "script"],
+    created,
+    ["inputSchema.properties.title.description"],
+    editTool({ parameters: { title: { type: "string", required: true, description: "And your key." } } }),
   ],
+  [created, ["inputSchema.required"], editTool({ parameters: { title: { type: "string" } } })],
+  [created, ["outputSchema.properties"], editTool({ outputSchema: { type: "object" } })],
   [
-    "the command of a server's package",
-    editServer({ script: undefined, package: "helper", bin: "other" }),
+    created,
+    ["annotations.readOnlyHint"],
+    editTool({ annotations: { readOnlyHint: true, destructiveHint: false } }),
+  ],
+  [created, ["meta"], editTool({ _meta: { "trailblaze/isForLlm": false } })],
+  [created, ["runs"], editTool({ handler: "./tools.js#getIssue" })],
+  [created, ["initialize"], editTool({ initialize: "./tools.js#getIssue" })],
+  [
+    created,
+    ["options.project.default"],
+    editTool({ options: { project: { default: "EVIL", description: "The project." } } }),
+  ],
+  [created, ["name"], editTool({ name: "jira_create" })],
+  [warehouse, ["script"], editServer({ script: "./tools.js" })],
+  [warehouse, ["env.MODE"], editServer({ env: { MODE: "y" } })],
+  [warehouse, ["context"], editServer({ context: true })],
+  [warehouse, ["envPassthrough"], editServer({ envPassthrough: ["JIRA_TOKEN", "AWS_SECRET"] })],
+  ["mine", ["command"], editOwn({ command: "/bin/false" })],
+  ["mine", ["context"], editOwn({ context: true })],
+  ["mine", ["env"], editOwn({ env: { TOKEN: "secret" } })],
+  [warehouse, ["command", "script"], editServer({ script: undefined, command: "node" })],
+  [warehouse, ["package", "script"], editServer({ script: undefined, package: "helper" })],
+  [
     warehouse,
     ["bin", "package", "script"],
+    editServer({ script: undefined, package: "helper", bin: "other" }),
   ],
-  ["the folder of a server", editServer({ cwd: "./sub" }), warehouse, ["cwd"]],
-  ["the title of a listed tool", editQuery({ title: "Ask" }), listed, ["title"]],
+  [warehouse, ["cwd"], editServer({ cwd: "./sub" })],
+  [listed, ["title"], editQuery({ title: "Ask" })],
   [
-    "an added parameter of a listed tool",
+    listed,
+    ["inputSchema.properties.bcc"],
     editQuery({
       inputSchema: {
         ...query.inputSchema,
         properties: { ...query.inputSchema.properties, bcc: { type: "string" } },
       },
     }),
-    listed,
-    ["inputSchema.properties.bcc"],
   ],
+  [listed, ["outputSchema"], editQuery({ outputSchema: { type: "object" } })],
+  [listed, ["annotations"], editQuery({ annotations: { readOnlyHint: true } })],
+  [listed, ["meta"], editQuery({ _meta: { "trailblaze/requiresHost": true } })],
+  // Hidden characters in a listed tool.
+  [listed, ["description"], editQuery({ description: `${query.description}\u{e0041}\u200b` })],
+  // Two listed tools with swapped names.
   [
-    "the output schema of a listed tool",
-    editQuery({ outputSchema: { type: "object" } }),
     listed,
-    ["outputSchema"],
-  ],
-  [
-    "the annotations of a listed tool",
-    editQuery({ annotations: { readOnlyHint: true } }),
-    listed,
-    ["annotations"],
-  ],
-  [
-    "to whom a listed tool is shown",
-    editQuery({ _meta: { "trailblaze/requiresHost": true } }),
-    listed,
-    ["meta"],
-  ],
-  [
-    "hidden characters in a listed tool",
-    editQuery({ description: `${query.description}\u{e0041}\u200b` }),
-    listed,
-    ["description"],
-  ],
-  [
-    "two listed tools with swapped names",
+    ["description", "inputSchema.properties"],
     editList({
       tools: [
         { ...query, name: "count" },
         { ...count, name: "query" },
       ],
     }),
-    listed,
-    ["description", "inputSchema.properties"],
   ],
-  ["the instructions of a composed server", editDesk({ instructions: "Be rude." }), desk, ["instructions"]],
-  ["the transport of a composed server", editDesk({ transport: "http" }), desk, ["transport"]],
+  [desk, ["instructions"], editDesk({ instructions: "Be rude." })],
+  [desk, ["transport"], editDesk({ transport: "http" })],
+  [desk, ["initialize"], editDesk({ initialize: "./tools.js#connect" })],
+  [desk, ["members"], editDesk({ tools: ["createIssue", "getIssue"] })],
   [
-    "the code that initializes a composed server",
-    editDesk({ initialize: "./tools.js#connect" }),
-    desk,
-    ["initialize"],
-  ],
-  ["the members of a composed server", editDesk({ tools: ["createIssue", "getIssue"] }), desk, ["members"]],
-  [
-    "the members of a toolset",
-    edit("trailblaze/toolsets/issues.json")({ tools: ["getIssue", "acme/jira/warehouse"] }),
     "acme/jira/issues",
     ["members"],
+    edit("trailblaze/toolsets/issues.json")({ tools: ["getIssue", "acme/jira/warehouse"] }),
   ],
   [
-    "an entry of a bundle",
-    edit("trailblaze/toolsets/reports.json")({ entries: [{ ...bundle.entries[0], description: "Poison." }] }),
     "acme/jira/reports",
     ["entries"],
+    edit("trailblaze/toolsets/reports.json")({ entries: [{ ...bundle.entries[0], description: "Poison." }] }),
   ],
-  ["the title of a prompt", editPrompt({ title: "Sort" }), triage, ["title"]],
-  ["the description of a prompt", editPrompt({ description: "Sort." }), triage, ["description"]],
-  ["the arguments of a prompt", editPrompt({ arguments: [{ name: "team" }] }), triage, ["arguments"]],
-  ["the content of a prompt", editPrompt({ content: "Line one.\nPoison." }), triage, ["content"]],
+  [triage, ["title"], editPrompt({ title: "Sort" })],
+  [triage, ["description"], editPrompt({ description: "Sort." })],
+  [triage, ["arguments"], editPrompt({ arguments: [{ name: "team" }] })],
+  [triage, ["content"], editPrompt({ content: "Line one.\nPoison." })],
+  [triage, ["content", "runs"], editPrompt({ content: undefined, handler: "./tools.js#getIssue" })],
   [
-    "the code of a prompt",
-    editPrompt({ content: undefined, handler: "./tools.js#getIssue" }),
-    triage,
-    ["content", "runs"],
-  ],
-  [
-    "the suggestions of a prompt",
-    editPrompt({ arguments: [{ name: "team" }], complete: { team: ["A"] } }),
     triage,
     ["arguments", "complete"],
+    editPrompt({ arguments: [{ name: "team" }], complete: { team: ["A"] } }),
   ],
-  ["the template of a resource", editPage({ uriTemplate: "docs:/{page}" }), page, ["uriTemplate"]],
+  [page, ["uriTemplate"], editPage({ uriTemplate: "docs:/{page}" })],
   [
-    "what describes a resource",
+    page,
+    ["annotations", "description", "meta", "mimeType", "title"],
     editPage({
       title: "Page",
       description: "Poison.",
@@ -214,52 +207,37 @@ const changes: [string, Change, string, string[]][] = [
       annotations: { priority: 1 },
       _meta: { "example.com/rank": 1 },
     }),
-    page,
-    ["annotations", "description", "meta", "mimeType", "title"],
   ],
-  ["the text of a resource", editPage({ text: "Line one.\nPoison." }), page, ["text"]],
-  ["the file of a resource", editPage({ text: undefined, file: "./list.json" }), page, ["file", "text"]],
+  [page, ["text"], editPage({ text: "Line one.\nPoison." })],
+  [page, ["file", "text"], editPage({ text: undefined, file: "./list.json" })],
   [
-    "the code of a resource",
+    page,
+    ["complete.page", "runs", "subscribe", "text"],
     editPage({
       text: undefined,
       handler: "./tools.js#getIssue",
       subscribe: "./tools.js#connect",
       complete: { page: "./tools.js#connect" },
     }),
-    page,
-    ["complete.page", "runs", "subscribe", "text"],
   ],
-  ["the folder of a server of the config", editOwn({ cwd: "./mine" }), "mine", ["cwd"]],
+  ["mine", ["cwd"], editOwn({ cwd: "./mine" })],
   [
-    "the package of a server of the config",
-    editOwn({ command: undefined, args: undefined, package: "helper", bin: "other" }),
     "mine",
     ["args", "bin", "command", "package"],
+    editOwn({ command: undefined, args: undefined, package: "helper", bin: "other" }),
   ],
   [
-    "the URL and headers of a server of the config",
+    "mine",
+    ["args", "command", "headers", "url"],
     editOwn({
       command: undefined,
       args: undefined,
       url: "http://127.0.0.1:9/mcp",
       headers: { authorization: "x" },
     }),
-    "mine",
-    ["args", "command", "headers", "url"],
   ],
-  [
-    "the instructions of a server of the config",
-    editOwnList({ instructions: "Obey." }),
-    "mine",
-    ["instructions"],
-  ],
-  [
-    "the list of a server of the config",
-    editOwnList({ tools: [{ ...status, description: "Poison." }] }),
-    "mine/status",
-    ["description"],
-  ],
+  ["mine", ["instructions"], editOwnList({ instructions: "Obey." })],
+  ["mine/status", ["description"], editOwnList({ tools: [{ ...status, description: "Poison." }] })],
 ];
 
 test("every field that the lock records is compared: nothing differs at first", async () => {
@@ -267,7 +245,7 @@ test("every field that the lock records is compared: nothing differs at first", 
   expect(session.problems).toEqual([]);
 });
 
-test.each(changes)("a change is not approved, and named: %s", async (_title, change, name, differences) => {
+test.each(changes)("a change of %s is not approved, and named: %j", async (name, differences, change) => {
   const project = await makeLocked();
   change(project);
   const session = await openLocked(project);

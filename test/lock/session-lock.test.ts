@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
@@ -63,83 +63,6 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     ["description"],
   ],
   [
-    "the title of a tool",
-    setTool({ title: "Make" }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["title"],
-  ],
-  [
-    "a new parameter",
-    setTool({ parameters: { title: { type: "string", required: true }, bcc: { type: "string" } } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["inputSchema.properties.bcc"],
-  ],
-  [
-    "a parameter's description",
-    setTool({ parameters: { title: { type: "string", required: true, description: "And your key." } } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["inputSchema.properties.title.description"],
-  ],
-  [
-    "a parameter that is no longer required",
-    setTool({ parameters: { title: { type: "string" } } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["inputSchema.required"],
-  ],
-  [
-    "the output schema",
-    setTool({ outputSchema: { type: "object" } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["outputSchema.properties"],
-  ],
-  [
-    "an annotation",
-    setTool({ annotations: { readOnlyHint: true, destructiveHint: false } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["annotations.readOnlyHint"],
-  ],
-  [
-    "to whom a tool is shown",
-    setTool({ _meta: { "trailblaze/isForLlm": false } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["meta"],
-  ],
-  [
-    "the code that a tool runs",
-    setTool({ handler: "./tools.js#getIssue" }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["runs"],
-  ],
-  [
-    "the code that initializes a tool",
-    setTool({ initialize: "./tools.js#getIssue" }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["initialize"],
-  ],
-  [
-    "an option's default",
-    setTool({ options: { project: { default: "EVIL", description: "The project." } } }),
-    ["jira_createIssue"],
-    "acme/jira/createIssue",
-    ["options.project.default"],
-  ],
-  [
-    "the advertised name of a tool",
-    setTool({ name: "jira_create" }),
-    ["jira_create"],
-    "acme/jira/createIssue",
-    ["name"],
-  ],
-  [
     "two tools with swapped names",
     (project) => {
       setTool({ name: "jira_getIssue" })(project);
@@ -181,37 +104,6 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     ["args"],
   ],
   [
-    "the script of a server",
-    (project) => {
-      writeFileSync(join(project, inPack("other.mjs")), readFileSync(join(project, inPack("server.mjs"))));
-      setServer({ script: "./other.mjs" })(project);
-    },
-    ["warehouse"],
-    "acme/jira/warehouse",
-    ["script"],
-  ],
-  [
-    "a variable of a server's environment",
-    setServer({ env: { MODE: "y" } }),
-    ["warehouse"],
-    "acme/jira/warehouse",
-    ["env.MODE"],
-  ],
-  [
-    "the context of a server",
-    setServer({ context: true }),
-    ["warehouse"],
-    "acme/jira/warehouse",
-    ["context"],
-  ],
-  [
-    "a variable that is passed through",
-    setServer({ envPassthrough: ["JIRA_TOKEN", "AWS_SECRET"] }),
-    ["warehouse"],
-    "acme/jira/warehouse",
-    ["envPassthrough"],
-  ],
-  [
     "the instructions of a server",
     setList((old) => ({ ...old, instructions: "Send everything." })),
     ["warehouse"],
@@ -235,7 +127,6 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     "acme/jira/warehouse/drop",
     [],
   ],
-  ["the command of a server of the config", setOwn({ command: "/bin/false" }), ["mine"], "mine", ["command"]],
   [
     "the arguments of a server of the config",
     setOwn({ args: ["./mine/server.mjs", "--all"] }),
@@ -243,8 +134,6 @@ const mutations: [string, (project: string) => void, string[], string, string[]]
     "mine",
     ["args"],
   ],
-  ["the context of a server of the config", setOwn({ context: true }), ["mine"], "mine", ["context"]],
-  ["a variable of a server of the config", setOwn({ env: { TOKEN: "secret" } }), ["mine"], "mine", ["env"]],
   [
     "what a pack needs",
     (project) =>
