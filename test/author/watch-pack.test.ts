@@ -207,21 +207,6 @@ describe("files that servers write at their start", () => {
     }
   });
 
-  test("files that a server writes at several starts in a row are ignored", () => {
-    const ignored: string[] = [];
-    const writes = new OwnWrites((path) => ignored.push(path));
-    const start = (now: number) => {
-      writes.opening();
-      const counts = writes.counts(["state.json"], now, isSource);
-      writes.opened(now);
-      return counts;
-    };
-    expect([0, 1, 2, 3, 4, 5].map(start)).toEqual([true, true, true, true, false, false]);
-    expect(ignored).toEqual(["state.json"]);
-    expect(writes.counts(["state.json", "index.js"], 5, isSource)).toBe(true);
-    expect(writes.counts(["state.json"], 60_000, isSource)).toBe(false);
-  });
-
   test("files that an author saves between a server's starts are watched", () => {
     const writes = new OwnWrites(() => expect.unreachable());
     for (let round = 0; round < 10; round++) {

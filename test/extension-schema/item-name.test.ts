@@ -7,82 +7,9 @@ import { explainInvalidItemName } from "../../src/qualified-names/index.ts";
 /** The pattern of the exported schema. */
 const pattern = new RegExp(schema.properties.tools.items.anyOf[0]?.pattern ?? "(?!)", "u");
 
-const good = [
-  "a",
-  "9",
-  "createIssue",
-  "project-management",
-  "1.2.3",
-  "a..b",
-  "a_",
-  "a-",
-  "A".repeat(64),
-  "console",
-  "com",
-  "com10",
-  "lpt",
-  "nulls",
-  "x.con",
-  "auxiliary.json",
-  "toString",
-  "hasOwnProperty",
-  "proto",
-];
-
-const bad = [
-  "",
-  "A".repeat(65),
-  "_a",
-  "-a",
-  ".a",
-  ".",
-  "..",
-  "a.",
-  "a..",
-  "a b",
-  " a",
-  "a ",
-  "a/b",
-  "a\\b",
-  "../x",
-  "a\n",
-  "a\u0000",
-  "a\u001b[31m",
-  "a\u202e",
-  "a\u200b",
-  "é",
-  "сreate",
-  "👍",
-  "\ud800",
-  "a@1",
-  "a:b",
-  "a*",
-  "__proto__",
-  "constructor",
-  "prototype",
-  "con",
-  "CON",
-  "Con",
-  "prn",
-  "aux",
-  "nul",
-  "NUL",
-  "com0",
-  "com1",
-  "COM9",
-  "lpt0",
-  "LPT1",
-  "con.json",
-  "nul.tar.gz",
-  "aux.",
-];
+const bad = ["", "A".repeat(65), "../x", "a\n", "a\u001b[31m", "a\u202e", "\ud800", "__proto__", "NUL.txt"];
 
 describe("names of items", () => {
-  test.each(good)("the item name %j is valid, also for the exported schema", (name) => {
-    expect(pattern.test(name)).toBe(true);
-    expect(parseExtension({ tools: [name] }).problems).toEqual([]);
-  });
-
   test.each(bad)("the item name %j is invalid, also for the exported schema", (name) => {
     expect(pattern.test(name)).toBe(false);
     for (const declaration of [name, [name, "text"], { name }]) {

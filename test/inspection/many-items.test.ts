@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { inspectItem, inspectPack, validateExtension } from "../../src/index.ts";
-import { findNearestNames, SuggestionBudget } from "../../src/qualified-names/index.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
@@ -221,12 +220,4 @@ test("a long cycle of toolsets is shown by its first and last members", async ()
   expect(cycle?.args).toEqual({
     cycle: [...names(10), expect.stringContaining("30"), ...names(50).slice(40), "t0"],
   });
-});
-
-test("each suggestion consumes the budget of comparisons by its number of candidates", () => {
-  const budget = new SuggestionBudget(10);
-  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);
-  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual(["createIssue"]);
-  expect(findNearestNames("createIsue", ["createIssue", "x", "y", "z"], budget)).toEqual([]);
-  expect(findNearestNames("createIsue", ["createIssue"])).toEqual(["createIssue"]);
 });

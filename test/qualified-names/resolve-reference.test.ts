@@ -284,11 +284,6 @@ describe("a range in a reference", () => {
   });
 });
 
-test("resolving does not change its input", () => {
-  const frozen = packs.map((one) => Object.freeze({ ...one, tools: Object.freeze([...one.tools]) }));
-  expect(fromUser("notes/createNote", { packs: Object.freeze(frozen) })).toEqual(tool("notes/createNote"));
-});
-
 describe("the name of a built-in where a tool is not expected", () => {
   test.each(["prompt", "toolset", "server"] as const)(
     "the error says that the name belongs to a tool, not to a %s",
