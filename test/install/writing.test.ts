@@ -205,10 +205,10 @@ describe("the lock of a config", () => {
   });
 });
 
-test("eight processes that install at once lose no entry", { timeout: 240_000 }, async () => {
+test("four processes that install at once lose no entry", { timeout: 240_000 }, async () => {
   const place = makePlace();
   const { root, file, folder } = place;
-  const names = Array.from({ length: 8 }, (_, index) => `server-${index}`);
+  const names = Array.from({ length: 4 }, (_, index) => `server-${index}`);
   await Promise.all(
     names.map(async (name) => {
       const plan = await place.planInstall("cursor", "mine", { name });
