@@ -16,6 +16,16 @@ async function judge(keywords: Record<string, unknown>): Promise<string[]> {
   });
 }
 
+/** The only fault is at the path, which its reason names too, before the words. */
+async function expectFault(keywords: Record<string, unknown>, path: string, words: RegExp | string = "") {
+  const [fault = "", ...others] = await judge(keywords);
+  expect(others).toEqual([]);
+  expect(fault.startsWith(`${path}: `), fault).toBe(true);
+  const [, reason] = fault.slice(path.length).split(`\`${path}\``);
+  if (typeof words === "string") expect(reason).toContain(words);
+  else expect(reason).toMatch(words);
+}
+
 const chainNames = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`);
 
 /** Schemas for the same value, each of which applies the next one. */
@@ -99,54 +109,39 @@ describe("usable schemas", () => {
 });
 
 describe("schemas that the meta-schema forbids", () => {
-  test.each<[Record<string, unknown>, RegExp]>([
+  test.each<[Record<string, unknown>, string, RegExp?]>([
     [
       { properties: { a: { type: "text" } } },
-      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
+      "properties.a.type",
+      /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
     ],
     [
       { properties: { a: { type: [] } } },
-      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string/,
+      "properties.a.type",
+      /array.*boolean.*integer.*null.*number.*object.*string/,
     ],
     [
       { properties: { a: { type: ["string", "string"] } } },
-      /^properties\.a\.type: .*`properties\.a\.type`.*array.*boolean.*integer.*null.*number.*object.*string/,
+      "properties.a.type",
+      /array.*boolean.*integer.*null.*number.*object.*string/,
     ],
-    [{ properties: [] }, /^properties: .*`properties`/],
-    [{ properties: { a: "string" } }, /^properties\.a: .*`properties\.a`.*"string"/],
-    [{ properties: { a: null } }, /^properties\.a: .*`properties\.a`.*null/],
-    [{ required: "a" }, /^required: .*`required`.*"a"/],
-    [{ required: ["a", 5] }, /^required\.1: .*`required\.1`.*5/],
-    [{ required: ["a", "a"] }, /^required: .*`required`/],
-    [
-      { properties: { a: { minLength: -1 } } },
-      /^properties\.a\.minLength: .*`properties\.a\.minLength`.*0.*-1/,
-    ],
-    [
-      { properties: { a: { maxLength: 1.5 } } },
-      /^properties\.a\.maxLength: .*`properties\.a\.maxLength`.*1\.5/,
-    ],
-    [
-      { properties: { a: { multipleOf: 0 } } },
-      /^properties\.a\.multipleOf: .*`properties\.a\.multipleOf`.*0.*0/,
-    ],
-    [{ allOf: [] }, /^allOf: .*`allOf`.*empty/],
-    [{ description: 5 }, /^description: .*`description`.*5/],
-    [
-      { properties: { a: { uniqueItems: "yes" } } },
-      /^properties\.a\.uniqueItems: .*`properties\.a\.uniqueItems`.*"yes"/,
-    ],
-    [{ properties: { a: { enum: "x" } } }, /^properties\.a\.enum: .*`properties\.a\.enum`.*"x"/],
-    [{ properties: { a: { items: [{}] } } }, /^properties\.a\.items: .*`properties\.a\.items`/],
-    [
-      { $schema: draft07, properties: { a: { items: 5 } } },
-      /^properties\.a\.items: .*`properties\.a\.items`.*5/,
-    ],
-    [
-      { $schema: draft07, properties: { a: { enum: [] } } },
-      /^properties\.a\.enum: .*`properties\.a\.enum`.*empty/,
-    ],
-    [{ $schema: draft07, dependencies: { a: 5 } }, /^dependencies\.a: .*`dependencies\.a`.*5/],
+    [{ properties: [] }, "properties"],
+    [{ properties: { a: "string" } }, "properties.a", /"string"/],
+    [{ properties: { a: null } }, "properties.a", /null/],
+    [{ required: "a" }, "required", /"a"/],
+    [{ required: ["a", 5] }, "required.1", /5/],
+    [{ required: ["a", "a"] }, "required"],
+    [{ properties: { a: { minLength: -1 } } }, "properties.a.minLength", /0.*-1/],
+    [{ properties: { a: { maxLength: 1.5 } } }, "properties.a.maxLength", /1\.5/],
+    [{ properties: { a: { multipleOf: 0 } } }, "properties.a.multipleOf", /0.*0/],
+    [{ allOf: [] }, "allOf", /empty/],
+    [{ description: 5 }, "description", /5/],
+    [{ properties: { a: { uniqueItems: "yes" } } }, "properties.a.uniqueItems", /"yes"/],
+    [{ properties: { a: { enum: "x" } } }, "properties.a.enum", /"x"/],
+    [{ properties: { a: { items: [{}] } } }, "properties.a.items"],
+    [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
+    [{ $schema: draft07, properties: { a: { enum: [] } } }, "properties.a.enum", /empty/],
+    [{ $schema: draft07, dependencies: { a: 5 } }, "dependencies.a", /5/],
     [
       {
         $schema: draft07,
@@ -159,18 +154,17 @@ describe("schemas that the meta-schema forbids", () => {
           },
         },
       },
-      /^properties\.a\.enum: .*`properties\.a\.enum`/,
+      "properties.a.enum",
     ],
-    [{ properties: { a: { enum: [] } } }, /^properties\.a\.enum: .*`properties\.a\.enum`.*empty/],
-    [{ $anchor: "a b" }, /^\$anchor: .*`\$anchor`.*"a b"/],
+    [{ properties: { a: { enum: [] } } }, "properties.a.enum", /empty/],
+    [{ $anchor: "a b" }, "$anchor", /"a b"/],
     [
       { $schema: "http://json-schema.org/draft-04/schema#" },
-      /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
+      "$schema",
+      /JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
     ],
-    [{ $schema: 7 }, /^\$schema: .*`\$schema`.*JSON Schema 2020-12.*draft-07.*7/],
-  ])("InvalidInputSchema is reported for %j", async (keywords, fault) => {
-    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
-  });
+    [{ $schema: 7 }, "$schema", /JSON Schema 2020-12.*draft-07.*7/],
+  ])("InvalidInputSchema is reported for %j", expectFault);
 
   test("InvalidInputSchema is reported for every error in one schema", async () => {
     const faults = await judge({
@@ -218,72 +212,43 @@ describe("the type of a schema", () => {
 });
 
 describe("references in schemas", () => {
-  test.each<[string, Record<string, unknown>, RegExp]>([
-    [
-      "to a URL",
-      { properties: { a: { $ref: "https://acme.example/issue.json" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("https:\/\/acme\.example\/issue\.json"\)/,
-    ],
-    [
-      "to a file",
-      { properties: { a: { $ref: "./issue.json#/a" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("\.\/issue\.json#\/a"\)/,
-    ],
-    [
-      "to a file URL",
-      { properties: { a: { $ref: "file:///etc/passwd" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("file:\/\/\/etc\/passwd"\)/,
-    ],
-    [
-      "to a missing schema",
-      { properties: { a: { $ref: "#/$defs/a" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/\$defs\/a"\)/,
-    ],
-    [
-      "to a property of Object.prototype",
-      { properties: { a: { $ref: "#/constructor" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/constructor"\)/,
-    ],
-    [
-      "to a string",
-      { description: "a", properties: { a: { $ref: "#/description" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/description"\)/,
-    ],
-    [
-      "to a missing anchor",
-      { properties: { a: { $ref: "#here" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#here"\)/,
-    ],
-    [
-      "with an invalid escape",
-      { properties: { a: { $ref: "#/%zz" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*\("#\/%zz"\)/,
-    ],
-    [
-      "to itself",
-      { properties: { a: { $ref: "#/properties/a" } } },
-      /^properties\.a\.\$ref: .*`properties\.a\.\$ref`.*itself/,
-    ],
-    ["from the top level to itself", { $ref: "#" }, /^\$ref: .*`\$ref`.*itself/],
+  test.each([
+    ["to a URL", "https://acme.example/issue.json"],
+    ["to a file", "./issue.json#/a"],
+    ["to a file URL", "file:///etc/passwd"],
+    ["to a missing schema", "#/$defs/a"],
+    ["to a property of Object.prototype", "#/constructor"],
+    ["to a string", "#/description"],
+    ["to a missing anchor", "#here"],
+    ["with an invalid escape", "#/%zz"],
+  ])("InvalidInputSchema is reported for a reference %s: %s", async (_what, $ref) => {
+    const keywords = { description: "a", properties: { a: { $ref } } };
+    await expectFault(keywords, "properties.a.$ref", `("${$ref}")`);
+  });
+
+  test.each<[string, Record<string, unknown>, string, RegExp]>([
+    ["to itself", { properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/],
+    ["from the top level to itself", { $ref: "#" }, "$ref", /itself/],
     [
       "in a cycle",
       { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
-      /^\$defs\.b\.\$ref: .*`\$defs\.b\.\$ref`.*itself/,
+      "$defs.b.$ref",
+      /itself/,
     ],
     [
       "in a cycle through anyOf",
       { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
-      /^\$defs\.a\.anyOf\.1\.\$ref: .*`\$defs\.a\.anyOf\.1\.\$ref`.*itself/,
+      "$defs.a.anyOf.1.$ref",
+      /itself/,
     ],
-    ["in a chain that is too long", chained(501), /^\$defs\.d0\.\$ref: .*`\$defs\.d0\.\$ref`.*501.*500/],
+    ["in a chain that is too long", chained(501), "$defs.d0.$ref", /501.*500/],
     [
       "to an invalid schema in an unknown keyword",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
-      /^x-shared\.type: .*`x-shared\.type`.*null.*"text"/,
+      "x-shared.type",
+      /null.*"text"/,
     ],
-  ])("InvalidInputSchema is reported for a reference %s", async (_what, keywords, fault) => {
-    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
-  });
+  ])("InvalidInputSchema is reported for a reference %s", (_what, ...fault) => expectFault(...fault));
 
   test("InvalidInputSchema is reported once for a cycle of references that begins inside another schema", async () => {
     const faults = await judge({
@@ -318,23 +283,12 @@ describe("references in schemas", () => {
 });
 
 describe("patterns in schemas", () => {
-  test.each<[Record<string, unknown>, RegExp]>([
-    [
-      { properties: { a: { pattern: "[" } } },
-      /^properties\.a\.pattern: .*`properties\.a\.pattern`.*regular expression/,
-    ],
-    [
-      { properties: { a: { pattern: "a{1" } } },
-      /^properties\.a\.pattern: .*`properties\.a\.pattern`.*regular expression/,
-    ],
-    [
-      { patternProperties: { "(": {} } },
-      /^patternProperties\.\(: .*`patternProperties\.\(`.*regular expression/,
-    ],
-    [{ properties: { a: { pattern: 5 } } }, /^properties\.a\.pattern: .*`properties\.a\.pattern`.*5/],
-  ])("InvalidInputSchema is reported for an invalid pattern: %j", async (keywords, fault) => {
-    expect(await judge(keywords)).toEqual([expect.stringMatching(fault)]);
-  });
+  test.each<[Record<string, unknown>, string, RegExp?]>([
+    [{ properties: { a: { pattern: "[" } } }, "properties.a.pattern", /regular expression/],
+    [{ properties: { a: { pattern: "a{1" } } }, "properties.a.pattern", /regular expression/],
+    [{ patternProperties: { "(": {} } }, "patternProperties.(", /regular expression/],
+    [{ properties: { a: { pattern: 5 } } }, "properties.a.pattern", /5/],
+  ])("InvalidInputSchema is reported for an invalid pattern: %j", expectFault);
 
   test("validate never runs the patterns of a schema", async () => {
     const hostile = `^(${"a?".repeat(30)}|b)*${"a".repeat(30)}$`;
