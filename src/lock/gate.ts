@@ -22,8 +22,8 @@ export interface ListVerdict {
   problems: Problem[];
   /** What is approved and the server does not list. Resources are named by their URIs or templates. */
   vanished: { kind: ListedKind; name: string; problem: Problem }[];
-  /** The server's own names of what is approved, listed or not; absent for a server that is not locked. */
-  approved?: { tools: readonly string[]; prompts: readonly string[] };
+  /** The server's own names that the lock approves or denies, listed or not; absent for a server that is not locked. */
+  reserved?: { tools: readonly string[]; prompts: readonly string[] };
   /** Why nothing of the server is used, and it is ended. */
   refusal?: Problem;
 }

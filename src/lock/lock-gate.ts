@@ -269,9 +269,9 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
     const { label, locked, place, entry } = server;
-    verdict.approved = {
-      tools: Object.keys(locked.lists ?? {}),
-      prompts: Object.keys(locked.prompts ?? {}),
+    verdict.reserved = {
+      tools: [...Object.keys(locked.lists ?? {}), ...server.denied("tool")],
+      prompts: [...Object.keys(locked.prompts ?? {}), ...server.denied("prompt")],
     };
     const isListed = locked.lists != null;
     const said = isListed ? server.explainInstructions(instructions) : undefined;

@@ -94,26 +94,26 @@ export const makeOwnName = (prefix: string | undefined, own: string): string =>
 
 /**
  * The names under which the tools or prompts of one server are offered, by its own names. Of several that become equal, one
- * that is safe as it is keeps its name, and the others end with a stable hash. Those that are `approved`, listed or not, have
+ * that is safe as it is keeps its name, and the others end with a stable hash. Those that are `reserved`, listed or not, have
  * the same names whatever else the server lists.
  */
 export function offerNames(
   prefix: string | undefined,
   names: readonly string[],
-  approved: readonly string[] = [],
+  reserved: readonly string[] = [],
 ): Map<string, string> {
-  const approvedNames = new Set(approved);
-  const offers = [...new Set([...approved, ...names])].map((own) => {
-    const isApproved = approvedNames.has(own);
-    return { own, isApproved, prefixed: addPrefix(prefix ?? "", own), name: makeOwnName(prefix, own) };
+  const reservedNames = new Set(reserved);
+  const offers = [...new Set([...reserved, ...names])].map((own) => {
+    const isReserved = reservedNames.has(own);
+    return { own, isReserved, prefixed: addPrefix(prefix ?? "", own), name: makeOwnName(prefix, own) };
   });
   const groups = groupByName(offers);
   return new Map(
-    offers.map(({ own, isApproved, prefixed, name }) => {
+    offers.map(({ own, isReserved, prefixed, name }) => {
       const group = groups.get(makeServedName(name)) ?? [];
-      const approvedRivals = group.filter((rival) => rival.isApproved);
-      const isOnly = (isApproved ? approvedRivals : group).length === 1;
-      const isFree = isApproved || approvedRivals.length === 0;
+      const reservedRivals = group.filter((rival) => rival.isReserved);
+      const isOnly = (isReserved ? reservedRivals : group).length === 1;
+      const isFree = isReserved || reservedRivals.length === 0;
       const isServed = name === prefixed && name === makeServedName(name);
       return [own, isOnly || (isServed && isFree) ? name : withHash(name, prefixed)];
     }),

@@ -80,31 +80,29 @@ export function collectServerPrompts(
   planned: PlannedServer,
   prompts: readonly AdvertisedPrompt[],
   isAllowed: (name: string) => boolean = () => true,
-  verdict?: Pick<ListVerdict, "refused" | "approved">,
+  verdict?: Pick<ListVerdict, "refused" | "reserved">,
 ): PromptContribution {
   const contribution: PromptContribution = { prompts: [], skippedPrompts: [] };
   const { source, choices } = planned.plan;
-  const usable: AdvertisedPrompt[] = [];
+  const names = prompts.map(({ name }) => name);
+  const offered = offerNames(choices?.prefix, names, verdict?.reserved?.prompts);
   for (const advertised of prompts) {
-    const name = makeOwnName(choices?.prefix, advertised.name);
+    const ownName = makeOwnName(choices?.prefix, advertised.name);
     const refusal = verdict?.refused.get(advertised);
     if (!isAllowed(advertised.name)) {
       const message = "The config's `packs` excludes it.";
-      contribution.skippedPrompts.push({ name, source, reason: "Denied", message });
+      contribution.skippedPrompts.push({ name: ownName, source, reason: "Denied", message });
     } else if (refusal !== undefined) {
-      contribution.skippedPrompts.push(describeUnusable(name, source, refusal));
-    } else usable.push(advertised);
-  }
-  const ownNames = usable.map(({ name }) => name);
-  const offered = offerNames(choices?.prefix, ownNames, verdict?.approved?.prompts);
-  for (const advertised of usable) {
-    const name = offered.get(advertised.name) ?? advertised.name;
-    const texts = readPromptTexts(advertised);
-    const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
-    if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
-      prompt._meta = { "trailblaze/originalName": advertised.name };
-    const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
-    contribution.prompts.push({ prompt, route });
+      contribution.skippedPrompts.push(describeUnusable(ownName, source, refusal));
+    } else {
+      const name = offered.get(advertised.name) ?? ownName;
+      const texts = readPromptTexts(advertised);
+      const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
+      if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
+        prompt._meta = { "trailblaze/originalName": advertised.name };
+      const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
+      contribution.prompts.push({ prompt, route });
+    }
   }
   return contribution;
 }

@@ -224,7 +224,7 @@ export function collectServerTools(
   { server, plan, approval }: PlannedServer,
   tools: readonly AdvertisedTool[],
   isAllowed: (name: string) => boolean = () => true,
-  verdict?: Pick<ListVerdict, "refused" | "approved">,
+  verdict?: Pick<ListVerdict, "refused" | "reserved">,
 ): Contribution {
   const { source, legacyContext, choices, configPath } = plan;
   const names = [...tools, ...server.invalidTools].map(({ name }) => name);
@@ -249,8 +249,9 @@ export function collectServerTools(
   for (const { name, reason } of server.invalidTools) {
     contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
   }
-  const usable: AdvertisedTool[] = [];
+  const offered = offerNames(choices?.prefix, names, verdict?.reserved?.tools);
   for (const advertised of tools) {
+    const { inputSchema, _meta } = advertised;
     const name = makeOwnName(choices?.prefix, advertised.name);
     const denied = explainDenied(plan, advertised.name, isAllowed);
     if (denied !== undefined) {
@@ -267,23 +268,17 @@ export function collectServerTools(
       contribution.skipped.push(describeUnusable(name, source, refusal));
       continue;
     }
-    const fault = refuseReserved(advertised.inputSchema);
+    const fault = refuseReserved(inputSchema);
     if (fault !== undefined) {
       report(advertised.name, fault);
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
-    usable.push(advertised);
-  }
-  const ownNames = usable.map(({ name }) => name);
-  const offered = offerNames(choices?.prefix, ownNames, verdict?.approved?.tools);
-  for (const advertised of usable) {
-    const { inputSchema, _meta } = advertised;
-    const name = offered.get(advertised.name) ?? advertised.name;
     const { meta, problems } = readToolMeta(_meta);
     for (const problem of problems) report(advertised.name, problem);
-    const tool = describeTool(name, null, source, advertised, meta);
-    if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
+    const offeredName = offered.get(advertised.name) ?? name;
+    const tool = describeTool(offeredName, null, source, advertised, meta);
+    if (offeredName !== addPrefix(choices?.prefix ?? "", advertised.name))
       tool._meta = { "trailblaze/originalName": advertised.name };
     contribution.candidates.push({
       tool,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { diffLock } from "../../src/lock.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
-import { makeJiraProject, openLocked, ownConfig } from "./support/locked-project.ts";
+import { editJson, makeJiraProject, openLocked, ownConfig } from "./support/locked-project.ts";
 
 /** Sets what the config's server lists: tools and prompts with these names. */
 function list(project: string, names: readonly string[]) {
@@ -52,6 +52,23 @@ test("what a server no longer lists keeps its name from others", async () => {
     tools: [[hashed, "called a.b"]],
     prompts: [[hashed, text("a.b")]],
   });
+});
+
+test.each(["the lock", "the config"])("what %s denies keeps its name from others", async (place) => {
+  const project = makeJiraProject();
+  list(project, ["a_b", "a.b"]);
+  if (place === "the lock") {
+    await lockEverything(project);
+    editJson(project, "trailblaze.lock", (lock: { servers: { mine: Record<string, object> } }) => {
+      const { "a.b": kept } = lock.servers.mine.lists as Record<string, object>;
+      Object.assign(lock.servers.mine, { lists: { "a.b": kept }, denied: ["tool:a_b"] });
+      return lock;
+    });
+  } else {
+    const mine = { ...ownConfig.mcpServers.mine, tools: { deny: ["a_b"] } };
+    writeFileSync(join(project, "trailblaze.config.json"), JSON.stringify({ mcpServers: { mine } }));
+  }
+  expect((await namesIn(project, "eager")).tools).toEqual([[hashed, "called a.b"]]);
 });
 
 test("a tool that needs no approval gets no name of an approved one", async () => {
