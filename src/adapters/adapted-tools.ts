@@ -1,4 +1,5 @@
 import { DataSyntaxError } from "../data/decode.ts";
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
@@ -153,7 +154,7 @@ async function readArguments(
         fault: `The arguments have ${written.length} characters, and at most ${longestArguments} are read.`,
       };
     try {
-      ({ value } = parseJson(written));
+      ({ value } = parseJson(written, parseExactly));
     } catch (error) {
       if (!(error instanceof DataSyntaxError)) throw error;
       return { fault: await describeFault(error) };
@@ -213,5 +214,5 @@ export function textOfResult({ content, message, structuredContent }: ToolResult
   const texts = content.map((block) => textOfBlock(block) ?? describeBlock(block));
   if (texts.length > 0) return texts.join("\n");
   if (message !== "") return message;
-  return structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+  return structuredContent === undefined ? "" : stringifyExactly(structuredContent);
 }

@@ -1,7 +1,8 @@
+import { stringifyExactly } from "../data/exact-integers.ts";
 import type { Answer, Refusal } from "../mcp/http/http-answers.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 
-const formatResult = (result: object): string => JSON.stringify({ result });
+const formatResult = (result: object): string => stringifyExactly({ result });
 
 /** An error answer. Status 200: the request is valid but cannot be executed. */
 export function createError(

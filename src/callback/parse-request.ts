@@ -1,4 +1,5 @@
 import { DataSyntaxError } from "../data/decode.ts";
+import { parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { own } from "../mcp/client/incoming-message.ts";
 import { quote } from "../problems/text.ts";
@@ -91,7 +92,7 @@ function hasPrototypeKey(value: unknown): boolean {
 export function parseArguments(text: string): { value: Record<string, unknown> } | { reason: string } {
   let value: unknown;
   try {
-    ({ value } = parseJson(text));
+    ({ value } = parseJson(text, parseExactly));
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     return { reason: `"arguments_json" is invalid: ${error.reason}.` };

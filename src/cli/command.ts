@@ -29,6 +29,8 @@ export interface TextStyle {
 export interface CommandAnswer {
   /** The document that `--json` prints. */
   json: unknown;
+  /** Writes it in place of `JSON.stringify`, indented. */
+  stringify?: (document: unknown) => string;
   /** The result as text, without a trailing line end. */
   formatText(style: TextStyle): string;
   /** Printed on stderr. If one of them is an error, the exit code is 1. */

@@ -69,7 +69,7 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
   if (answer.isSilent) {
     // The command has already printed its result.
   } else if (input.options.json) {
-    output.json(answer.json);
+    output.json(answer.json, answer.stringify);
   } else {
     const print = answer.isDocument ? output.document : output.answer;
     print(answer.formatText(output.stdoutStyle()));

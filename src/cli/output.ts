@@ -118,7 +118,8 @@ export const output = {
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
   /** Prints a result unchanged, because its format already escapes commands for CI runners. */
   document: (text: string): void => write(1, endLine(text)),
-  json: (document: unknown): void => write(1, endLine(formatJson(document))),
+  json: (document: unknown, stringify = writeIndented): void =>
+    write(1, endLine(escapeJson(stringify(document)))),
   /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
@@ -135,8 +136,11 @@ function escapeUnits(text: string): string {
   return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Formats JSON with every unprintable character and every command for a CI runner escaped. */
-export function formatJson(document: unknown): string {
-  const text = JSON.stringify(document, null, 2).replace(/(##\w*)\[/g, "$1\\u005b");
-  return replaceUnprintable(text, escapeUnits);
+const writeIndented = (document: unknown): string => JSON.stringify(document, null, 2);
+
+function escapeJson(json: string): string {
+  return replaceUnprintable(json.replace(/(##\w*)\[/g, "$1\\u005b"), escapeUnits);
 }
+
+/** Formats JSON with every unprintable character and every command for a CI runner escaped. */
+export const formatJson = (document: unknown): string => escapeJson(writeIndented(document));

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { markIds, parseExactly } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
 
@@ -28,7 +29,7 @@ export function parseMessage(text: Uint8Array): { value: unknown } | { code: num
     return { code: rpcCode.request, fault };
   }
   try {
-    return { value: JSON.parse(utf8.decode(text)) };
+    return { value: markIds(parseExactly(utf8.decode(text))) };
   } catch {
     return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { ServerFacts } from "./client/handshake.ts";
 import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
@@ -219,7 +220,7 @@ export function createModernHttpProxy(
       const server = new Server(info, options);
       const params = isRecord(message) && isRecord(message.params) ? message.params : {};
       server.fallbackRequestHandler = (request, context) =>
-        forward(request.method, params, createChannel(context)).catch((error) => {
+        forward(request.method, params, createChannel(context)).then(markIntegers, (error) => {
           const isUnknown = error instanceof RpcError && error.code === rpcCode.method;
           if (isUnknown && isRecord(message)) unknown.add(message);
           throw error;

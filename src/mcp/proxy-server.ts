@@ -1,5 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { markIds, parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { formatSize } from "../problems/index.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
@@ -117,7 +118,7 @@ export function createProxyServer(
         }
         let message: unknown;
         try {
-          message = JSON.parse(line.toString());
+          message = markIds(parseExactly(line.toString()));
         } catch {
           return;
         }
@@ -148,7 +149,7 @@ export function createProxyServer(
       });
       void running.exited.then(() => close());
       const forward = (message: JSONRPCMessage) => {
-        const line = `${JSON.stringify(message)}\n`;
+        const line = `${stringifyExactly(message)}\n`;
         const id = requestIdOf(message);
         const waiting = running.stdin.writableLength;
         if (waiting > 0 && waiting + line.length > waitingBytes) {

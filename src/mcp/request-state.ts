@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
 import { badRequest } from "./rpc-error.ts";
@@ -28,11 +29,13 @@ export function readStateKey({ TRAILBLAZE_STATE_KEY: key = "" }: NodeJS.ProcessE
 }
 
 /** The same text for the same JSON: clients may send keys in another order. */
-const writeSorted = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : inner,
+const writeSorted = (value: object): string =>
+  unmarkText(
+    JSON.stringify(markIntegers(value), (_, inner: unknown) =>
+      isRecord(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : inner,
+    ),
   );
 
 /** Creates a seal for a server. `token`: what clients authenticate with. `now`: milliseconds since 1970. */

@@ -1,3 +1,4 @@
+import { markIntegers } from "../data/exact-integers.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
@@ -72,7 +73,7 @@ export class ResourceAnswers {
     }
     const { isStatic, ...found } = answer;
     const result = readResult("resources/read", found);
-    if (!("fault" in result)) return { ...result, ...this.#rules.cacheHint(isStatic) };
+    if (!("fault" in result)) return { ...markIntegers(result), ...this.#rules.cacheHint(isStatic) };
     throw new RpcError(rpcCode.internal, "The resource's contents are not valid MCP contents.");
   }
 

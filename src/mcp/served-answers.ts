@@ -1,3 +1,4 @@
+import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
@@ -120,6 +121,7 @@ export class ServedAnswers {
     if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ...args } = written;
+    carryIntegers(written, args);
     const meta = ownMeta(context);
     const { channel, session } = context;
     try {
@@ -128,7 +130,7 @@ export class ServedAnswers {
       );
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
       const result = readResult("tools/call", answer.result);
-      if (!("fault" in result)) return this.#rules.sendCallResult(result);
+      if (!("fault" in result)) return this.#rules.sendCallResult(markIntegers(result));
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
       if (error instanceof UnaskedError) return createErrorResult(error.message);
@@ -160,7 +162,7 @@ export class ServedAnswers {
       throw handlerError(error, { served: this.#served, name });
     }
     const result = readResult("prompts/get", answer);
-    if (!("fault" in result)) return result;
+    if (!("fault" in result)) return markIntegers(result);
     throw new RpcError(rpcCode.internal, "The prompt's handler did not return valid MCP messages.");
   }
 

@@ -96,6 +96,20 @@ export const sessionProblems = {
     hint: ({ option }) =>
       `Fix the function that the host passes as \`${option}\`. The call went on without it.`,
   }),
+  IntegerRounded: entry<{
+    /** The advertised name of the tool that gets the number. */
+    tool: string;
+    /** The place of the integer, as a JSON pointer. */
+    path: string;
+    /** The advertised name of the tool whose result has it; `undefined`: the arguments have it. */
+    source: string | undefined;
+  }>({
+    title: "Tool gets a rounded integer",
+    severity: "warning",
+    message: ({ tool, path, source }) =>
+      `${quote(tool, 200)} gets a rounded number: the integer at ${quote(path, 200)} of ${source === undefined ? "its arguments" : `the result of ${quote(source, 200)}`} is too large for a number of JavaScript.`,
+    hint: () => "Take and return such integers as strings.",
+  }),
   InitializeFailed: entry<{ name: string; reason: string }>({
     title: "Initialize function failed",
     severity: "error",

@@ -21,7 +21,10 @@ const is =
 const text = is("a string", (value) => typeof value === "string");
 const name = is("a string with characters", (value) => typeof value === "string" && value !== "");
 const flag = is("true or false", (value) => typeof value === "boolean");
-const number = is("a number", (value) => typeof value === "number");
+const bytes = is(
+  "a number of bytes",
+  (value) => typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER,
+);
 const share = is("a number from 0 to 1", (value) => typeof value === "number" && value >= 0 && value <= 1);
 const record = is("an object", isRecord);
 
@@ -187,7 +190,7 @@ export const listedShapes = {
       arguments: list(object({ name: text }, { title: text, description: text, required: flag })),
     },
   ),
-  resources: object({ uri: name, name }, { ...ofResource, size: number }),
+  resources: object({ uri: name, name }, { ...ofResource, size: bytes }),
   resourceTemplates: object({ uriTemplate: name, name }, ofResource),
 } as const;
 
@@ -205,7 +208,7 @@ const blocks = new Map<unknown, Check>([
   ["text", object({ text }, ofBlock)],
   ["image", media],
   ["audio", media],
-  ["resource_link", object({ uri: text, name: text }, { ...ofResource, size: number })],
+  ["resource_link", object({ uri: text, name: text }, { ...ofResource, size: bytes })],
   ["resource", object({ resource: contents }, ofBlock)],
 ]);
 

@@ -1,3 +1,4 @@
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 
@@ -41,13 +42,16 @@ function firstText(content: readonly ContentBlock[]): string {
 }
 
 /** Converts a tool's answer for a session. Memory changes count only on success. */
-export function readToolResult({ content, structuredContent, isError, _meta }: CallToolResult): {
+export function readToolResult(answer: CallToolResult): {
   result: ToolResult;
   memory: MemoryChanges | undefined;
 } {
-  const { trailblaze, ...meta } = _meta ?? {};
+  const { content, structuredContent, isError, _meta = {} } = answer;
+  const { trailblaze, ...meta } = _meta;
+  carryIntegers(_meta, meta);
   const said = isRecord(trailblaze) ? trailblaze : {};
   const result: ToolResult = { variant: "Success", message: firstText(content), content };
+  carryIntegers(answer, result);
   if (structuredContent !== undefined) result.structuredContent = structuredContent;
   if (Object.keys(meta).length > 0) result._meta = meta;
   if (isError !== true) return { result, memory: readMemoryChanges(said) };

@@ -1,3 +1,4 @@
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type Questions, UnaskedError } from "../mcp/questions.ts";
 import type {
@@ -39,8 +40,9 @@ export interface ServedSearch {
 }
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
-function toCallResult({ variant, content, structuredContent, _meta, details }: ToolResult): CallToolResult {
-  if (variant === "Success") return { content, structuredContent, _meta };
+function toCallResult(result: ToolResult): CallToolResult {
+  const { variant, content, structuredContent, _meta, details } = result;
+  if (variant === "Success") return carryIntegers(result, { content, structuredContent, _meta });
   // What a program wrote is for the operator.
   const { stderr: _, ...shown } = details ?? {};
   const isSaid = variant !== "ExceptionThrown" || Object.keys(shown).length > 0;

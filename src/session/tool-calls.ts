@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
+import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
+import { writePointer } from "../extension-schema/pointer.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
-import type { Problem } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable, CallStop, whenAborted } from "../runtime/abort-listeners.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
@@ -45,6 +47,9 @@ export interface ToolCallsOptions {
 
 /** How one run of a tool ends. */
 type RunOutcome = ToolResult | { inputRequired: InputRequired };
+
+/** The tools in code that were reported in this process because they got rounded numbers. */
+const roundedTools = new Set<string>();
 
 /** Executes calls of the host, of tools in this process, and of servers through the callback. */
 export class ToolCalls {
@@ -221,7 +226,8 @@ export class ToolCalls {
   ): Promise<ToolResult> {
     const { candidate, scope, depth, stop } = invocation;
     // A tool may have changed the arguments of its first run.
-    const run = (round: InputRound) => this.#run({ ...invocation, args: JSON.parse(json) }, round);
+    const run = (round: InputRound) =>
+      this.#run({ ...invocation, args: parseExactly(json) as Record<string, unknown> }, round);
     const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(candidate.tool.name, scope);
     const outcome = await answerRounds(asked, run, ask && ((requests) => ask(requests, stop.signal)));
     if (!("inputRequired" in outcome)) return outcome;
@@ -261,7 +267,9 @@ export class ToolCalls {
         device: state.config.device,
         memory: memory.snapshot(visibleMemory(state.config, pack)),
       };
-      const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+      const sent = legacyContext
+        ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
+        : args;
       callback?.beginInvocation(id, key, depth, signal, sessionId);
       const answer = await connected.callTool(
         {
@@ -287,6 +295,14 @@ export class ToolCalls {
     }
   }
 
+  /** Code gets numbers, which cannot hold every integer. `source`: the tool whose result it is, if it is not the arguments. */
+  #reportRounded(tool: string, value: unknown, source?: string): void {
+    const keys = roundedTools.has(tool) ? undefined : findRounded(value);
+    if (keys === undefined) return;
+    roundedTools.add(tool);
+    this.#options.report(createProblem("IntegerRounded", { tool, path: writePointer(keys), source }));
+  }
+
   async #callCode(
     invocation: Invocation,
     tool: RunnableTool,
@@ -301,6 +317,7 @@ export class ToolCalls {
     const visible = visibleMemory(config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
+    this.#reportRounded(name, args);
     const outcome = await invokeTool(tool, {
       args,
       depth,
@@ -345,6 +362,7 @@ export class ToolCalls {
           { ...invocation, depth: innerDepth },
           { signal },
         );
+        this.#reportRounded(name, result, called.tool.name);
         return { ...result, isError: result.variant !== "Success" };
       },
     });

@@ -127,6 +127,7 @@ export const ownCodes: readonly string[] = [
   "FailsAsInstalled",
   "HostListenerFailed",
   "InputRequired",
+  "IntegerRounded",
   "InvalidArguments",
   "InternalError",
   "NotAPack",

@@ -225,6 +225,10 @@ const samples: Samples = {
       isReserved: true,
     },
   ],
+  IntegerRounded: [
+    { tool: "orders_cancel", path: "/order/id", source: undefined },
+    { tool: "orders_cancel", path: "/structuredContent/id", source: "orders_find" },
+  ],
   HostListenerFailed: [{ option: "onLog", tool: "web_click", reason: "socket closed" }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [

@@ -103,7 +103,7 @@ const flaws = {
   prompts: { base: {}, flaws: [...ofText, ["arguments", null, "x", {}]] as Flaw[] },
   resources: {
     base: { uri: "a:NAME" },
-    flaws: [...ofResource, ["size", null, "5"]] as Flaw[],
+    flaws: [...ofResource, ["size", null, "5", 2 ** 60]] as Flaw[],
   },
   resourceTemplates: { base: { uriTemplate: "t:NAME/{x}" }, flaws: ofResource },
 };
@@ -245,7 +245,7 @@ const blocks = (
     [textBlock, ofBlock],
     [image, ofBlock],
     [{ ...image, type: "audio" }, ofBlock],
-    [link, [...ofResource, ["size", null, "5"]]],
+    [link, [...ofResource, ["size", null, "5", 2 ** 60]]],
     [embedded, [...ofBlock, ["resource.mimeType", null, 5], ["resource._meta", null, 5]]],
   ] as [Json, Flaw[]][]
 ).flatMap(([base, known]) =>

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -59,14 +60,15 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       await recordingFile?.append(session.recording);
       const { variant, message, content, structuredContent, details } = result;
       return {
-        json: {
+        json: carryIntegers(result, {
           variant,
           message,
           content,
           ...(structuredContent === undefined ? {} : { structuredContent }),
           ...(details === undefined ? {} : { details }),
           elapsedMs,
-        },
+        }),
+        stringify: (document: unknown) => stringifyExactly(document, 2),
         formatText: () => formatResult(result),
         problems: session.problems,
         problemsAreAside: true,

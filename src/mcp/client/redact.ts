@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { carryIntegers, findInteger } from "../../data/exact-integers.ts";
 
 /** Replaces secrets in output. */
 const redacted = "[redacted]";
@@ -135,8 +136,10 @@ export function createRedactor(source: SecretSource): Redactor {
     const made: Record<string, unknown> | unknown[] = isList ? [] : {};
     copies.set(value, made);
     for (const [key, entry] of Object.entries(value)) {
+      const integer = findInteger(value, key);
+      const isSecret = integer !== undefined && known.includes(integer);
       const own = {
-        value: copy(entry, copies, depth + 1),
+        value: isSecret ? redacted : copy(entry, copies, depth + 1),
         writable: true,
         enumerable: true,
         configurable: true,
@@ -144,7 +147,7 @@ export function createRedactor(source: SecretSource): Redactor {
       // `__proto__` may be an ordinary key.
       Object.defineProperty(made, isList ? key : redact(key), own);
     }
-    return made;
+    return carryIntegers(value, made);
   };
 
   const createStream = (): RedactingStream => {

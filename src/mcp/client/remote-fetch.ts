@@ -1,3 +1,4 @@
+import { markText, unmarkText } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable, type TrailblazeError } from "../../problems/index.ts";
@@ -137,6 +138,31 @@ function createBodyMeter(): (chunk: Uint8Array) => number {
 }
 
 /**
+ * Marks integers in the bytes of a JSON body, or in the data of a stream of events. The end of a line that is not complete
+ * is held back: neither strings nor numbers of JSON continue on the next one.
+ */
+function createMarker(isStream: boolean) {
+  let held: Uint8Array[] = [];
+  const mark = (bytes: Buffer): Uint8Array => {
+    // Each byte is a character, and of the bytes beyond ASCII none matters.
+    const text = bytes.toString("latin1");
+    const marked = isStream ? text.replace(/^data:.*/gm, markText) : markText(text);
+    return marked === text ? bytes : Buffer.from(marked, "latin1");
+  };
+  return {
+    push(chunk: Uint8Array): Uint8Array | undefined {
+      const end = Math.max(chunk.lastIndexOf(0x0a), chunk.lastIndexOf(0x0d)) + 1;
+      held.push(chunk.subarray(0, end === 0 ? chunk.length : end));
+      if (end === 0) return undefined;
+      const lines = Buffer.concat(held);
+      held = [chunk.subarray(end)];
+      return mark(lines);
+    },
+    end: (): Uint8Array => mark(Buffer.concat(held)),
+  };
+}
+
+/**
  * The requests of one remote server. Obeys proxies, follows no redirect to another origin, refuses messages that are too
  * large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
  * `AuthorizationRequired` and `RemoteRedirect`.
@@ -152,7 +178,9 @@ export class RemoteFetch {
 
   readonly fetch = async (address: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(address instanceof Request ? address.url : address);
-    const response = await this.#follow(url, init);
+    const { body } = init;
+    const sent = typeof body === "string" ? { ...init, body: unmarkText(body) } : init;
+    const response = await this.#follow(url, sent);
     const { status, headers } = response;
     if (status === 401 || status === 403) {
       await response.body?.cancel();
@@ -284,15 +312,26 @@ export class RemoteFetch {
   #limit(response: Response, exchange: Exchange | undefined): Response {
     const { status, headers } = response;
     const { frameBytes, onBytes } = this.#options;
-    const measure = exchange?.isStream === false ? createBodyMeter() : createEventMeter();
+    const isStream = exchange?.isStream !== false;
+    const measure = isStream ? createEventMeter() : createBodyMeter();
+    const marker = createMarker(isStream);
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         try {
-          const { done, value } = await reader.read();
-          if (done) return controller.close();
-          onBytes(value.length);
-          if (measure(value) <= frameBytes) return controller.enqueue(value);
+          // Without a new chunk, this would not be called again.
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done) {
+              const rest = marker.end();
+              if (rest.length > 0) controller.enqueue(rest);
+              return controller.close();
+            }
+            onBytes(value.length);
+            if (measure(value) > frameBytes) break;
+            const lines = marker.push(value);
+            if (lines !== undefined) return controller.enqueue(lines);
+          }
           const error = new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
           exchange?.fail(error);
           controller.error(error);

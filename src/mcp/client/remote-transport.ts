@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { markIds, markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { abortable, whenAborted } from "../../runtime/abort-listeners.ts";
@@ -104,7 +105,7 @@ export class RemoteTransport implements MessageTransport {
         return undefined;
       },
     });
-    transport.onmessage = (message) => this.#receive(message);
+    transport.onmessage = (message) => this.#receive(markIds(readMarks(message)));
     transport.onerror = (error) => {
       // A server that never had a stream of notifications may answer 404 for it.
       if (error instanceof SessionLostError && this.#hasHadStream) this.#lose(error);
@@ -175,7 +176,7 @@ export class RemoteTransport implements MessageTransport {
   async #notify(message: OutgoingMessage): Promise<void> {
     const { method, params } = message;
     const sent = this.#transport.then((transport) =>
-      this.#current.exit(() => transport.send(message as never)),
+      this.#current.exit(() => transport.send(markIntegers(message) as never)),
     );
     // Some servers refuse requests until they have it.
     if (method === "notifications/initialized") this.#initialized = sent.catch(() => {});
@@ -212,7 +213,7 @@ export class RemoteTransport implements MessageTransport {
     await new Promise<void>((resolve, reject) => {
       exchange.fail = reject;
       const sent = this.#current.run(exchange, () =>
-        transport.send(message as never, {
+        transport.send(markIntegers(message) as never, {
           requestSignal: exchange.stop.signal,
           headers: this.#mirror(message),
           onRequestStreamEnd: resolve,

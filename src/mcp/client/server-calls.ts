@@ -1,3 +1,4 @@
+import { carryIntegers } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
@@ -147,7 +148,7 @@ export function createServerCalls(
         const reason = describeMessage(String(found.fault), redactor);
         throw fault(`it answered \`${method}\` with an invalid result: ${reason}`);
       }
-      return { ...found, ...asked };
+      return carryIntegers(found, { ...found, ...asked });
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
       if (limit.isOver) {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { markIds, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import { AnswerError } from "./answer-error.ts";
@@ -57,7 +58,7 @@ export function openStdioChannel(
     noiseLeft -= line.length;
   };
   const accept = (value: unknown, line: Buffer) => {
-    if (isOpen && channel.onmessage?.(value) === false) reportNoise(line);
+    if (isOpen && channel.onmessage?.(markIds(value)) === false) reportNoise(line);
   };
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
@@ -67,7 +68,7 @@ export function openStdioChannel(
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parseExactly(text);
     } catch {
       if (text.trim() !== "") reportNoise(line);
       return;
@@ -98,7 +99,7 @@ export function openStdioChannel(
       if (!stdin.writable) return refuse("it has closed its input");
       let line: string;
       try {
-        line = `${JSON.stringify(message)}\n`;
+        line = `${stringifyExactly(message)}\n`;
       } catch (error) {
         return refuse(`the call cannot be written as JSON: ${describeUnwritable(error)}`);
       }

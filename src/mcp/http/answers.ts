@@ -1,3 +1,4 @@
+import { stringifyExactly } from "../../data/exact-integers.ts";
 import { type RequestId, rpcCode } from "../client-message.ts";
 import type { Answer, Refusal } from "./http-answers.ts";
 
@@ -12,7 +13,7 @@ export const refusal = (
   }: { code?: number; id?: RequestId | undefined; headers?: Readonly<Record<string, string>> } = {},
 ): Answer => ({
   status,
-  body: JSON.stringify({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }),
+  body: stringifyExactly({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }),
   ...(headers === undefined ? {} : { headers }),
 });
 

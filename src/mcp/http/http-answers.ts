@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { unmarkBytes, unmarkText } from "../../data/exact-integers.ts";
 import { timerMs } from "../../runtime/abort-listeners.ts";
 
 /** A request before its body is read. */
@@ -60,7 +61,8 @@ export async function toAnswer(response: Response, onEnd: () => void): Promise<A
   const { status } = response;
   const headers = Object.fromEntries(response.headers);
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
-  if (!isStream || response.body === null) return { status, headers, body: await response.text() };
+  if (!isStream || response.body === null)
+    return { status, headers, body: unmarkText(await response.text()) };
   return { status, headers, stream: response.body as ReadableStream<Uint8Array>, onEnd };
 }
 
@@ -136,7 +138,8 @@ export async function sendStream(
     for (;;) {
       const { done, value } = await reader.read();
       if (done || signal.aborted) break;
-      if (!response.write(value)) await untilDrained(response, signal);
+      // A chunk of an SDK is a whole event.
+      if (!response.write(unmarkBytes(value))) await untilDrained(response, signal);
     }
     response.end();
   } finally {

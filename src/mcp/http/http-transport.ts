@@ -1,6 +1,7 @@
 import type { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
+import { markIntegers } from "../../data/exact-integers.ts";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { refusal } from "./answers.ts";
 import { type Answer, headersIn, type RequestHead, type StreamedAnswer, toAnswer } from "./http-answers.ts";
@@ -79,7 +80,7 @@ export class HttpTransport implements Transport {
       const { id } = message as { id?: RequestId };
       // Canceled or disconnected.
       if (id === undefined || !this.#open.has(id)) return;
-      const sent = this.#inner.send(message);
+      const sent = this.#inner.send(markIntegers(message));
       this.#settle(id, false);
       await sent;
       return;
@@ -89,7 +90,7 @@ export class HttpTransport implements Transport {
       if ("id" in message) throw new Error("The client has disconnected.");
       return;
     }
-    await this.#inner.send(message, related === undefined ? {} : { relatedRequestId: related });
+    await this.#inner.send(markIntegers(message), related === undefined ? {} : { relatedRequestId: related });
   }
 
   async close(): Promise<void> {

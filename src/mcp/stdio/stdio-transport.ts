@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { stringifyExactly } from "../../data/exact-integers.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import { cancelledIdOf, type RequestId, requestIdOf, rpcCode, subscriptionOf } from "../client-message.ts";
 import { readLine } from "./read-line.ts";
@@ -114,7 +115,7 @@ export class StdioTransport implements Transport {
   #write(message: object): Promise<void> {
     if (!this.#canWrite) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#unsent += `${JSON.stringify(message)}\n`;
+      this.#unsent += `${stringifyExactly(message)}\n`;
       this.#unwritten++;
       this.#whenWritten.push(resolve);
       if ("method" in message || this.#unsent.length > mostJoined) this.#flush();

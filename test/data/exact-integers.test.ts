@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import {
+  carryIntegers,
+  findRounded,
+  markIds,
+  markIntegers,
+  markText,
+  parseExactly,
+  readMarks,
+  rememberInteger,
+  stringifyExactly,
+  unmarkText,
+} from "../../src/data/exact-integers.ts";
+
+const big = "725653563933458433";
+
+describe("texts keep their integers", () => {
+  test.each([
+    `{"a":${big}}`,
+    `{"a":-${big},"b":[1,${big},{"c":[18446744073709551615]}]}`,
+    `[${big},725653563933458434,9007199254740993]`,
+    `{"__proto__":${big},"":${big},"${big}":${big}}`,
+    `["${big}"," ${big}","\\"${big}","\\\\",${big},"\\\\\\"",${big}]`,
+    `["é\u2028 ${big}",${big}]`,
+    `{"a":1${"0".repeat(400)}1}`,
+    `[${"7".repeat(1_000_000)}]`,
+  ])("text %#", (text) => {
+    const value = parseExactly(text);
+    expect(value).toEqual(JSON.parse(text));
+    expect(stringifyExactly(value)).toBe(text);
+    expect(unmarkText(JSON.stringify(markIntegers(value as object)))).toBe(text);
+    expect(unmarkText(markText(text))).toBe(text);
+    expect(stringifyExactly(readMarks(JSON.parse(markText(text))))).toBe(text);
+  });
+
+  test.each([
+    "1e400",
+    "0.1000000000000000055",
+    "12345678901234567890.5",
+    "12345678901234567890e1",
+    "1e-1234567890123456",
+  ])("other numbers are those of JSON.parse: %s", (number) => {
+    const text = `{"a":${number},"b":"${big}"}`;
+    expect(markText(text)).toBe(text);
+    expect(stringifyExactly(parseExactly(text))).toBe(JSON.stringify(JSON.parse(text)));
+  });
+
+  test.each([`{${big}:1}`, `[${big} 5]`, `[0${big}]`, `[${big}a]`, `["${big}]`, `[${big}`, `${big},`])(
+    "invalid JSON stays invalid: %s",
+    (text) => {
+      expect(() => parseExactly(text)).toThrow(SyntaxError);
+    },
+  );
+
+  test("with indentation, and beside integers that were read before", () => {
+    const value = { list: [parseExactly(`{"id":${big}}`)] };
+    expect(stringifyExactly(value, 2)).toBe(`{\n  "list": [\n    {\n      "id": ${big}\n    }\n  ]\n}`);
+  });
+});
+
+test("a number that is not the one that was read is written as it is", () => {
+  const value = parseExactly(`{"id":${big},"other":${big}}`) as Record<string, unknown>;
+  value.id = 7;
+  expect(stringifyExactly(value)).toBe(`{"id":7,"other":${big}}`);
+});
+
+test("copies have what they are given", () => {
+  const value = parseExactly(`{"id":${big}}`) as object;
+  expect(stringifyExactly({ ...value })).toBe('{"id":725653563933458400}');
+  expect(stringifyExactly(carryIntegers(value, { ...value, more: 1 }))).toBe(`{"id":${big},"more":1}`);
+  const made = { id: Number(big), text: "x", small: 5 };
+  rememberInteger(made, "id", big);
+  rememberInteger(made, "text", "x");
+  rememberInteger(made, "small", "5");
+  expect(stringifyExactly(made)).toBe(`{"id":${big},"text":"x","small":5}`);
+});
+
+test("a string that contains a mark stays a string", () => {
+  const [mark = ""] = /"integer [^"]+"/.exec(markText(`[${big}]`)) ?? [];
+  expect(mark).toContain(big);
+  for (const text of [`x${mark}`, `${mark}x`, `\\${mark}`, mark, `"${mark.slice(0, -1)}`])
+    expect(JSON.parse(stringifyExactly({ text }))).toEqual({ text });
+});
+
+test("ids and tokens of a message come back as they came", () => {
+  const text = `{"id":${big},"params":{"requestId":9007199254740992,"_meta":{"progressToken":${big}},"arguments":{"id":${big}}}}`;
+  // biome-ignore lint/suspicious/noExplicitAny: a message
+  const message = markIds(parseExactly(text)) as any;
+  expect(typeof message.id).toBe("string");
+  expect(typeof message.params.requestId).toBe("string");
+  expect(typeof message.params.arguments.id).toBe("number");
+  const { _meta, requestId } = message.params;
+  expect(stringifyExactly([message.id, requestId, { ..._meta }])).toBe(
+    `[${big},9007199254740992,{"progressToken":${big}}]`,
+  );
+  expect(stringifyExactly(message)).toBe(text);
+});
+
+test("the first rounded integer is found", () => {
+  expect(findRounded(parseExactly(`{"a":[1,{"b":9007199254740994}],"c":[0,${big}]}`))).toEqual(["c", "1"]);
+  expect(findRounded(parseExactly('{"a":9007199254740994}'))).toBeUndefined();
+  expect(findRounded({ a: Number(big) })).toBeUndefined();
+});
+
+test.each([
+  ["integers", (count: number) => `[${`${big},`.repeat(count)}1]`],
+  ["objects", (count: number) => `[${`{"id":${big}},`.repeat(count)}1]`],
+  ["backslashes", (count: number) => `["${"\\\\".repeat(10 * count)}",${big}]`],
+  ["quotation marks", (count: number) => `["${'\\"'.repeat(10 * count)}",${big}]`],
+])("time grows with the text alone: %s", (_, write) => {
+  const measure = (count: number) => {
+    const text = write(count);
+    const start = performance.now();
+    expect(stringifyExactly(parseExactly(text)) === text).toBe(true);
+    return performance.now() - start;
+  };
+  measure(5_000);
+  const short = Math.min(...[1, 2, 3].map(() => measure(5_000)));
+  // Quadratic, it would be 100 times as much.
+  expect(measure(50_000)).toBeLessThan(40 * Math.max(short, 5));
+});

@@ -1,0 +1,280 @@
+// Integers beyond 2^53 on their way from clients through a served session to servers and back. Everything ends with its test.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { openAiTools } from "../../src/adapters.ts";
+import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
+import { createRedactor } from "../../src/mcp/client/redact.ts";
+import { createMirrorHeaders, findHeaderFault, findMirroredArguments } from "../../src/mcp/param-headers.ts";
+import { createStateSeal } from "../../src/mcp/request-state.ts";
+import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
+import { serveEras } from "../../src/serve/served-eras.ts";
+import { SessionGateway } from "../../src/serve/session-gateway.ts";
+import { startServer } from "../../src/serve.ts";
+import { createRequest, openEndpoint, post as postCallback } from "../callback/open-endpoint.ts";
+import { beginSession, post } from "../mcp/http/served.ts";
+import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
+import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { runCli } from "../support/run-cli.ts";
+
+/** The arguments of every call, as written. */
+const sent = `{"id":725653563933458433,"nested":{"ids":[725653563933458434,-9223372036854775808,[{"id":18446744073709551615}]]},"text":"725653563933458433","float":0.1}`;
+/** What every server answers, with the arguments that it got in place of SENT. */
+const answer = `{"content":[{"type":"text","text":"done","_meta":{"id":725653563933458435}}],"structuredContent":{"id":725653563933458436,"sent":SENT},"_meta":{"ids":[725653563933458437],"cursor":725653563933458438}}`;
+const bare = `{"content":[],"structuredContent":{"sent":SENT}}`;
+
+/** Answers a message of a client as a server in another language does, which keeps every digit. */
+const respond = (line: string, result: string) => {
+  const message = JSON.parse(line);
+  const id = /"id":(\d+),"method"/.exec(line)?.[1];
+  const start = line.indexOf('"arguments":') + 12;
+  let end = start;
+  for (let depth = 0; start > 11 && end < line.length; ) {
+    if ("{[".includes(line.charAt(end))) depth++;
+    if ("]}".includes(line.charAt(end++)) && --depth === 0) break;
+  }
+  const serverInfo = { name: "s", version: "1" };
+  const tools = [
+    {
+      name: "get",
+      inputSchema: { type: "object", properties: { id: { type: "integer", "x-mcp-header": "Id" } } },
+    },
+  ];
+  const others: Record<string, object> = {
+    initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo },
+    "tools/list": { tools },
+    "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, serverInfo },
+  };
+  const text = others[message.method]
+    ? JSON.stringify(others[message.method])
+    : result.replace("SENT", line.slice(start, end));
+  const token = message.params?._meta?.progressToken;
+  const progress = `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":${token},"progress":1}}\n`;
+  return id === undefined
+    ? ""
+    : `${token === undefined || message.method !== "tools/call" ? "" : progress}{"jsonrpc":"2.0","id":${id},"result":${text}}\n`;
+};
+
+const program = `
+import { createInterface } from "node:readline";
+const respond = ${respond};
+createInterface({ input: process.stdin }).on("line", (line) => process.stdout.write(respond(line, process.argv[2])));
+`;
+
+/** A remote server: its answers are JSON or, in small pieces, a stream of events. */
+async function serveRemote(kind: "json" | "events") {
+  const headers: unknown[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += chunk;
+    if (request.method !== "POST") return response.writeHead(405).end();
+    headers.push(request.headers["mcp-param-id"]);
+    const messages = respond(body, answer).split("\n").slice(0, -1);
+    if (messages.length === 0) return response.writeHead(202).end();
+    const json = { "content-type": "application/json" };
+    if (kind === "json") return response.writeHead(200, json).end(messages.at(-1));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const text = messages.map((message) => `id: 725653563933458433\r\ndata: ${message}\r\n\r\n`).join("");
+    for (let at = 0; at < text.length; at += 50) {
+      response.write(text.slice(at, at + 50));
+      await new Promise(setImmediate);
+    }
+    return response.end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+const code = toolPack(
+  { twice: {}, relay: {} },
+  `export const twice = ({ id }) => ({ id, type: typeof id });
+   export const relay = async ({ id }, { callTool }) => (await callTool("get", { id })).structuredContent.id;`,
+);
+
+let cwd: string;
+beforeEach(async () => {
+  cwd = makeProject(
+    { code },
+    {
+      "server.mjs": program,
+      "trailblaze.config.json": {
+        logDir: "logs",
+        mcpServers: {
+          local: { command: process.execPath, args: ["server.mjs", answer] },
+          bare: { command: process.execPath, args: ["server.mjs", bare], prefix: "bare" },
+          json: { url: await serveRemote("json"), prefix: "json" },
+          events: { url: await serveRemote("events"), prefix: "events" },
+        },
+      },
+    },
+  );
+});
+
+const id = "12345678901234567890";
+const token = "9007199254740993";
+const meta = (isModern: boolean) => {
+  const text = JSON.stringify({ ...(isModern ? envelope() : {}), progressToken: "TOKEN" });
+  return text.replace('"TOKEN"', token);
+};
+const request = (name: string, isModern: boolean) =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${sent},"_meta":${meta(isModern)}}}`;
+
+/** Sends a call over stdio, and returns what was written until its answer. */
+async function overStdio(name: string, isModern: boolean): Promise<string> {
+  const session = await openForTest(cwd, { config: "trailblaze.config.json" });
+  const gateway = new SessionGateway(Promise.resolve(session), () => {});
+  const served = gateway.serve(() => gateway.ownScope());
+  const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
+  const { legacy, modern } = serveEras({ legacy: () => served, modern: served }, options);
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  let text = "";
+  output.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+  });
+  const running = await serveStdio(legacy, { input, output, modern: modern.stdio });
+  onTestFinished(() => running.close());
+  input.write(`${request(name, isModern)}\n`);
+  await expect.poll(() => text).toContain('"result"');
+  return text;
+}
+
+async function overHttp(name: string, isModern: boolean, server: string | null = null): Promise<string> {
+  const running = await startServer(server, {
+    cwd,
+    transport: { port: 0 },
+    ...(server === null && { session: { watch: false } }),
+  });
+  onTestFinished(() => running.close());
+  const url = String(running.url);
+  const headers = isModern
+    ? { ...headersFor({ method: "tools/call", params: { name } }), "mcp-param-id": "725653563933458433" }
+    : await beginSession({ url });
+  const response = await post({ url }, request(name, isModern), headers);
+  return response.text();
+}
+
+describe.each([
+  ["stdio", overStdio],
+  ["HTTP", overHttp],
+])("over %s", (_, call) => {
+  describe.each([
+    ["legacy", false],
+    ["modern", true],
+  ])("a %s client", (__, isModern) => {
+    test.each(["get", "json_get", "events_get"])(
+      "%s: arguments, results, ids and tokens keep every digit",
+      async (name) => {
+        const text = await call(name, isModern);
+        expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
+        expect(text).toContain('"_meta":{"id":725653563933458435}');
+        expect(text).toContain('"ids":[725653563933458437],"cursor":725653563933458438');
+        expect(text).toContain(`"id":${id}`);
+        if (name !== "json_get") expect(text).toContain(`"progressToken":${token}`);
+        expect(text).not.toContain('"integer ');
+      },
+    );
+  });
+});
+
+test.each([
+  ["old/old", false],
+  ["new/new", true],
+])("the subprocess server %s behind HTTP", async (server, isModern) => {
+  const packOf = (name: string, protocol: object) => ({
+    "package.json": { trailblaze: { servers: [name] } },
+    [`trailblaze/servers/${name}.json`]: { script: "./server.mjs", args: [answer], ...protocol },
+    "server.mjs": program,
+  });
+  cwd = makeProject({ old: packOf("old", {}), new: packOf("new", { protocol: "modern" }) });
+  const text = await overHttp("get", isModern, server);
+  expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
+  expect(text).toContain(`"id":${id}`);
+  expect(text).not.toContain('"integer ');
+});
+
+describe("in a session", () => {
+  const open = () => openForTest(cwd, { config: "trailblaze.config.json" });
+
+  test("what a host reads and writes exactly, or gets from a model as text", async () => {
+    const session = await open();
+    const result = await session.callTool("get", parseExactly(sent));
+    expect(stringifyExactly(result.structuredContent)).toBe(`{"id":725653563933458436,"sent":${sent}}`);
+    expect(result.structuredContent).toMatchObject({ id: Number("725653563933458436") });
+    const { call } = openAiTools(session);
+    const item = { type: "function_call", call_id: "1", name: "bare_get", arguments: sent } as const;
+    expect((await call(item)).output).toBe(`{"sent":${sent}}`);
+  });
+
+  test("code gets a rounded number, which is reported once", async () => {
+    const session = await open();
+    const args = parseExactly('{"id":725653563933458433}');
+    for (let calls = 0; calls < 2; calls++) {
+      expect(await session.callTool("twice", args)).toMatchObject({
+        structuredContent: { id: 725653563933458400, type: "number" },
+      });
+    }
+    await session.callTool("relay", { id: 1 });
+    const reported = session.problems.filter(({ code }) => code === "IntegerRounded");
+    expect(reported).toMatchObject([
+      { severity: "warning", args: { tool: "twice", path: "/id" } },
+      { severity: "warning", args: { tool: "relay", path: "/content/0/_meta/id", source: "get" } },
+    ]);
+  });
+});
+
+describe("the command", () => {
+  const run = async (...args: string[]) => {
+    const { stdout, stderr, exitCode } = await runCli(["call", "bare_get", ...args], { cwd });
+    expect(exitCode, stderr).toBe(0);
+    return stdout.replaceAll(/\s/g, "");
+  };
+
+  test("takes and prints integers exactly: as words, in JSON, and mixed", async () => {
+    const word = "725653563933458433";
+    expect(await run(`id=${word}`, `list=[${word}]`)).toBe(`{"sent":{"id":${word},"list":[${word}]}}`);
+    expect(await run("--args", sent, `id=${word}9`)).toBe(`{"sent":${sent.replace(word, `${word}9`)}}`);
+    expect(await run("--args", sent, "--json")).toContain(`"structuredContent":{"sent":${sent}}`);
+  });
+});
+
+test("a header repeats every digit of its argument", () => {
+  const mirrored = findMirroredArguments({ properties: { id: { type: "integer", "x-mcp-header": "Id" } } });
+  const args = parseExactly(sent);
+  expect(createMirrorHeaders(mirrored, args)).toEqual({ "mcp-param-id": "725653563933458433" });
+  const fault = (value: string) => findHeaderFault(mirrored, args, new Headers({ "mcp-param-id": value }));
+  expect(fault("725653563933458433")).toBeUndefined();
+  expect(fault("725653563933458434")).toBe("The header mcp-param-id and its argument disagree.");
+});
+
+test("a sealed state is refused for another integer that rounds to the same number", () => {
+  const seal = createStateSeal(Buffer.from("k".repeat(32)));
+  const [one, other] = ["725653563933458433", "725653563933458434"].map((id) => [
+    "get",
+    parseExactly(`{"id":${id}}`),
+  ]);
+  const sealed = seal.seal(one, 1);
+  expect(seal.open(["get", parseExactly('{"id":725653563933458433}')], sealed)).toBe(1);
+  expect(() => seal.open(other, sealed)).toThrow("not valid for this request");
+});
+
+test("an integer that is a secret is redacted, and the others of its object are kept", () => {
+  const value = parseExactly('{"token":725653563933458433,"id":725653563933458434}');
+  expect(stringifyExactly(createRedactor(["725653563933458433"]).redactValue(value))).toBe(
+    '{"token":"[redacted]","id":725653563933458434}',
+  );
+});
+
+test("a server's callback passes them on", async () => {
+  const structuredContent = parseExactly(sent);
+  const opened = await openEndpoint({
+    dispatch: async () => ({ success: true, text: "", structuredContent }),
+  });
+  const response = await postCallback(opened, createRequest({}, { arguments_json: sent }));
+  expect(stringifyExactly(opened.calls[0]?.arguments)).toBe(sent);
+  expect(await response.text()).toContain(`"structured_content":${sent}`);
+});
