@@ -10,7 +10,6 @@ import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";
 import { extension, itemNamePattern } from "../src/extension-schema/schema.ts";
-import { generateSchemaKeywords } from "./generate-schema-keywords.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -315,7 +314,6 @@ export function generateFiles(): Record<string, string> {
     ...generateDefinitionSchemas(),
     "src/extension-schema/generated/definition-validators.js": definitions.validators,
     "src/extension-schema/generated/definition-keys.js": definitions.keys,
-    "src/extension-schema/generated/schema-keywords.js": generateSchemaKeywords(),
     "schema/config.schema.json": generateConfigSchema(),
     "src/config/generated/config-validator.js": generateConfigValidator().both,
     "src/config/generated/config-type.ts": generateConfigType(),

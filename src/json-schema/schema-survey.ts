@@ -1,7 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
-import { type Keyword, keywords } from "../extension-schema/generated/schema-keywords.js";
 import type { Path } from "../problems/index.ts";
-import { writeCanonical } from "./unique-items.ts";
+import { type Keyword, keywords, type SchemaFault } from "./keywords.ts";
+
+export type { SchemaFault };
 
 /** The supported drafts of JSON Schema. */
 export type Draft = keyof typeof keywords;
@@ -11,17 +12,11 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** Keys from the top of a schema. */
 export type SchemaPath = Path;
 
-/** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
-export interface SchemaFault {
-  what: string;
-  path: SchemaPath;
-}
-
 /** The result of one pass over a schema and its subschemas. */
 export interface SchemaSurvey {
   draft: Draft;
-  /** Keywords with a value that the meta-schema rejects, with the path of the value. */
-  misfits: { key: string; value: unknown; path: SchemaPath }[];
+  /** What the meta-schema rejects. */
+  faults: SchemaFault[];
   /** Regular expressions with their paths; for keys of `patternProperties`, the path of the value. */
   patterns: { pattern: string; path: SchemaPath }[];
   /** Schemas with a `default`, with their paths. */
@@ -29,11 +24,6 @@ export interface SchemaSurvey {
   /** Whether the schema contains references. */
   refers: boolean;
 }
-
-const keywordsByDraft: Readonly<Record<Draft, ReadonlyMap<string, Keyword>>> = {
-  draft2020: new Map(Object.entries(keywords.draft2020)),
-  draft07: new Map(Object.entries(keywords.draft07)),
-};
 
 /** The value of `$schema` for each draft. */
 export const draftUris: Readonly<Record<Draft, string>> = {
@@ -53,25 +43,20 @@ function findDraft({ $schema }: Schema): Draft | undefined {
 
 /** The rule for a keyword's value. */
 export function findKeyword(draft: Draft, name: string): Keyword | undefined {
-  return keywordsByDraft[draft].get(name);
-}
-
-function hasTwice(list: unknown): boolean {
-  return Array.isArray(list) && new Set(list.map(writeCanonical)).size < list.length;
+  return keywords[draft].get(name);
 }
 
 // A pack can have thousands of valid schemas, so this avoids allocations.
 function visit(schema: Schema, path: (string | number)[], survey: SchemaSurvey): void {
-  const rules = keywordsByDraft[survey.draft];
+  const rules = keywords[survey.draft];
   if (Object.hasOwn(schema, "default")) survey.defaults.push({ schema, path: [...path] });
   for (const key of Object.keys(schema)) {
     const rule = rules.get(key);
     if (rule === undefined) continue;
     const value = schema[key];
     path.push(key);
-    if (typeof value !== rule.simply && (!rule.fits(value) || (rule.isUnique && hasTwice(value)))) {
-      survey.misfits.push({ key, value, path: [...path] });
-    }
+    for (const { what, path: inside } of rule.findFaults(value))
+      survey.faults.push({ what, path: [...path, ...inside] });
     if (typeof value === "string") {
       if (key === "pattern") survey.patterns.push({ pattern: value, path: [...path] });
       if (referenceKeywords.includes(key)) survey.refers = true;
@@ -108,7 +93,7 @@ function visitHeld(
  * follows no references.
  */
 export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = []): SchemaSurvey {
-  const survey: SchemaSurvey = { draft, misfits: [], patterns: [], defaults: [], refers: false };
+  const survey: SchemaSurvey = { draft, faults: [], patterns: [], defaults: [], refers: false };
   visit(schema, [...path], survey);
   return survey;
 }

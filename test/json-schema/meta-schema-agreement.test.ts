@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keywords } from "../../src/extension-schema/generated/schema-keywords.js";
+import { keywords } from "../../src/json-schema/keywords.ts";
 import { findSchemaFaults } from "../../src/json-schema/schema-faults.ts";
 import { referenceKeywords } from "../../src/json-schema/schema-survey.ts";
 
@@ -29,7 +29,7 @@ const scalar = fc.oneof(
 const name = fc.constantFrom("a", "b");
 
 describe.each(drafts)("%s", (draft, uri, ajv) => {
-  const names = Object.keys(keywords[draft]).filter((name) => !leftOut.has(name));
+  const names = [...keywords[draft].keys()].filter((name) => !leftOut.has(name));
   const { schema } = fc.letrec<{ schema: unknown; value: unknown }>((tie) => ({
     value: fc.oneof(
       { depthSize: "small" },
@@ -48,9 +48,9 @@ describe.each(drafts)("%s", (draft, uri, ajv) => {
     fc.assert(
       fc.property(schema, (value) => {
         const written = { ...(value as object), $schema: uri };
-        // That an empty `enum` is refused in 2020-12 as well is ajv's own rule, which it has no schema for.
-        const isValid =
-          ajv.validateSchema(written) === true && !JSON.stringify(written).includes('"enum":[]');
+        // ajv refuses an empty `enum` only when it compiles a schema.
+        fc.pre(!JSON.stringify(written).includes('"enum":[]'));
+        const isValid = ajv.validateSchema(written) === true;
         if (isValid) accepted++;
         expect(findSchemaFaults(written).length === 0, JSON.stringify(written)).toBe(isValid);
       }),
