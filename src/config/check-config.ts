@@ -7,9 +7,22 @@ import {
   findReferenceFaults,
 } from "./name-faults.ts";
 import { readPacksConfig } from "./packs-config.ts";
-import { findServerFaults } from "./server-faults.ts";
-import { findShapeFaults } from "./shape-faults.ts";
+import { findShapeFaults, formatPath } from "./shape-faults.ts";
 import { findUserServerFaults } from "./user-server-faults.ts";
+
+const lists = ["tools", "toolsets", "prompts", "resources"];
+
+/** Finds faults in the user's composed servers that the schema does not find. */
+function* findServerFaults(servers: unknown): Generator<ConfigFault> {
+  yield* findItemNameFaults(servers, "servers");
+  for (const [name, server] of isRecord(servers) ? Object.entries(servers) : []) {
+    if (!isRecord(server)) continue;
+    for (const key of lists) yield* findReferenceFaults(server[key], ["servers", name, key]);
+    if (lists.some((key) => server[key] !== undefined)) continue;
+    const reason = `\`${formatPath(["servers", name])}\` serves nothing`;
+    yield { reason, path: ["servers", name], hint: "Add `tools`, `toolsets`, `prompts` or `resources`." };
+  }
+}
 
 type Config = Readonly<Record<string, unknown>>;
 

@@ -1,11 +1,19 @@
+import { join } from "node:path";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
 import type { LockOptions } from "../files/file-lock.ts";
+import { findHome as findOwnHome, findStateDirectory } from "../files/user-folders.ts";
 import { findClient } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
 import { decideEdit } from "./decide-edit.ts";
 import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
-import { backupFolder } from "./install-files.ts";
 import type { InstallPlan, InstallResult } from "./plan.ts";
+
+/** The folder of backups. Without a home folder, it is one that does not exist, so that --file still works. */
+function backupFolder(): string {
+  const { platform, environment, home } = readHost();
+  const state = findStateDirectory(platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
+  return join(state, "trailblaze/backups");
+}
 
 /** See the public `applyPlan`. */
 export async function applyPlan(plan: InstallPlan, options: LockOptions): Promise<InstallResult> {

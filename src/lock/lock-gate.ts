@@ -2,6 +2,7 @@ import { isToolAllowed, isToolChosen, matchesAny } from "../config/packs-policy.
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
@@ -19,15 +20,31 @@ import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { checkOtherLists } from "./check-other-lists.ts";
 import { findFieldChanges, formatPaths, hasOnlyDenials, ownEntry, startOf } from "./compare.ts";
-import { describeUserServer } from "./describe-items.ts";
+import { describeMember, describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { createListPolicy } from "./list-policy.ts";
-import { narrowItem } from "./narrow-item.ts";
 import { readApproved } from "./read-approved.ts";
 import { listedBy } from "./server-entries.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
+
+/** The same item without the references that its entry in the lock does not have. */
+function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
+  const approved = new Set(Array.isArray(locked.members) ? locked.members : []);
+  const definition = { ...item.definition };
+  const dropped = new Map<string, Set<number>>();
+  for (const written of findReferences(item)) {
+    if (approved.has(describeMember(written, pack))) continue;
+    const [key, index] = written.path;
+    dropped.set(String(key), (dropped.get(String(key)) ?? new Set()).add(Number(index)));
+  }
+  for (const [key, indexes] of dropped) {
+    const list = definition[key];
+    if (Array.isArray(list)) definition[key] = list.filter((_, index) => !indexes.has(index));
+  }
+  return { ...item, definition };
+}
 
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {

@@ -7,7 +7,7 @@ import { own } from "./client/incoming-message.ts";
 import { McpClient } from "./client/mcp-client.ts";
 import { type ListKey, listRules } from "./client/server-lists.ts";
 import { openStdioChannel } from "./client/stdio-channel.ts";
-import { maximumDepth, rpcCode } from "./client-message.ts";
+import { maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
 import type { ForwardRequest } from "./create-modern-server.ts";
 import {
   createLinks,
@@ -18,11 +18,26 @@ import {
   readAnswer,
   refuseUse,
 } from "./known-lists.ts";
-import { createLegacyOnlyServer } from "./legacy-only-server.ts";
 import type { ModernHttpServer } from "./protocol-server.ts";
+import { claimedRevision, unsupportedRevision } from "./revisions.ts";
 import { RpcError } from "./rpc-error.ts";
 import type { CallChannel } from "./served-server.ts";
 import { unapprovedInstructions } from "./tool-guard.ts";
+
+/** The revisions that legacy servers speak. */
+const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/** Refuses modern clients of a server that speaks only legacy revisions, and names these, so that clients fall back. */
+const createLegacyOnlyServer = (): ModernHttpServer => ({
+  headersOf: async () => [],
+  async answer(request, message) {
+    const requested = claimedRevision(message) ?? request.headers.get("mcp-protocol-version");
+    const data = { supported: legacyRevisions, requested };
+    const error = { code: unsupportedRevision, message: "Unsupported protocol version.", data };
+    return Response.json({ jsonrpc: "2.0", error, id: requestIdOf(message) ?? null }, { status: 400 });
+  },
+  close: async () => {},
+});
 
 const limits = { frameBytes: 32 << 20, waitingBytes: 32 << 20, depth: maximumDepth };
 /** How the process ends, in milliseconds. */

@@ -12,12 +12,29 @@ import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands } from "../qualified-names/reserved-commands.ts";
-import { isDeclaredServer } from "./declared-server.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { createFailure, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
 import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
+
+const keywords = ["mcp", "mcp-server", "modelcontextprotocol"];
+const libraries = ["@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp"];
+const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
+
+/**
+ * Whether a package.json shows that the package is an MCP server: it has `mcpName`, which the MCP registry requires, a
+ * keyword, or a dependency on a library for servers. Pure.
+ */
+function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean {
+  const { mcpName, keywords: own } = manifest;
+  if (typeof mcpName === "string" && mcpName !== "") return true;
+  if (Array.isArray(own) && keywords.some((keyword) => own.includes(keyword))) return true;
+  return dependencyKeys.some((key) => {
+    const dependencies = manifest[key];
+    return isRecord(dependencies) && libraries.some((name) => Object.hasOwn(dependencies, name));
+  });
+}
 
 /** The command of a pack's server; `null` for a composed server, which the host runs itself. */
 export interface ServerCommand {
@@ -86,8 +103,6 @@ function readScripts(manifest: Readonly<Record<string, unknown>>) {
     return typeof command === "string" ? [{ name, command }] : [];
   });
 }
-
-const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
 
 /** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */
 function rejectForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {

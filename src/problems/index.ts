@@ -10,7 +10,7 @@ export {
   type Problem,
   type ProblemPlace,
 } from "./problem.ts";
-export { describeExit, type ProcessExit, type UnexpectedExit } from "./process-exit.ts";
+export { describeExit, type UnexpectedExit } from "./process-exit.ts";
 export type { ProcessEnded } from "./session-problems.ts";
 export type { SyntaxCause } from "./syntax-hint.ts";
 export type { PackageManager } from "./text.ts";

@@ -14,13 +14,12 @@ import {
 } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
-import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
-import { type ProgramPlan, planPackServer } from "../runtime/server-launches.ts";
+import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { MemberApproval } from "./member-approval.ts";
-import { planStartedServer } from "./plan-started-server.ts";
 import {
   asReferrer,
   checkEntryNames,
@@ -28,6 +27,15 @@ import {
   notFound,
   refuseExcluded,
 } from "./server-references.ts";
+
+/** How to start a server of the config by itself. Throws `InvalidArguments` for a remote server. */
+async function planStartedServer(...given: Parameters<typeof planUserServer>): Promise<ProgramPlan> {
+  const [, { name, url }] = given;
+  if (url === undefined) return planUserServer(...given);
+  const reason = `${quote(name)} is a remote server, which cannot be started`;
+  const hint = "Omit it to serve the tools of all servers, or add its URL to the client.";
+  throw failure("InvalidArguments", { reason, hint });
+}
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer {

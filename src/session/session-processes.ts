@@ -22,11 +22,22 @@ import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { LogFiles } from "./log-files.ts";
-import { createRestarts } from "./restarts.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import { type PlannedServer, SessionServer } from "./session-servers.ts";
+
+/** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
+function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
+  let times: number[] = [];
+  return () => {
+    const now = clock.now();
+    times = times.filter((time) => now - time < withinMs);
+    if (times.length >= most) return false;
+    times.push(now);
+    return true;
+  };
+}
 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;

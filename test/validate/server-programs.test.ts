@@ -44,6 +44,7 @@ describe("programs that exist", () => {
     [{ command: "node", args: ["--import", "data:text/javascript,0", "-r", "/opt/a.js", "lone"] }],
     [{ command: "node", args: ["./server/main", "-r", "./argument-of-the-program.js"] }],
     [{ command: "node", args: ["desk"] }],
+    [{ command: "node", args: ["start"] }],
     [{ command: "./bin/start", cwd: "server" }],
     [{ command: "node", args: ["server/main.js"] }],
     [{ command: "node", args: ["main.js"], cwd: "server" }],
@@ -70,8 +71,6 @@ describe("HandlerNotFound", () => {
     [{ command: "node", args: ["server/main.js"], cwd: "server" }, 'args.0: .*"server/server/main.js"'],
     [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
     [{ command: "node", args: ["--env-file", "./.env", "./main.js"] }, 'args.2: .*"main.js"'],
-    [{ command: "node", args: ["start"] }, 'args.0: .*"start"'],
-    [{ command: "node", args: ["server"] }, 'args.0: .*"server".*folder'],
   ])("HandlerNotFound is reported for the server %j", async (server, reason) => {
     const found = await judge(server);
     expect(found).toHaveLength(1);
@@ -158,19 +157,16 @@ describe("paths with backslashes", () => {
   );
 });
 
-test.each(["lone.js", "./lone.js", "lone"])(
-  "the file %s that node runs must be published",
-  async (program) => {
-    const tree = {
-      extension: { servers: ["desk"] },
-      files: {
-        "lone.js": "run();",
-        "trailblaze/servers/desk.json": { command: "node", args: [program], description: "Desk." },
-      },
-      fields: { files: ["trailblaze"] },
-    };
-    expect(await validateTree(tree, ["FileNotPublished"])).toMatchObject([
-      { code: "FileNotPublished", path: ["args", 0], args: { file: "lone.js" } },
-    ]);
-  },
-);
+test.each(["lone.js", "./lone.js"])("the file %s that node runs must be published", async (program) => {
+  const tree = {
+    extension: { servers: ["desk"] },
+    files: {
+      "lone.js": "run();",
+      "trailblaze/servers/desk.json": { command: "node", args: [program], description: "Desk." },
+    },
+    fields: { files: ["trailblaze"] },
+  };
+  expect(await validateTree(tree, ["FileNotPublished"])).toMatchObject([
+    { code: "FileNotPublished", path: ["args", 0], args: { file: "lone.js" } },
+  ]);
+});

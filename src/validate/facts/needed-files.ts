@@ -45,19 +45,21 @@ export interface NeededPath {
   wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
-  /** `node` also finds the file without its suffix, and `index.js` of a folder. */
-  isCompleted?: boolean;
 }
 
-/** The files and folders that each subprocess server needs, completed like `node` does, with what they are. */
+/** The files and folders that each subprocess server needs, with what they are. */
 export type NeededPaths = ReadonlyMap<InspectedItem, readonly (NeededPath & { kind: PathKind })[]>;
 
 /** A path in the package, also one with backslashes, which the check reports. */
 export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
 
-/** Whether an argument of `node` may be a file of the package: `node` resolves it against its working folder. */
+/**
+ * Whether an argument of `node` is a file of the package: `node` resolves it against its working folder. Without its ending, it may
+ * also be a folder, or a file that `node` completes.
+ */
 const isNodeScript = (written: string) =>
-  isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-|\.?$)/i.test(written);
+  /\.[cm]?[jt]s$/.test(written) &&
+  (isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
 
 /** The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
 function findNeededPaths(item: InspectedItem): NeededPath[] {
@@ -66,16 +68,10 @@ function findNeededPaths(item: InspectedItem): NeededPath[] {
   const { script, command, args, cwd } = definition;
   const folder = typeof cwd === "string" ? cwd : ".";
   const needed: NeededPath[] = [];
-  const add = (
-    written: string,
-    from: string,
-    wanted: NeededPath["wanted"],
-    path: Path,
-    isCompleted = false,
-  ) => {
+  const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
     const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
     const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
-    needed.push({ written, location, wanted, path, isCompleted });
+    needed.push({ written, location, wanted, path });
   };
   if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
   if (typeof script === "string") add(script, ".", "file", ["script"]);
@@ -84,13 +80,10 @@ function findNeededPaths(item: InspectedItem): NeededPath[] {
     const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
     const index = findNodeScript(list);
     const run = list[index];
-    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index], true);
+    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
   }
   return needed;
 }
-
-/** The endings that `node` tries, in order. */
-const endings = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
 
 /** Collects the paths that subprocess servers need. */
 export function collectPaths(
@@ -100,18 +93,10 @@ export function collectPaths(
 ): NeededPaths {
   const collected = new Map<InspectedItem, (NeededPath & { kind: PathKind })[]>();
   for (const item of items) {
-    const paths = findNeededPaths(item).flatMap((needed) => {
-      const { location, isCompleted } = needed;
-      const kindOf = (path: string) => port.describePath(root, path);
-      const tried = isCompleted ? endings.map((ending) => `${location}${ending}`) : [];
-      const file = tried.find((path) => kindOf(path) === "file");
-      if (file !== undefined) return { ...needed, location: file, kind: "file" as const };
-      const kind = kindOf(location);
-      // The `main` of its package.json decides which file `node` runs.
-      if (isCompleted && kind === "folder" && kindOf(posix.join(location, "package.json")) === "file")
-        return [];
-      return { ...needed, kind };
-    });
+    const paths = findNeededPaths(item).map((needed) => ({
+      ...needed,
+      kind: port.describePath(root, needed.location),
+    }));
     if (paths.length > 0) collected.set(item, paths);
   }
   return collected;
