@@ -45,7 +45,7 @@ const table = `
   serve: version.ts problems data qualified-names extension-schema json-schema processes config discovery
     inspection validate runtime mcp lock session
   # Comparing what is installed with the lock, and approving it.
-  approval: kinds.ts problems data qualified-names config discovery lock session
+  approval: kinds.ts problems data qualified-names files config discovery lock session
   install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
     session serve approval
   # A session's tools for models, and for MCP clients in memory.
@@ -385,9 +385,6 @@ describe("what a listing loads", () => {
     const rest = /^config\/(?!(?:packs-policy|packs-config|config-file)\.ts$)/;
     expect(forbiddenWays("cli/commands/list.ts", ["static"], rest)).toEqual([]);
     const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;
-    for (const path of ["cli/commands/list.ts", "session/enabled-packs.ts"]) {
-      expect(byPath.has(path)).toBe(true);
-      expect(forbiddenWays(path, ["static"], servers)).toEqual([]);
-    }
+    expect(forbiddenWays("cli/commands/list.ts", ["static"], servers)).toEqual([]);
   });
 });

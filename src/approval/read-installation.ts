@@ -1,11 +1,9 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { lockFileOf } from "../lock/lock-file.ts";
-import {
-  type LockScope,
-  type RecordedPack,
-  RecordingGate,
-  type ServerPlace,
-} from "../lock/recording-gate.ts";
+import type { LockScope } from "../lock/lock-scope.ts";
+import { type RecordedPack, RecordingGate, type ServerPlace } from "../lock/recording-gate.ts";
 import type { LockedServer } from "../lock/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
@@ -78,6 +76,8 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
       gate = recording;
       const session = await prepared.open();
       try {
+        const { found } = recording;
+        const manager = found && managerIn(createNodeDiscoveryPort(), found);
         const packs = recording.found?.packs.map(({ pack }) => pack) ?? [];
         const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
         const messages = new Set(failed.map(({ message }) => message));
@@ -89,7 +89,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
           installed: new Set(packs.map(({ name }) => name)),
           unused: new Set(config.unusedServers.map(({ name }) => name)),
           scope: recording.scope,
-          registry: createRegistry(packs, { manager: recording.found?.manager }),
+          registry: createRegistry(packs, { manager }),
           problems: [...config.problems, ...recording.problems, ...ofServers],
           failedServers: failed.map(({ name }) => name),
         };

@@ -5,6 +5,7 @@ import { findListed } from "../author/docs/describe-pack.ts";
 import { readConfig } from "../config/read-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
+import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
@@ -17,7 +18,7 @@ import { ownEntry } from "../lock/compare.ts";
 import { readLock } from "../lock/lock-file.ts";
 import type { LockFile } from "../lock/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { decideEnabledPacksOfProject } from "../session/enabled-packs.ts";
+import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
 import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
 import { readHttps, readRepository } from "./html.ts";
@@ -147,22 +148,32 @@ function assignIds(packs: readonly CatalogPack[]): void {
 export async function collectCatalog(options: InspectionOptions): Promise<Catalog> {
   const { port, createEvaluator } = createInspectionPorts();
   const found: FoundPacks = await findPacks(port, options);
-  const { project, manager } = found;
+  const { project } = found;
+  const manager = managerIn(port, found);
   const config = await readConfig(port, { directory: project });
   const { lock, problems: lockProblems } = await readLockOf(project);
-  const enabled = await decideEnabledPacksOfProject(found.packs, project);
-  const states = new LockStates(lock, config.lock);
+  const states = new LockStates(lock, config);
   const relativize = createRelativizer(project);
 
   const load = {
     dataOnly: options.dataOnly === true,
     createEvaluator: () => createEvaluator(options),
   };
-  const library = new DefinitionLibrary(port, found.packs, load);
+  const library = new DefinitionLibrary(port, found, load);
   const packs: CatalogPack[] = [];
-  const checked: (readonly Problem[])[] = [];
-  for (const [index, one] of found.packs.entries()) {
+  const checked = new Map<FoundPack, readonly Problem[]>();
+  await library.lookUp(referencesOf(config), "user");
+  const collected = new Set<FoundPack>();
+  for (;;) {
+    // References may add packs.
+    const one = found.packs.find((pack) => !collected.has(pack));
+    if (one === undefined) break;
+    collected.add(one);
     const inspected = await loadDefinitions(port, one, load);
+    const references = inspected.items.flatMap((item) =>
+      findReferences(item).map((written) => written.reference),
+    );
+    await library.lookUp(references, one.pack);
     if (!one.pack.shadowed) library.add(inspected);
     const { value } = one.manifest;
     const packLock = states.describe(inspected);
@@ -172,16 +183,17 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
       locked,
     );
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
-    checked.push(
+    checked.set(
+      one,
       one.pack.shadowed
         ? inspected.problems
-        : (await checkPack(port, inspected, found, readerChecks)).problems,
+        : (await checkPack(port, inspected, manager, readerChecks)).problems,
     );
     packs.push({
       found: one,
       id: "",
       location: relativeLocation(project, one.pack.location),
-      enabled: enabled[index]?.enabled === true,
+      enabled: one.pack.enabled !== false,
       repository: readRepository(value.repository),
       homepage: readHttps(value.homepage),
       items: inspected.items.map((item) => ({
@@ -196,15 +208,15 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
     });
   }
 
+  packs.sort((one, other) => found.packs.indexOf(one.found) - found.packs.indexOf(other.found));
   assignIds(packs);
-  const discovered = found.packs.map(({ pack }) => pack);
-  const reader = new ServerContentsReader(library, discovered, options.builtIns ?? [], { manager });
+  const reader = new ServerContentsReader(library, options.builtIns ?? []);
   for (const pack of packs) if (!pack.found.pack.shadowed) await fillMembers(reader, pack);
   const ofMembers = [...library.problems];
-  for (const [index, pack] of packs.entries()) {
+  for (const pack of packs) {
     const { name, shadowed, problems } = pack.found.pack;
     const own = shadowed ? [] : ofMembers.filter((problem) => problem.pack === name);
-    pack.problems = [...problems, ...(checked[index] ?? []), ...own].map(relativize);
+    pack.problems = [...problems, ...(checked.get(pack.found) ?? []), ...own].map(relativize);
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
   return {

@@ -1,10 +1,10 @@
-import type { LockConfig, UserServer } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
 import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
 import { describeUserServer } from "../lock/describe-items.ts";
 import { describePack } from "../lock/describe-pack.ts";
-import { LockScope } from "../lock/recording-gate.ts";
+import { LockScope } from "../lock/lock-scope.ts";
 import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 
 /** What trailblaze.lock says about an item; `unknown` without a valid definition. */
@@ -28,7 +28,7 @@ export class LockStates {
   readonly #lock: LockFile | undefined;
   readonly #scope: LockScope;
 
-  constructor(lock: LockFile | undefined, config: LockConfig) {
+  constructor(lock: LockFile | undefined, config: Pick<SessionConfig, "lock" | "project">) {
     this.#lock = lock;
     this.#scope = new LockScope(config);
   }

@@ -36,6 +36,7 @@ const origins = {
   workspace: "This project's workspace",
   direct: "Dependency of the project",
   transitive: "Dependency of another package",
+  undeclared: "Installed, but not declared",
   global: "Installed globally",
 } as const;
 

@@ -1,7 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { formatSchemaType } from "../extension-schema/format-schema-type.ts";
 import { isDefinitionKey } from "../extension-schema/index.ts";
-import type { Referrer } from "../inspection/find-referrers.ts";
 import type { ItemInspection } from "../inspection/inspect.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import { formatCount, printable } from "../problems/text.ts";
@@ -152,17 +151,10 @@ function formatMembers(
   return [...formatTools(members?.tools ?? [], style), ...table];
 }
 
-/** What an item page shows about other items. */
-export interface RelatedItems {
-  referrers: readonly Referrer[];
-  /** The members of a toolset. */
-  members: ServerContents | undefined;
-}
-
-/** Formats an item as a page: its description, pack, file, referrers, and its schema as a table. */
+/** Formats an item as a page: its description, pack, file, the members of a toolset, and its schema as a table. */
 export function formatItemPage(
   item: ItemInspection,
-  { referrers, members }: RelatedItems,
+  members: ServerContents | undefined,
   style: TextStyle,
 ): string {
   const { kind, qualifiedName, pack, version, file, definition, confinement } = item;
@@ -181,10 +173,6 @@ export function formatItemPage(
     if (!isKnown) facts.push([`${shortenLine(key)} (unknown)`, shortenLine(formatValue(value))]);
     else if (!shownElsewhere.has(key)) facts.push([key, formatValue(value)]);
   }
-  facts.push([
-    "used by",
-    referrers.map((one) => `${one.kind} ${one.qualifiedName}`).join(", ") || "no installed item",
-  ]);
 
   const lines = [
     `${kind} ${qualifiedName}`,

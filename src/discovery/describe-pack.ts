@@ -5,7 +5,8 @@ import { type Declaration, parseExtension } from "../extension-schema/parse-exte
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
-import type { DiscoveredItem, FoundPack, Manifest, Origin } from "./types.ts";
+import type { ReadPackage } from "./manifest.ts";
+import type { DiscoveredItem, FoundPack, Manifest } from "./types.ts";
 
 function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
@@ -39,15 +40,19 @@ async function checkHostVersion(manifest: Manifest, context: ProblemContext): Pr
   return createProblem("HostVersionUnsupported", args, {}, context);
 }
 
+/** A package.json with a `trailblaze` field, and where it was found. */
+export interface PackSource extends Pick<ReadPackage, "location" | "origin"> {
+  manifest: Manifest;
+  /** The name it is installed under; `undefined` if the name in package.json counts. */
+  name?: string | undefined;
+}
+
 /**
- * Describes the pack of a package.json with a `trailblaze` field. Leaves `shadowed` and `enabled`, which depend on other
- * packs and the user's config, false.
+ * Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. The severity
+ * of problems with the package's name depends on `nameContext`.
  */
 export async function describePack(
-  location: string,
-  manifest: Manifest,
-  origin: Origin,
-  installedAs: readonly string[] = [],
+  { location, manifest, origin, name: installedAs }: PackSource,
   context: ProblemContext = "operation",
   nameContext: ProblemContext = context,
 ): Promise<FoundPack> {
@@ -56,15 +61,17 @@ export async function describePack(
   const source = createJsonSource(manifest.text);
   const note = (problem: Problem, at: Path) =>
     found.push({ problem: { ...problem, pack: name, file: "package.json" }, source, at });
-  const hasName = typeof value.name === "string" && isPackageName(value.name);
-  const name = hasName ? (value.name as string) : (installedAs.find(isPackageName) ?? basename(location));
+  const packageName = typeof value.name === "string" && isPackageName(value.name) ? value.name : undefined;
+  const name = installedAs ?? packageName ?? basename(location);
   const isSource = origin === "self" || origin === "workspace";
   // A package under development may have no name yet, but a name must be valid.
-  if (!hasName && !(isSource && value.name === undefined)) {
+  if (packageName === undefined && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "`name` is missing" : "npm does not allow its name";
     const args = { reason, location, isSource };
     note(createProblem("MalformedPackageJson", args, {}, nameContext), ["name"]);
   }
+  const isAliased = packageName !== undefined && packageName !== name;
+  if (isAliased) note(createProblem("AliasedPack", { name, packageName }), ["name"]);
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
   for (const problem of fieldProblems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
   const hostProblem = await checkHostVersion(manifest, context);
@@ -81,6 +88,7 @@ export async function describePack(
     pack: {
       name,
       qualifiedName,
+      ...(isAliased ? { packageName } : {}),
       version: textOrNull(value.version),
       description: textOrNull(value.description),
       location,

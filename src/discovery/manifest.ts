@@ -1,13 +1,63 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
-import { type DiscoveryPort, maximumManifestBytes } from "../files/discovery-port.ts";
+import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../files/discovery-port.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
-import type { Manifest } from "./types.ts";
+import type { Manifest, Origin } from "./types.ts";
 
 /** An unusable package.json, before its fault is located and described. */
 export interface ManifestFault {
   location: string;
   fault: { tooLarge: number } | { reason: string } | DataSyntaxError;
+}
+
+/** Where a package may be. */
+export interface PackageFolder {
+  /** The name it is installed under; `undefined` for a package of the project or its workspace. */
+  name: string | undefined;
+  origin: Origin;
+  /** Absolute paths; the first with a package.json counts. */
+  paths: readonly string[];
+}
+
+/** A package that may be a pack, or whose package.json is broken. */
+export interface ReadPackage extends Pick<PackageFolder, "name" | "origin"> {
+  /** Absolute path, symbolic links followed. */
+  location: string;
+  read: Manifest | ManifestFault;
+}
+
+/**
+ * The hot loop: reads the package.json of each folder, and parses the relevant ones. A package is returned once under each
+ * of its names; one of the project or its workspace has no other name. Adds the texts of the others to `irrelevant`.
+ */
+export function readManifests(
+  port: DiscoveryPort,
+  folders: readonly PackageFolder[],
+  irrelevant: string[] = [],
+): ReadPackage[] {
+  const packages: ReadPackage[] = [];
+  const sources = new Set<string>();
+  const seen = new Set<string>();
+  for (const { name, origin, paths } of folders) {
+    for (const path of paths) {
+      const read = port.readManifest(path, name === undefined ? "always" : "ifRelevant");
+      if (read.state === "absent") continue;
+      if (read.state === "irrelevant") {
+        irrelevant.push(read.text);
+        break;
+      }
+      // Undefined if the folder is a link that leads to itself.
+      const location = port.realPath(path);
+      if (location === undefined) continue;
+      const key = `${name} ${location}`;
+      if (sources.has(location) || seen.has(key)) break;
+      if (name === undefined) sources.add(location);
+      seen.add(key);
+      packages.push({ name, origin, location, read: parseManifest(location, read) });
+      break;
+    }
+  }
+  return packages;
 }
 
 /** Reads one package.json. Returns the manifest, its fault, or why there is neither. */
@@ -17,26 +67,22 @@ export function readManifest(
   which: "always" | "ifRelevant",
 ): Manifest | ManifestFault | "absent" | "irrelevant" {
   const read = port.readManifest(location, which);
-  switch (read.state) {
-    case "absent":
-    case "irrelevant":
-      return read.state;
-    case "tooLarge":
-      return { location, fault: { tooLarge: read.bytes } };
-    case "unusable":
-      return { location, fault: { reason: read.reason } };
-    case "read":
-      return parseManifest(location, read.bytes);
-  }
+  if (read.state === "absent" || read.state === "irrelevant") return read.state;
+  return parseManifest(location, read);
 }
 
 export function isFault(result: Manifest | ManifestFault | "absent" | "irrelevant"): result is ManifestFault {
   return typeof result === "object" && "fault" in result;
 }
 
-function parseManifest(location: string, bytes: Uint8Array): Manifest | ManifestFault {
+function parseManifest(
+  location: string,
+  read: Exclude<ManifestRead, { state: "absent" | "irrelevant" }>,
+): Manifest | ManifestFault {
+  if (read.state === "tooLarge") return { location, fault: { tooLarge: read.bytes } };
+  if (read.state === "unusable") return { location, fault: { reason: read.reason } };
   try {
-    const { text, value } = parseJson(bytes);
+    const { text, value } = parseJson(read.bytes);
     if (isRecord(value)) return { text, value };
     return { location, fault: { reason: `expected an object, found ${describeType(value)}` } };
   } catch (error) {

@@ -124,11 +124,16 @@ export function findProjectManager(
 
 /** The package manager for commands in a project's hints. */
 export async function findManagerName(port: DiscoveryPort, project: Project): Promise<PackageManager> {
-  return nameManager(findProjectManager(port, project, await findWorkspace(port, project)));
+  const workspace = await findWorkspace(port, project);
+  return managerIn(port, { project: project.directory, workspace });
 }
 
-/** The package manager for commands in hints: npm if the project uses an unknown one. */
-export function nameManager(manager: ProjectManager | { unsupported: string }): PackageManager {
+/** The same for a project whose workspace is known. npm if the project uses an unknown one. */
+export function managerIn(
+  port: DiscoveryPort,
+  { project, workspace }: { project: string; workspace: Workspace | undefined },
+): PackageManager {
+  const manager = findProjectManager(port, { directory: project }, workspace);
   if (!("unsupported" in manager)) return manager.name;
   const { unsupported } = manager;
   return unsupported === "bun" || unsupported === "deno" ? unsupported : "npm";

@@ -58,13 +58,11 @@ export function findDenoFile(
   return name === undefined ? undefined : join(directory, name);
 }
 
+/** The keys of a package.json that declare what is installed with a package. */
+export const installedKeys: readonly string[] = ["dependencies", "optionalDependencies", "peerDependencies"];
+
 /** The keys of a package.json that declare dependencies. */
-export const dependencyKeys: readonly string[] = [
-  "dependencies",
-  "devDependencies",
-  "optionalDependencies",
-  "peerDependencies",
-];
+export const dependencyKeys: readonly string[] = [...installedKeys, "devDependencies"];
 
 /** The names under which a package.json declares dependencies, of any kind. */
 export function declaredDependencies(manifest: Manifest | undefined): Set<string> {

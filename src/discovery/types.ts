@@ -12,10 +12,16 @@ export type Origin =
   | "workspace"
   /** A dependency that the project declares, of any kind. */
   | "direct"
-  /** Installed, but declared only by other packages. */
+  /** Declared only by other packages, referred to by a definition, or named in the config's `packs.transitive`. */
   | "transitive"
+  /** Installed, but declared by no package, or asked for by name without being declared. */
+  | "undeclared"
   /** In npm's folder of globally installed packages. */
   | "global";
+
+/** Whether a pack belongs to a project by its package.json and its workspace's. */
+export const isDeclaredOrigin = (origin: Origin): boolean =>
+  origin === "self" || origin === "workspace" || origin === "direct";
 
 /** An item as its pack's package.json declares it. */
 export interface DiscoveredItem {
@@ -26,12 +32,12 @@ export interface DiscoveredItem {
 
 /** A pack as its package.json describes it. Its strings are untrusted. */
 export type DiscoveredPack = {
-  /** The npm name. */
+  /** The name it is installed under; for packages of the project and its workspace, the name in package.json. */
   name: string;
-  /** `publisher/pack`, or `pack` if the npm name has no scope. */
+  /** `publisher/pack`, or `pack` if the name has no scope. */
   qualifiedName: string;
-  /** Other names under which it is installed for the project, if there are any. */
-  aliases?: string[];
+  /** The name in its package.json, if that differs. */
+  packageName?: string;
   version: string | null;
   description: string | null;
   /** Absolute path of the package's folder, symbolic links followed. */
@@ -40,10 +46,10 @@ export type DiscoveredPack = {
   /** Another copy of the pack takes precedence. */
   shadowed: boolean;
   /**
-   * Whether a session uses the pack, according to its package.json and the config's `packs`. `list` reads definitions
-   * too: it also enables transitive packs that others refer to.
+   * Whether a session uses the pack, according to package.json files and the config's `packs`; `"onDemand"` if it does
+   * once a definition or the config refers to the pack.
    */
-  enabled: boolean;
+  enabled: boolean | "onDemand";
   /** What its author says it needs; absent if that is not declared. */
   needs?: Needs;
 } & Record<KindKey, DiscoveredItem[]> & { problems: Problem[] };
@@ -52,6 +58,8 @@ export type DiscoveredPack = {
 export interface Discovery {
   /** Absolute path of the project's folder. */
   project: string;
+  /** Which packs are listed: those that the project declares, or all that are installed. */
+  scope: "declared" | "all";
   /** Sorted by name, version and location. Includes broken packs with their problems. */
   packs: DiscoveredPack[];
   /** Problems that do not belong to a pack. */

@@ -38,7 +38,7 @@ class WorkspaceReader {
   readonly problems: Problem[] = [];
   readonly #port: DiscoveryPort;
   readonly #project: string;
-  readonly #budget = { folders: workspaceLimits.folders, steps: workspaceLimits.steps };
+  readonly #budget = { folders: workspaceLimits.folders };
 
   constructor(port: DiscoveryPort, project: string) {
     this.#port = port;
@@ -47,7 +47,7 @@ class WorkspaceReader {
 
   /** Whether the budget is spent. */
   get isSpent(): boolean {
-    return this.#budget.folders <= 0 || this.#budget.steps <= 0;
+    return this.#budget.folders <= 0;
   }
 
   /** The patterns of a workspace with this root: those of pnpm's file, or else those of package.json. */
@@ -101,7 +101,7 @@ class WorkspaceReader {
     for (const { first, others } of byCause.values()) {
       const { cause, index, reason } = first;
       const { pattern, path = top } = (index === undefined ? undefined : patterns.list[index]) ?? {};
-      const limit = cause === "failed" ? undefined : workspaceLimits[cause];
+      const limit = cause === "patterns" || cause === "folders" ? workspaceLimits[cause] : undefined;
       const place = { file: this.#nameOf(root, patterns.file), path };
       const problem = createProblem("WorkspaceIncomplete", { cause, limit, pattern, others, reason }, place);
       found.push({ problem, source: patterns.source, at: path });
@@ -114,9 +114,11 @@ class WorkspaceReader {
   }
 }
 
+const rootFiles = ["package.json", "pnpm-workspace.yaml"];
+
 /**
  * Finds the workspace that a project is the root or a member of, if any, with a problem for each reason why packages may
- * be missing.
+ * be missing. A root above the project whose files belong to another user does not count: it would add its packs.
  */
 export async function searchWorkspace(
   port: DiscoveryPort,
@@ -128,7 +130,9 @@ export async function searchWorkspace(
   if (own !== undefined) {
     return { workspace: { root: project, members: await reader.findMembers(project, own) }, problems };
   }
+  const ownFile = join(project, "package.json");
   for (const directory of ancestorsOf(dirname(project))) {
+    if (!rootFiles.every((file) => port.isTrusted(join(directory, file), ownFile))) continue;
     const read = port.exists(join(directory, "package.json"))
       ? readManifest(port, directory, "always")
       : "absent";

@@ -11,14 +11,10 @@ export const maximumProjectFileBytes = 16 << 20;
 export const workspaceLimits = {
   /** Size of pnpm-workspace.yaml: parsing YAML takes seconds per MiB. */
   bytes: 1 << 20,
-  /** Characters of a pattern. */
-  length: 1024,
-  /** Patterns of a workspace with expanded braces. */
-  alternatives: 5000,
+  /** Patterns of a workspace other than plain ones, with expanded braces. */
+  patterns: 500,
   /** Folders to read. */
   folders: 50_000,
-  /** Comparisons of paths with patterns, plus the equivalent cost of compiling patterns. */
-  steps: 10_000_000,
 } as const;
 
 /** An entry of a folder of packages. */
@@ -33,7 +29,7 @@ export type ManifestRead =
   /** It does not exist. */
   | { state: "absent" }
   /** It starts and ends with braces and does not mention the field, so it is not a pack. */
-  | { state: "irrelevant" }
+  | { state: "irrelevant"; text: string }
   | { state: "read"; bytes: Uint8Array }
   | { state: "unusable"; reason: string }
   | { state: "tooLarge"; bytes: number };
@@ -49,21 +45,23 @@ export type ProjectFile =
   | "deno.json"
   | "deno.jsonc"
   | "deno.lock"
-  | "yarn.lock"
-  | "node_modules/.modules.yaml";
+  | "yarn.lock";
 
 /** The remaining budget, which a search reduces. */
 export interface WorkspaceBudget {
   folders: number;
-  steps: number;
 }
 
 /** Why packages of a workspace may be missing. */
 export interface WorkspaceObstacle {
   /** Index of the pattern that causes it. */
   index?: number;
-  /** The exceeded limit. */
-  cause: "length" | "alternatives" | "folders" | "steps" | "failed";
+  cause: /** The pattern has syntax that is not supported. */
+    | "syntax"
+    /** A limit of `workspaceLimits`. */
+    | "patterns"
+    | "folders"
+    | "failed";
   /** Why the search failed. */
   reason?: string | undefined;
 }
@@ -82,6 +80,8 @@ export interface DiscoveryPort {
   isLink(path: string): boolean;
   /** The real path; `undefined` if it does not exist or links form a cycle. */
   realPath(path: string): string | undefined;
+  /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */
+  isTrusted(path: string, reference: string): boolean;
   /**
    * Reads the package.json in a folder. With `"ifRelevant"`, skips one that starts with `{`, ends with `}` and does not
    * contain `"trailblaze"`.

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { type WorkspaceBudget, type WorkspaceSearch, workspaceLimits } from "./discovery-port.ts";
+import type { WorkspaceBudget, WorkspaceSearch } from "./discovery-port.ts";
 
 /** `tools/cli` or `packages/*`: the patterns of nearly every workspace, which need no library. */
 const plainPattern = /^(?:\.\/)?([\w@-][\w@.-]*(?:\/[\w@-][\w@.-]*)*)(\/\*)?\/?$/;
@@ -49,9 +49,7 @@ export async function findWorkspaces(
   patterns: readonly string[],
   budget: WorkspaceBudget,
 ): Promise<WorkspaceSearch> {
-  const plain = patterns.map((pattern) =>
-    pattern.length > workspaceLimits.length ? null : plainPattern.exec(pattern),
-  );
+  const plain = patterns.map((pattern) => plainPattern.exec(pattern));
   if (plain.every((match) => match !== null)) return findPlain(root, plain, budget);
   const { findByPatterns } = await import("./find-by-patterns.ts");
   return findByPatterns(root, patterns, budget);

@@ -6,9 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   realpathSync,
-  type Stats,
   statSync,
 } from "node:fs";
 import { join, sep } from "node:path";
@@ -26,112 +24,62 @@ import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 const maximumSearchedBytes = 64 << 20;
 
 const absent: ManifestRead = { state: "absent" };
-const irrelevant: ManifestRead = { state: "irrelevant" };
-const field = Buffer.from('"trailblaze"');
 
 function unusable(reason: string): ManifestRead {
   return { state: "unusable", reason };
 }
 
-function isWhiteSpace(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-}
-
 /** True for text that starts with `{` and ends with `}`, ignoring a byte order mark and white space. */
-function hasBracesAtEnds(bytes: Buffer, length: number): boolean {
+function hasBracesAtEnds(text: string): boolean {
   // The usual format of package managers and editors, checked first.
-  if (bytes[0] === 0x7b && bytes[length - 1] === 0x0a && bytes[length - 2] === 0x7d) return true;
-  let start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  let end = length - 1;
-  while (start < end && isWhiteSpace(bytes[start])) start++;
-  while (end > start && isWhiteSpace(bytes[end])) end--;
-  return start < end && bytes[start] === 0x7b && bytes[end] === 0x7d;
+  if (text.startsWith("{") && text.endsWith("}\n")) return true;
+  const trimmed = text.trim();
+  return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
 }
 
-/** Creates a port for this machine's file system. All manifests share one buffer. */
-export function createNodeDiscoveryPort(): DiscoveryPort {
-  // One extra byte detects files above the limit.
-  const limit = maximumManifestBytes + 1;
-  const buffer = Buffer.allocUnsafe(limit + field.length);
-
-  /** Reads until the buffer is full or the file ends. */
-  function fill(descriptor: number, start: number): number {
-    let length = start;
-    while (length < limit) {
-      const count = readSync(descriptor, buffer, length, limit - length, null);
-      if (count === 0) break;
-      length += count;
-    }
-    return length;
-  }
-
-  /** Whether a large file, whose first part is in the buffer, does not contain the field and ends with a brace. */
-  function restIsIrrelevant(descriptor: number, stats: Stats): boolean {
-    if (stats.size > maximumSearchedBytes) return false;
-    const beginsWell = hasBracesAtEnds(Buffer.concat([buffer.subarray(0, 64), Buffer.from("}")]), 65);
-    let length = limit;
-    let last = 0;
-    while (length > 0) {
-      const part = buffer.subarray(0, length);
-      if (part.includes(field)) return false;
-      for (let index = length - 1; index >= 0; index--) {
-        if (!isWhiteSpace(part[index])) {
-          last = part[index] ?? 0;
-          break;
-        }
-      }
-      // The field may span two parts.
-      const overlap = Math.min(field.length - 1, length);
-      buffer.copyWithin(0, length - overlap, length);
-      const next = fill(descriptor, overlap);
-      length = next > overlap ? next : 0;
-    }
-    return beginsWell && last === 0x7d;
-  }
-
-  function readOpened(descriptor: number, which: "always" | "ifRelevant"): ManifestRead {
-    let length = readSync(descriptor, buffer, 0, limit, null);
-    if (which === "ifRelevant" && length < limit && hasBracesAtEnds(buffer, length)) {
-      // A copy behind the text ends the search there: a view of the text alone would cost more than the search.
-      field.copy(buffer, length);
-      if (buffer.indexOf(field) === length) return irrelevant;
-    }
-
+/** Reads a whole regular file; the file may have been replaced since its size was checked. */
+function readBytes(path: string): ManifestRead {
+  const descriptor = openSync(path, openFlags);
+  try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return unusable(`it is ${describeFileType(stats)}, not a regular file`);
-    length = fill(descriptor, length);
-    if (length > maximumManifestBytes) {
-      if (which === "ifRelevant" && restIsIrrelevant(descriptor, stats)) return irrelevant;
-      return { state: "tooLarge", bytes: stats.size };
-    }
-    return { state: "read", bytes: Uint8Array.prototype.slice.call(buffer, 0, length) };
+    if (stats.size > maximumManifestBytes) return { state: "tooLarge", bytes: stats.size };
+    return { state: "read", bytes: readFileSync(descriptor) };
+  } finally {
+    closeSync(descriptor);
   }
+}
 
-  function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
-    let descriptor: number;
-    try {
-      descriptor = openSync(`${directory}${sep}package.json`, openFlags);
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === "ENOENT" || code === "ENOTDIR") return absent;
-      return unusable(
-        code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`,
-      );
+function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
+  const path = `${directory}${sep}package.json`;
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return absent;
+    if (stats.isFile() && stats.size <= maximumSearchedBytes && which === "ifRelevant") {
+      // As text, because Node opens, reads and decodes it in one native call.
+      const text = readFileSync(path, { encoding: "utf8", flag: openFlags as unknown as string });
+      if (!text.includes('"trailblaze"') && hasBracesAtEnds(text)) return { state: "irrelevant", text };
     }
-    try {
-      return readOpened(descriptor, which);
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === "EISDIR") return unusable("it is a folder, not a regular file");
-      if (code === "EAGAIN") return unusable("it is a named pipe, not a regular file");
-      return unusable(`it cannot be read (${code})`);
-    } finally {
-      closeSync(descriptor);
-    }
+    return readBytes(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return absent;
+    return unusable(code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be read (${code})`);
   }
+}
 
+function isTrusted(path: string, reference: string): boolean {
+  const user = process.getuid?.();
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+  if (user === undefined || owner === undefined) return true;
+  return [0, user, statSync(reference, { throwIfNoEntry: false })?.uid].includes(owner);
+}
+
+/** Creates a port for this machine's file system. */
+export function createNodeDiscoveryPort(): DiscoveryPort {
   return {
     readManifest,
+    isTrusted,
     listDirectory(directory) {
       try {
         return readdirSync(directory, { withFileTypes: true });

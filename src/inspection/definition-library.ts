@@ -1,16 +1,18 @@
 import type { Confinement } from "../confinement/evaluation-port.ts";
-import type { FoundPack } from "../discovery/types.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import { lookUpReferences } from "../discovery/look-up-pack.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import type { Problem } from "../problems/index.ts";
+import type { PackageManager, Problem } from "../problems/index.ts";
 import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
 import { placeInItems } from "./place-problems.ts";
 import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
 interface IndexedDeclaration {
-  found: FoundPack;
   declaration: Declaration;
   /** Index among the declarations of its kind. */
   index: number;
@@ -18,46 +20,72 @@ interface IndexedDeclaration {
 
 /** Loads definitions of single items on demand, each once. */
 export class DefinitionLibrary {
-  readonly #port: InspectionPort;
-  readonly #packs: readonly FoundPack[];
-  readonly #options: LoadOptions;
-  readonly #items = new Map<string, InspectedItem | undefined>();
-  readonly #sources = new Map<InspectedItem, InspectedPack>();
-  readonly #declared = new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
-  readonly #approve: (loaded: InspectedPack) => InspectedPack;
+  readonly found: FoundPacks;
   readonly problems: Problem[] = [];
   /** The confinement of the last evaluation; `data` if no code was evaluated. */
   confinement: Confinement = "data";
+  readonly #port: InspectionPort;
+  readonly #options: LoadOptions;
+  readonly #items = new Map<string, InspectedItem | undefined>();
+  readonly #sources = new Map<InspectedItem, InspectedPack>();
+  readonly #declared = new Map<FoundPack, Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>>();
+  #manager: PackageManager | undefined;
+  readonly #approve: (loaded: InspectedPack) => InspectedPack;
 
   /** `approve` may replace the items of a pack before they are used. */
   constructor(
     port: InspectionPort,
-    packs: readonly FoundPack[],
+    found: FoundPacks,
     options: LoadOptions,
     approve: (loaded: InspectedPack) => InspectedPack = (loaded) => loaded,
   ) {
     this.#approve = approve;
     this.#port = port;
-    this.#packs = packs;
+    this.found = found;
     this.#options = { ...options, once: new ReadOnce() };
+  }
+
+  /** The package manager for commands in hints. */
+  get manager(): PackageManager {
+    this.#manager ??= managerIn(this.#port, this.found);
+    return this.#manager;
+  }
+
+  /** The declarations of a kind by qualified name, of which a server may need thousands one by one. */
+  #indexOf(found: FoundPack, kind: Kind): ReadonlyMap<string, readonly IndexedDeclaration[]> {
+    const ofPack =
+      this.#declared.get(found) ?? new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
+    this.#declared.set(found, ofPack);
+    const known = ofPack.get(kind);
+    if (known !== undefined) return known;
+    const index = new Map<string, IndexedDeclaration[]>();
+    for (const [position, declaration] of found.extension[keyOfKind[kind]].entries()) {
+      const name = `${found.pack.qualifiedName}/${declaration.name}`;
+      index.set(name, [...(index.get(name) ?? []), { declaration, index: position }]);
+    }
+    ofPack.set(kind, index);
+    return index;
+  }
+
+  /** Looks for the packs that references name and that were not read. */
+  lookUp(references: readonly string[], from: DiscoveredPack | "user"): Promise<void> {
+    return lookUpReferences(this.#port, this.found, references, from);
   }
 
   /** Loads the definitions of some items of one kind, in the order of their qualified names. */
   async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
     const keyOf = (name: string) => `${kind} ${name}`;
-    const declared = this.#indexOf(kind);
-    const wanted = new Map<FoundPack, Map<number, Declaration>>();
-    for (const name of qualifiedNames) {
-      if (this.#items.has(keyOf(name))) continue;
-      for (const { found, declaration, index } of declared.get(name) ?? []) {
-        if (!wanted.has(found)) wanted.set(found, new Map());
-        wanted.get(found)?.set(index, declaration);
-      }
-    }
-    const inOrder = wanted.size > 1 ? this.#packs.filter((found) => wanted.has(found)) : wanted.keys();
-    for (const found of inOrder) {
-      const byIndex = [...(wanted.get(found) ?? [])].sort(([one], [other]) => one - other);
-      const only = byIndex.map(([, declaration]) => declaration);
+    const missing = new Set(qualifiedNames.filter((name) => !this.#items.has(keyOf(name))));
+    const packNames = new Set([...missing].map((name) => name.slice(0, name.lastIndexOf("/"))));
+    for (const found of this.found.packs) {
+      const { qualifiedName, shadowed } = found.pack;
+      if (shadowed || !packNames.has(qualifiedName)) continue;
+      const declared = this.#indexOf(found, kind);
+      const only = [...missing]
+        .flatMap((name) => declared.get(name) ?? [])
+        .sort((one, other) => one.index - other.index)
+        .map(({ declaration }) => declaration);
+      if (only.length === 0) continue;
       const loaded = this.#approve(await loadDefinitions(this.#port, found, { ...this.#options, only }));
       for (const problem of loaded.problems) this.problems.push(problem);
       if (loaded.confinement !== "data") this.confinement = loaded.confinement;
@@ -72,24 +100,6 @@ export class DefinitionLibrary {
       this.#sources.set(item, loaded);
       this.#items.set(`${item.declaration.kind} ${item.qualifiedName}`, item);
     }
-  }
-
-  /** The declarations of a kind by qualified name. */
-  #indexOf(kind: Kind): ReadonlyMap<string, readonly IndexedDeclaration[]> {
-    const known = this.#declared.get(kind);
-    if (known !== undefined) return known;
-    const index = new Map<string, IndexedDeclaration[]>();
-    for (const found of this.#packs) {
-      if (found.pack.shadowed) continue;
-      for (const [position, declaration] of found.extension[keyOfKind[kind]].entries()) {
-        const name = `${found.pack.qualifiedName}/${declaration.name}`;
-        const one = { found, declaration, index: position };
-        if (index.has(name)) index.get(name)?.push(one);
-        else index.set(name, [one]);
-      }
-    }
-    this.#declared.set(kind, index);
-    return index;
   }
 
   /** The inspected pack of an item that `load` returned. */

@@ -1,6 +1,14 @@
 import type { Confinement } from "../confinement/evaluation-port.ts";
 import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
-import { type DiscoveryOptions, type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import {
+  type DiscoveryOptions,
+  type FindOptions,
+  type FoundPacks,
+  findPacks,
+} from "../discovery/find-packs.ts";
+import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
+import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
@@ -51,18 +59,24 @@ export interface ItemInspection extends Partial<ServerContents> {
   problems: Problem[];
 }
 
-/** The pack in use with an npm name, its qualified form, or the alias that it is installed as. */
+/** The pack in use with a name or its qualified form. */
 export function findPackBySubject(
-  { packs, resolvePackage }: FoundPacks,
+  { packs }: Pick<FoundPacks, "packs">,
   subject: string,
 ): FoundPack | undefined {
   const copies = packs.filter(({ pack }) => pack.name === subject || pack.qualifiedName === subject);
-  const location = copies.length === 0 ? resolvePackage(subject) : undefined;
-  return (
-    copies.find(({ pack }) => !pack.shadowed) ??
-    copies[0] ??
-    packs.find(({ pack }) => location !== undefined && pack.location === location)
-  );
+  return copies.find(({ pack }) => !pack.shadowed) ?? copies[0];
+}
+
+/** The packs of a project, with the one that a caller names, or whose item it names, even if it is not declared. */
+export async function findPacksFor(
+  port: DiscoveryPort,
+  subject: string,
+  options: FindOptions,
+): Promise<FoundPacks> {
+  const found = await findPacks(port, options);
+  await lookUpSubject(port, found, subject);
+  return found;
 }
 
 /** The pack that declares an item with this qualified name. */
@@ -94,12 +108,9 @@ export async function missingPack(
   const asPack = isTwofold ? `@${subject}` : subject;
   const [owner = subject] = subject.split("/");
   for (const name of isTwofold ? [asPack, owner] : [asPack]) {
-    const location = found.resolvePackage(name);
+    const location = resolveFrom(port, found.project, name);
     if (location === undefined) continue;
     const problem = found.broken.get(location);
-    const aliased = found.packs.find(({ pack }) => pack.location === location);
-    if (aliased !== undefined)
-      return failure("PackNotInstalled", { name, standsFor: aliased.pack.name }, { pack: name });
     return problem === undefined
       ? failure("ExtensionNotFound", { name })
       : new TrailblazeError({ ...problem, severity: "error" });
@@ -113,7 +124,7 @@ export async function missingPack(
     found.packs.map(({ pack }) => pack.name),
   );
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : near;
-  const { manager } = found;
+  const manager = managerIn(port, found);
   const config = await readConfigNames(port, found.project);
   const inConfig = findInConfig(config, owner);
   if (isTwofold)
@@ -156,7 +167,7 @@ export async function inspectInstalledPack(
   ports: InspectionPorts = createInspectionPorts(),
 ): Promise<PackInspection> {
   expectName(subject);
-  const found = await findPacks(ports.port, options);
+  const found = await findPacksFor(ports.port, subject, options);
   const pack = findPackBySubject(found, subject);
   if (pack === undefined) {
     const owner = findOwner(found, subject);
@@ -179,17 +190,14 @@ async function inspectFoundItem(
   { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
   options: InspectionOptions,
 ): Promise<InspectedSubjectItem> {
-  const library = new DefinitionLibrary(ports.port, found.packs, loadOptions(ports, options));
+  const library = new DefinitionLibrary(ports.port, found, loadOptions(ports, options));
   const [item] = await library.load(kind, [qualifiedName]);
   const owner = found.packs.find(
     ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
   );
   if (item === undefined || owner === undefined) throw await missingPack(ports.port, found, qualifiedName);
   const { name, version } = owner.pack;
-  const packs = found.packs.map(({ pack }) => pack);
-  const reader = new ServerContentsReader(library, packs, options.builtIns ?? [], {
-    manager: found.manager,
-  });
+  const reader = new ServerContentsReader(library, options.builtIns ?? []);
   const contents = kind === "server" ? await reader.read(item) : {};
   const inspection = {
     kind,
@@ -223,7 +231,7 @@ async function resolveItem(
       throw await missingPack(port, found, publisher === undefined ? name : packageName);
     }
   }
-  return resolveReference(name, { from: "user", kind, packs, manager: found.manager });
+  return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found) });
 }
 
 /** Inspects one item by qualified name. */
@@ -234,7 +242,7 @@ export async function inspectInstalledItem(
 ): Promise<ItemInspection> {
   expectName(name);
   const kind = readKind(options.kind);
-  const found = await findPacks(ports.port, options);
+  const found = await findPacksFor(ports.port, name, options);
   const target = await resolveItem(ports.port, found, name, kind);
   return (await inspectFoundItem(ports, found, target, options)).inspection;
 }
@@ -248,11 +256,10 @@ export async function inspectSubject(
   options: InspectionOptions & { kind?: Kind | undefined } = {},
   ports: InspectionPorts = createInspectionPorts(),
 ): Promise<
-  | { pack: PackInspection }
-  | { item: ItemInspection; found: FoundPacks; readMembers: InspectedSubjectItem["readMembers"] }
+  { pack: PackInspection } | { item: ItemInspection; readMembers: InspectedSubjectItem["readMembers"] }
 > {
   const { kind } = options;
-  const found = await findPacks(ports.port, options);
+  const found = await findPacksFor(ports.port, subject, options);
   const pack = findPackBySubject(found, subject);
   const isItem =
     kind !== undefined &&
@@ -269,5 +276,5 @@ export async function inspectSubject(
     throw await missingPack(ports.port, found, subject, { mayBeTool: true });
   const target = await resolveItem(ports.port, found, subject, kind);
   const { inspection, readMembers } = await inspectFoundItem(ports, found, target, options);
-  return { item: inspection, found, readMembers };
+  return { item: inspection, readMembers };
 }

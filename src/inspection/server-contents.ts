@@ -2,8 +2,8 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, type PackageManager, type Problem, TrailblazeError } from "../problems/index.ts";
-import { explainInvalidItemName, resolveReference, SuggestionBudget } from "../qualified-names/index.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { explainInvalidItemName, resolveReference } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
 import type { InspectedItem } from "./types.ts";
 
@@ -79,25 +79,19 @@ export interface Referrer {
 /** Reads the members of servers. Reports and excludes references that cannot be resolved. */
 export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
-  readonly #packs: readonly DiscoveredPack[];
   readonly #builtIns: readonly string[];
   readonly #isHostKnown: boolean;
-  readonly #manager: PackageManager | undefined;
-  readonly #suggestions = new SuggestionBudget();
   /** npm specifiers of packs that are referenced but not installed, in order. */
   readonly missingPacks: string[] = [];
 
-  /** `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. `manager`: the project's. */
+  /** `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. */
   constructor(
     library: DefinitionLibrary,
-    packs: readonly DiscoveredPack[],
     builtIns: readonly string[],
-    { isHostKnown = false, manager }: { isHostKnown?: boolean; manager?: PackageManager } = {},
+    { isHostKnown = false }: { isHostKnown?: boolean } = {},
   ) {
     this.#isHostKnown = isHostKnown;
-    this.#manager = manager;
     this.#library = library;
-    this.#packs = packs;
     this.#builtIns = builtIns;
   }
 
@@ -167,26 +161,27 @@ export class ServerContentsReader {
 
   #asReferrer(item: InspectedItem): Referrer | undefined {
     const packName = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
-    const from = this.#packs.find((pack) => pack.qualifiedName === packName && !pack.shadowed);
-    return from === undefined ? undefined : { from, item, references: findReferences(item) };
+    const { packs } = this.#library.found;
+    const found = packs.find(({ pack }) => pack.qualifiedName === packName && !pack.shadowed);
+    return found === undefined ? undefined : { from: found.pack, item, references: findReferences(item) };
   }
 
   /** Resolves the references of one kind to qualified names, in order. */
   async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
     const names: string[] = [];
     const problems: Problem[] = [];
-    for (const { reference, kind: wanted, path } of references) {
-      if (wanted !== kind) continue;
+    const written = references.filter((one) => one.kind === kind);
+    if (written.length === 0) return names;
+    await this.#library.lookUp(
+      written.map(({ reference }) => reference),
+      from,
+    );
+    const packs = this.#library.found.packs.map(({ pack }) => pack);
+    const { manager } = this.#library;
+    for (const { reference, path } of written) {
       try {
         names.push(
-          resolveReference(reference, {
-            from,
-            kind,
-            packs: this.#packs,
-            builtIns: this.#builtIns,
-            manager: this.#manager,
-            suggestions: this.#suggestions,
-          }).qualifiedName,
+          resolveReference(reference, { from, kind, packs, builtIns: this.#builtIns, manager }).qualifiedName,
         );
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;

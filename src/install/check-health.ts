@@ -5,7 +5,6 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { listOf, type Problem, TrailblazeError } from "../problems/index.ts";
-import { decideEnabledPacks } from "../session/enabled-packs.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
@@ -109,10 +108,7 @@ export async function checkHealth(options: SessionOptions = {}): Promise<Health>
       ? undefined
       : await readConfig(port, { directory, config: options.config, cwd });
   const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
-  const packs =
-    config === undefined
-      ? found.packs.map(({ pack }) => pack)
-      : await decideEnabledPacks(found.packs, config);
+  const packs = found.packs.map(({ pack }) => pack);
   add(checkPacks(packs));
   if (config === undefined) {
     const summary = "not checked, because the config is invalid";

@@ -20,12 +20,11 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
   return keyword === "$dynamicRef" && anchor !== "" && target.$dynamicAnchor === anchor ? anchor : undefined;
 }
 
-/** Compiles a valid schema on demand, for calls or for validation. Returns the nodes of the schema itself and of the schemas inside it. */
+/** Compiles a valid schema on demand. Returns the nodes of the schema itself and of the schemas inside it. */
 export function compileSchema(
   draft: Draft,
   references: FollowedReferences | undefined,
   budget: CheckBudget,
-  { isCall }: { isCall: boolean },
 ): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
     [true, new SchemaNode(true, undefined, () => [])],
@@ -49,7 +48,7 @@ export function compileSchema(
       return node;
     },
     patternOf(pattern) {
-      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget, { isCall });
+      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget);
       patterns.set(pattern, compiled);
       return compiled;
     },

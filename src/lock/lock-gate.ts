@@ -1,4 +1,4 @@
-import { isToolAllowed, isToolChosen, matchesAny } from "../config/packs-policy.ts";
+import { isToolAllowed, isToolChosen } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -25,6 +25,7 @@ import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts"
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { createListPolicy } from "./list-policy.ts";
+import { LockScope } from "./lock-scope.ts";
 import { readApproved } from "./read-approved.ts";
 import { listedBy } from "./server-entries.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
@@ -50,6 +51,7 @@ function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: Locked
 export class LockGate implements Gate {
   readonly #lock: LockFile;
   readonly #config: SessionConfig;
+  readonly #scope: LockScope;
   /** Whether any difference is an error. */
   readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
@@ -61,6 +63,7 @@ export class LockGate implements Gate {
   constructor(lock: LockFile, config: SessionConfig, { isFrozen }: { isFrozen: boolean }) {
     this.#lock = lock;
     this.#config = config;
+    this.#scope = new LockScope(config);
     this.isFrozen = isFrozen;
   }
 
@@ -70,16 +73,6 @@ export class LockGate implements Gate {
   readonly #ownPacks = new Set<string>();
   /** The qualified names of the items of each pack, by its qualified name. */
   readonly #items = new Map<string, ReadonlySet<string>>();
-
-  #isUnlocked(...names: string[]): boolean {
-    return matchesAny(this.#config.lock.unlocked, names);
-  }
-
-  /** Whether the packs of this origin are compared. */
-  #isLocked({ origin, qualifiedName }: DiscoveredPack): boolean {
-    const isOwn = origin === "self" || origin === "workspace";
-    return (!isOwn || this.#config.lock.workspace) && !this.#isUnlocked(qualifiedName);
-  }
 
   #refuse(args: NotApproved, place: ProblemPlace): Problem {
     this.#differences.add(args.name);
@@ -94,7 +87,7 @@ export class LockGate implements Gate {
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const { name, path } = server;
     const place = { path };
-    if (this.#isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
+    if (this.#scope.isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
     const locked = ownEntry(this.#lock.servers, name);
     const now = describeUserServer(server, readInstalledVersion(this.#config.project, server));
     const refuse = (state: NotApproved["state"], differences: string[]) => {
@@ -146,9 +139,9 @@ export class LockGate implements Gate {
     const { inspected } = checked;
     const { pack } = inspected;
     this.#items.set(pack.qualifiedName, new Set(inspected.items.map((item) => item.qualifiedName)));
-    if (!this.#isLocked(pack)) {
+    if (!this.#scope.hasPack(pack)) {
       this.#ownPacks.add(pack.qualifiedName);
-      if (!this.#isUnlocked(pack.qualifiedName)) return checked;
+      if (!this.#scope.isUnlocked(pack.qualifiedName)) return checked;
       const free = createProblem("NotLocked", { name: pack.qualifiedName }, { pack: pack.name });
       return { ...checked, problems: [...checked.problems, free] };
     }
@@ -183,7 +176,7 @@ export class LockGate implements Gate {
     const { name: pack, qualifiedName: entry } = inspected.pack;
     const { kind, name } = item.declaration;
     const place = { pack, kind, item: name };
-    if (this.#isUnlocked(item.qualifiedName)) {
+    if (this.#scope.isUnlocked(item.qualifiedName)) {
       return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
     }
     const locked = ownEntry(this.#lock.packs, pack);
@@ -271,7 +264,7 @@ export class LockGate implements Gate {
   /** The entry of a server that has started; `undefined` if it is not locked. */
   #findServer(plan: ServerPlan): ApprovedServer | undefined {
     if (plan.pack !== undefined && this.#ownPacks.has(plan.pack)) return undefined;
-    return findApprovedServer(this.#lock, plan, (...names) => this.#isUnlocked(...names));
+    return findApprovedServer(this.#lock, plan, (...names) => this.#scope.isUnlocked(...names));
   }
 
   #compareList(

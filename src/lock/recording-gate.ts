@@ -1,5 +1,4 @@
-import { matchesAny } from "../config/packs-policy.ts";
-import type { LockConfig, SessionConfig, UserServer } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
@@ -20,32 +19,8 @@ import {
 import { describePack } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
+import { LockScope } from "./lock-scope.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
-
-/** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
-export class LockScope {
-  readonly #config: LockConfig;
-
-  constructor(config: LockConfig) {
-    this.#config = config;
-  }
-
-  /** Qualified names, labels, and `LABEL/NAME`. */
-  isUnlocked(...names: string[]): boolean {
-    return matchesAny(this.#config.unlocked, names);
-  }
-
-  /** Whether the packs of this origin are locked. */
-  hasPack({ origin, qualifiedName }: DiscoveredPack): boolean {
-    const isOwn = origin === "self" || origin === "workspace";
-    return (!isOwn || this.#config.workspace) && !this.isUnlocked(qualifiedName);
-  }
-
-  /** Whether what a server lists by a name is locked. `pack`: the qualified name of the server's pack. */
-  hasListed(label: string, name: string, pack: string | undefined): boolean {
-    return !this.isUnlocked(`${label}/${name}`, ...(pack === undefined ? [] : [`${pack}/${name}`]));
-  }
-}
 
 /** A server of a pack, or of the config. */
 export interface ServerPlace {
@@ -92,7 +67,7 @@ export class RecordingGate implements Gate {
     config: SessionConfig,
     mayStart: (place: ServerPlace, launch: LockedServer) => boolean = () => false,
   ) {
-    this.scope = new LockScope(config.lock);
+    this.scope = new LockScope(config);
     this.#mayStart = mayStart;
     this.#project = config.project;
   }

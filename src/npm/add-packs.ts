@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -68,18 +69,19 @@ const describeVersion = (name: string, version: unknown, shown: PackPreview["pac
 /** The reason why an installed pack differs from its preview; `undefined` if it is the same. */
 async function compare(
   port: InspectionPort,
-  { packs, resolvePackage }: FoundPacks,
+  { packs, project }: FoundPacks,
   { spec, pack, commands, serverBins }: PackPreview,
 ): Promise<string | undefined> {
   const { name } = spec;
   if (serverBins !== undefined) {
-    const location = resolvePackage(name);
+    const location = resolveFrom(port, project, name);
     const read = location === undefined ? "absent" : readManifest(port, location, "always");
     if (typeof read === "string" || isFault(read)) return `${name} was not installed`;
     return read.value.version === pack.version ? undefined : describeVersion(name, read.value.version, pack);
   }
-  const found = packs.find((one) => one.pack.location === resolvePackage(name));
-  if (found === undefined || found.pack.name !== name) return `${name} was not installed as a pack`;
+  const found = packs.find((one) => isPack(name)(one.pack));
+  if (found === undefined || found.pack.packageName !== undefined)
+    return `${name} was not installed as a pack`;
   const { pack: installed } = found;
   if (installed.version !== pack.version) return describeVersion(name, installed.version, pack);
   if (digestPack(installed) !== digestPack(pack)) return `the contents of ${name} differ from the preview`;
@@ -89,11 +91,13 @@ async function compare(
 
 /** The names of the installed packs, and of missing dependencies, which may be packs. */
 function* namesOfPacks(
-  { packs, resolvePackage }: FoundPacks,
+  port: InspectionPort,
+  { packs, project }: FoundPacks,
   { manifest }: OpenedProject,
 ): Generator<string> {
   for (const { pack } of packs) yield pack.name;
-  for (const name of declaredDependencies(manifest)) if (resolvePackage(name) === undefined) yield name;
+  for (const name of declaredDependencies(manifest))
+    if (resolveFrom(port, project, name) === undefined) yield name;
 }
 
 /** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
@@ -153,7 +157,7 @@ export async function addParsedPacks(
   const names = parsed.map(({ name }) => name);
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
-  const similar = checkNames(names, [...namesOfPacks(before, project)], allowSimilar);
+  const similar = checkNames(names, [...namesOfPacks(port, before, project)], allowSimilar);
   const installed = await readInstalledPackages(port, project.directory);
   const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {

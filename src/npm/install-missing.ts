@@ -1,4 +1,4 @@
-import { findPacks } from "../discovery/find-packs.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredVersion, findProject } from "../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
@@ -32,10 +32,10 @@ export async function installMissing(
     return true;
   };
   for (const { name, range } of packs) {
-    const { resolvePackage } = await findPacks(port, { cwd });
-    if (resolvePackage(name) !== undefined) continue;
+    const { directory, manifest } = findProject(port, cwd);
+    if (resolveFrom(port, directory, name) !== undefined) continue;
     try {
-      const declared = declaredVersion(findProject(port, cwd).manifest, name);
+      const declared = declaredVersion(manifest, name);
       const spec = parseReferredPack(name, range, declared);
       const { added, problems } = await addParsedPacks([spec], { ...options, cwd, consent });
       result.added.push(...added);

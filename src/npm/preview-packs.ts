@@ -183,7 +183,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     const announcedPack = describe(announced);
     if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
     const pack = describe({ ...manifest.value });
-    const found = await describePack(folder, manifest, "direct", [name]);
+    const found = await describePack({ location: folder, manifest, origin: "direct", name });
     const { extension } = found;
     const isSame =
       pack !== undefined &&
@@ -204,7 +204,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       lifecycleScripts: readScripts(manifest.value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       warnings: [],
-      serverBins: isPack ? undefined : [...readBins(name, manifest.value).keys()],
+      ...(isPack ? {} : { serverBins: [...readBins(name, manifest.value).keys()] }),
     };
   } finally {
     remove();

@@ -1,7 +1,10 @@
 import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { isFault, readManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
+import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
@@ -45,18 +48,18 @@ async function findDependency(
   const declared = declaredDependencies(manifest);
   const packs = found.packs.map(({ pack }) => pack);
   const installed = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
-  const name = [written, `@${written}`, ...(installed?.aliases ?? [])].find((one) => declared.has(one));
+  const name = [written, `@${written}`].find((one) => declared.has(one));
   if (name === undefined) {
     const nearest = findNearestNames(written, [...declared]);
     const inConfig = findInConfig(await readConfigNames(port, found.project), written);
     if (installed === undefined)
       throw failure("PackNotInstalled", { name: written, nearest, isRemoval: true, inConfig });
-    const reason = `"${installed.name}" is a transitive dependency and cannot be removed directly`;
+    const reason = `"${installed.name}" is not a dependency of this project and cannot be removed directly`;
     throw failure("InvalidArguments", { reason });
   }
-  const location = found.resolvePackage(name);
+  const location = resolveFrom(port, found.project, name);
   if (location === undefined) {
-    throw failure("PackNotInstalled", { name, isDeclared: true, manager: found.manager });
+    throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found) });
   }
   const pack = packs.find((one) => one.location === location);
   if (pack === undefined && !isServer(name)) {
@@ -82,6 +85,7 @@ export async function removePacks(
     throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
   const port = createNodeDiscoveryPort();
   const found = await findPacks(port, { cwd });
+  for (const name of written) await lookUpSubject(port, found, name);
   rejectUnsupportedLayout(found);
   const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
   const removed = await Promise.all(

@@ -84,13 +84,14 @@ export interface PackNotInstalled {
   servers?: readonly string[];
   /** The pack was to be removed. */
   isRemoval?: boolean;
-  /** The npm name of the pack that is installed under this name. */
-  standsFor?: string;
+  /** The pack is installed, but a session did not look for it. */
+  isUndeclared?: boolean;
 }
 
 function hintForMissingPack(args: PackNotInstalled): string {
   const { name, nearest = [], alternative, isDeclared, range, manager, inConfig, isRemoval } = args;
-  if (args.standsFor !== undefined) return `Refer to it as ${quote(args.standsFor.replace(/^@/, ""))}.`;
+  if (args.isUndeclared)
+    return "Add it to the dependencies in package.json, or to `packs.transitive` in the config.";
   if (inConfig !== undefined && isRemoval) return "Remove it from the config file.";
   if (inConfig === "server") return "Run `trailblaze tools` to start it and list its tools.";
   if (inConfig === "tool") return "Run `trailblaze tools` to see it.";
@@ -113,7 +114,7 @@ function hintForMissingPack(args: PackNotInstalled): string {
 }
 
 export interface WorkspaceIncomplete {
-  cause: "length" | "alternatives" | "steps" | "folders" | "bytes" | "failed";
+  cause: "syntax" | "patterns" | "folders" | "bytes" | "failed";
   /** The limit that was exceeded. */
   limit?: number | undefined;
   /** The first pattern that caused it. */
@@ -132,14 +133,10 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
       ? `The workspace pattern ${first} is skipped`
       : `${others + 1} workspace patterns are skipped, starting with ${first}`;
   switch (cause) {
-    case "length":
-      return `${skipped}: the limit is ${number} characters.`;
-    case "alternatives":
-      return `${skipped}: the patterns of a workspace may have ${number} alternatives in total.`;
-    case "steps":
-      return pattern === undefined
-        ? `The search for workspace packages is incomplete: the limit is ${number} matching steps.`
-        : `${skipped}: the limit is ${number} matching steps.`;
+    case "syntax":
+      return `${skipped}: only *, **, ? and {a,b} are supported, with two wildcards in a segment.`;
+    case "patterns":
+      return `${skipped}: a workspace may have ${number} patterns with expanded braces.`;
     case "folders":
       return `The search for workspace packages is incomplete: the limit is ${number} folders.`;
     case "bytes":
@@ -160,9 +157,9 @@ export const operationProblems = {
   PackNotInstalled: entry<PackNotInstalled>({
     title: "Pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
-    message: ({ name, inConfig, standsFor }) =>
-      standsFor !== undefined
-        ? `Pack ${quote(name)} is not installed: the name is an alias of ${quote(standsFor)}.`
+    message: ({ name, inConfig, isUndeclared }) =>
+      isUndeclared
+        ? `Pack ${quote(name)} is installed, but this project does not declare it.`
         : inConfig === undefined
           ? `Pack ${quote(name)} is not installed.`
           : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
@@ -307,6 +304,12 @@ export const operationProblems = {
       cause === "bytes"
         ? "Remove entries that pnpm does not need."
         : "Use fewer and simpler patterns, such as packages/*.",
+  }),
+  AliasedPack: entry<{ name: string; packageName: string }>({
+    title: "Pack is installed under another name",
+    severity: "info",
+    message: ({ name, packageName }) =>
+      `The package.json of ${quote(name)} names it ${quote(packageName)}; Trailblaze uses the name it is installed under.`,
   }),
   ShadowedPack: entry<{
     name: string;

@@ -7,12 +7,12 @@ import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
 /** The part of a pack that resolution needs; packs of `discoverPacks` have it. */
 export type ResolvablePack = {
-  /** The npm name. */
+  /** The name it is installed under. */
   readonly name: string;
+  /** The name in its package.json, if that differs. Only its own definitions may use it. */
+  readonly packageName?: string;
   readonly version: string | null;
   readonly shadowed?: boolean;
-  /** Other names under which it is installed. */
-  readonly aliases?: readonly string[];
 } & ItemLists<{ readonly name: string; readonly qualifiedName: string }>;
 
 /** The items of a pack by kind. Lists that were written for earlier versions have no resources. */
@@ -104,7 +104,7 @@ function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
 }
 
 function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePack | undefined {
-  if (from !== "user" && from.name === name) return from;
+  if (from !== "user" && (from.name === name || from.packageName === name)) return from;
   const copies = packs.filter((pack) => pack.name === name);
   return copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
 }
@@ -200,11 +200,6 @@ export function resolveReference(reference: string, options: ReferenceContext): 
         name: reference,
         reason: "it names a pack without an item",
       });
-    }
-    const aliased = context.packs.find(({ aliases = [] }) => aliases.includes(packageName));
-    if (aliased !== undefined) {
-      const args = { name: packageName, standsFor: aliased.name };
-      throw failure("PackNotInstalled", args, { pack: packageName });
     }
     const nearest = findNearestNames(
       packageName,

@@ -1,5 +1,7 @@
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
@@ -83,7 +85,6 @@ const textOrUndefined = (value: unknown) => (typeof value === "string" ? value :
 class ServerFinder {
   readonly #sources: ServeSources;
   readonly #found: FoundPacks;
-  readonly #packs: DiscoveredPack[];
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
   readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
@@ -92,14 +93,17 @@ class ServerFinder {
     const { ports, builtIns } = sources;
     this.#sources = sources;
     this.#found = found;
-    this.#packs = found.packs.map(({ pack }) => pack);
     this.#library = new DefinitionLibrary(
       ports.port,
-      found.packs,
+      found,
       { createEvaluator: () => ports.createEvaluator({}) },
       (loaded) => sources.approval?.approve(loaded) ?? loaded,
     );
     this.#builtInNames = builtIns.map(({ name }) => String(name));
+  }
+
+  get #packs(): DiscoveredPack[] {
+    return this.#found.packs.map(({ pack }) => pack);
   }
 
   get #lookups(): Pick<ComposedServer, "findReferred" | "packOf"> {
@@ -159,7 +163,7 @@ class ServerFinder {
     const { config } = this.#sources;
     const { port } = this.#sources.ports;
     try {
-      const { manager } = this.#found;
+      const { manager } = this.#library;
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
@@ -183,15 +187,16 @@ class ServerFinder {
     if (reference.split("/").length !== 2) return;
     const isWritten = reference.startsWith("@") && isPackageName(reference);
     const name = isWritten ? reference : `@${reference}`;
-    const { resolvePackage, project, manager } = this.#found;
-    const { manifest } = findProject(this.#sources.ports.port, project);
+    const { port } = this.#sources.ports;
+    const { project } = this.#found;
+    const { manifest } = findProject(port, project);
     const isDeclared = declaredDependencies(manifest).has(name);
     if (!isDeclared && !isWritten) return;
-    if (resolvePackage(name) !== undefined) {
+    if (resolveFrom(port, project, name) !== undefined) {
       if (!isWritten) return;
-      throw await missingPack(this.#sources.ports.port, this.#found, name);
+      throw await missingPack(port, this.#found, name);
     }
-    const args = { name, isDeclared, manager };
+    const args = { name, isDeclared, manager: this.#library.manager };
     throw failure("PackNotInstalled", args, { pack: name }, { missingPack: name });
   }
 
@@ -258,10 +263,7 @@ class ServerFinder {
 
   /** The members of a server. Throws unless all of them exist and are valid. */
   async #readMembers(referrer: Referrer): Promise<ServerMembers> {
-    const reader = new ServerContentsReader(this.#library, this.#packs, this.#builtInNames, {
-      isHostKnown: true,
-      manager: this.#found.manager,
-    });
+    const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
     const read = await reader.readMembers(referrer);
     const members = this.#sources.approval?.dropRefused(read) ?? read;
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
@@ -307,12 +309,13 @@ class ServerFinder {
   async #resolveTool(reference: string, item: InspectedItem, path: Path): Promise<string> {
     try {
       const from = this.#packOf(item);
+      await this.#library.lookUp([reference], from);
       const context = {
         from,
         kind: "tool",
         packs: this.#packs,
         builtIns: this.#builtInNames,
-        manager: this.#found.manager,
+        manager: this.#library.manager,
       } as const;
       return resolveReference(reference, context).qualifiedName;
     } catch (error) {
@@ -353,9 +356,11 @@ class ServerFinder {
   /** Throws the first error of items that cannot be used. */
   async #checkItems(items: readonly InspectedItem[]): Promise<void> {
     const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
+    const { port } = this.#sources.ports;
+    const { manager } = this.#library;
     for (const [pack, own] of byPack) {
       if (pack === undefined) continue;
-      const { unusable } = await checkPack(this.#sources.ports.port, { ...pack, items: own }, this.#found);
+      const { unusable } = await checkPack(port, { ...pack, items: own }, manager);
       const [problem] = unusable.values();
       if (problem !== undefined) throw new TrailblazeError(problem);
     }
@@ -376,6 +381,9 @@ function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => 
  * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member.
  */
 export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
-  const found = await findPacks(sources.ports.port, { cwd: sources.cwd, policy: sources.config.packs });
+  const { ports, cwd, config } = sources;
+  const found = await findPacks(ports.port, { cwd, policy: config.packs });
+  const isInConfig = [...config.servers, ...config.subprocessServers].some(({ name }) => name === reference);
+  if (!isInConfig) await lookUpSubject(ports.port, found, reference);
   return new ServerFinder(sources, found).find(reference);
 }

@@ -3,6 +3,7 @@ import { isAllowed, matchesAny } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -72,8 +73,8 @@ async function installPack(
     cwd,
     // A qualified name in the config is a deliberate choice, even if it is similar to another.
     allowSimilar: autoInstall.includes(qualifyPackageName(name)),
-    signal,
-    onCommand: onInstall,
+    ...(signal === undefined ? {} : { signal }),
+    ...(onInstall === undefined ? {} : { onCommand: onInstall }),
   });
 }
 
@@ -109,16 +110,18 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { selected } = await selectPacks(found.packs, policy, references, (pack) =>
+    const { selected } = await selectPacks(port, found, references, (pack) =>
       loadDefinitions(port, pack.found, { only: pack.selected, createEvaluator: () => createEvaluator({}) }),
     );
     const isThere = (name: string) =>
-      found.resolvePackage(name) !== undefined ||
+      resolveFrom(port, found.project, name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||
       // `server/tool` names a server of the config, even if a package has the same name.
       subprocessServers.some((server) => server.name === name);
-    const items = selected.flatMap((pack) => pack.items);
-    const missing = findQualifiedNames(items, references).find(
+    const written = selected.flatMap(({ pack, items }) =>
+      findQualifiedNames(items, []).filter((name) => name.packageName !== pack.packageName),
+    );
+    const missing = [...written, ...findQualifiedNames([], references)].find(
       ({ packageName }) =>
         !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),
     );

@@ -2,7 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import { isDeclaredOrigin } from "../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
@@ -10,10 +13,10 @@ import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 
 /** A package that a state uses. */
 export interface UsedPackage {
-  /** The name under which the project declares it, which may be an alias; else its npm name. */
+  /** The name it is installed under. */
   name: string;
-  /** The npm name of a pack; `undefined` for the package of a config's server. */
-  pack: string | undefined;
+  /** False for the package of a config's server. */
+  isPack: boolean;
   location: string;
   /** What its package manager had written last. Absolute paths. */
   lastFiles: readonly string[];
@@ -31,23 +34,17 @@ function findLastFiles(location: string): string[] {
 
 /** Packs of the project and its dependencies, and packages of the config's servers. */
 export function findUsedPackages(found: FoundPacks, { subprocessServers }: SessionConfig): UsedPackage[] {
-  const { manifest } = findProject(createNodeDiscoveryPort(), found.project);
-  const nameByLocation = new Map<string, string>();
-  for (const name of declaredDependencies(manifest)) {
-    const location = found.resolvePackage(name);
-    if (location !== undefined) nameByLocation.set(location, name);
-  }
+  const port = createNodeDiscoveryPort();
   const used: UsedPackage[] = [];
   for (const { pack } of found.packs) {
     const { name, location, origin, shadowed } = pack;
-    if (origin === "transitive" || origin === "global" || shadowed) continue;
-    const declaredName = nameByLocation.get(location) ?? name;
-    used.push({ name: declaredName, pack: name, location, lastFiles: findLastFiles(location) });
+    if (!isDeclaredOrigin(origin) || shadowed) continue;
+    used.push({ name, isPack: true, location, lastFiles: findLastFiles(location) });
   }
   for (const { package: name } of subprocessServers) {
-    const location = name === undefined ? undefined : found.resolvePackage(name);
+    const location = name === undefined ? undefined : resolveFrom(port, found.project, name);
     if (name === undefined || location === undefined) continue;
-    used.push({ name, pack: undefined, location, lastFiles: findLastFiles(location) });
+    used.push({ name, isPack: false, location, lastFiles: findLastFiles(location) });
   }
   return used;
 }
@@ -62,14 +59,14 @@ export function refuseIncompleteProject(found: FoundPacks, before: readonly Used
   const port = createNodeDiscoveryPort();
   const declared = declaredDependencies(findProject(port, found.project).manifest);
   const isThere = new Set(found.packs.map(({ pack }) => pack.name));
-  for (const { name, pack, location } of before) {
-    if (pack !== undefined && isThere.has(pack)) continue;
-    const now = declared.has(name) ? found.resolvePackage(name) : location;
+  for (const { name, isPack, location } of before) {
+    if (isPack && isThere.has(name)) continue;
+    const now = declared.has(name) ? resolveFrom(port, found.project, name) : location;
     const broken = now === undefined ? undefined : found.broken.get(now);
     if (broken !== undefined) throw new TrailblazeError(broken);
     if (!declared.has(name)) continue;
     if (now === undefined || !port.exists(join(now, "package.json"))) {
-      throw failure("PackNotInstalled", { name, isDeclared: true, manager: found.manager });
+      throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found) });
     }
   }
 }
@@ -110,7 +107,7 @@ export function refuseIncompletePacks(
     // Without the root folder, no item has a problem of its own.
     const fault = lost && (unusable.get(lost) ?? inspected.problems.find(makesUnusable));
     if (fault === undefined) continue;
-    const written = before.used.find((one) => one.pack === name)?.lastFiles ?? [];
+    const written = before.used.find((one) => one.isPack && one.name === name)?.lastFiles ?? [];
     if (hasFormerVersion(location) || written.some((path) => !existsSync(path)))
       throw new TrailblazeError(fault);
   }

@@ -5,9 +5,12 @@ import {
   type PacksPolicy,
 } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
-import { findQualifiedNames } from "../extension-schema/references.ts";
+import { findReferences } from "../extension-schema/references.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
@@ -58,22 +61,27 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
 }
 
 /**
- * Selects the packs and items of a session: those of the project, its workspace and its dependencies that the policy
- * allows, and transitive ones that the policy names or that a selected item refers to. `load` reads the definitions of
- * selected items; their references may select more.
+ * Selects the packs and items of a session: those that were found and that the policy allows, and the packs that
+ * `references` or selected items refer to, which are looked up. `load` reads the definitions of selected items.
  */
 export async function selectPacks(
-  packs: readonly FoundPack[],
-  policy: PacksPolicy,
+  port: DiscoveryPort,
+  found: FoundPacks,
   references: readonly string[],
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
-  const candidates = packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
-  const usable = candidates.filter(({ pack }) => findRefusal(pack.problems) === undefined);
+  const { policy } = found;
+  await lookUpReferences(port, found, references, "user");
+  const findUsable = () =>
+    found.packs.filter(
+      ({ pack }) => !pack.shadowed && pack.origin !== "global" && findRefusal(pack.problems) === undefined,
+    );
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, { isTransitive });
-  const choose = (found: FoundPack, isTransitive: boolean): SelectedPack => {
+  const choose = (found: FoundPack): SelectedPack => {
+    // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
+    const isTransitive = found.pack.origin === "transitive" && found.pack.enabled === true;
     const describe = describeServers(found);
     const isSelected = (declaration: Declaration) =>
       isChosen(found, declaration, isTransitive) ||
@@ -88,31 +96,30 @@ export async function selectPacks(
       ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration, false),
     ),
   });
-  let pending = usable.map((found) => choose(found, found.pack.origin === "transitive"));
-  while (pending.length > 0) {
-    const wanted = pending.filter(({ selected }) => selected.length > 0);
-    const inspected = (await Promise.all(wanted.map(load))).map(withoutOthers);
-    for (const [index, { found }] of wanted.entries()) {
-      const pack = inspected[index];
-      if (pack !== undefined) loaded.set(found, pack);
-    }
-    const items = [...loaded.values()].flatMap((pack) => pack.items);
-    const referred = new Set(findQualifiedNames(items, references).map(({ packageName }) => packageName));
-    // A reference counts as a request of the user; the policy's `transitive` applies to other packs.
-    pending = usable
-      .filter((found) => !loaded.has(found) && found.pack.origin === "transitive")
-      .filter(({ pack }) => referred.has(pack.name))
-      .map((found) => choose(found, false))
+  for (;;) {
+    const pending = findUsable()
+      .filter((one) => !loaded.has(one))
+      .map(choose)
       .filter(({ selected }) => selected.length > 0);
+    if (pending.length === 0) break;
+    const inspected = (await Promise.all(pending.map(load))).map(withoutOthers);
+    for (const [index, { found: one }] of pending.entries()) {
+      const pack = inspected[index];
+      if (pack === undefined) continue;
+      loaded.set(one, pack);
+      const written = pack.items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
+      await lookUpReferences(port, found, written, pack.pack);
+    }
   }
 
-  const excluded = candidates.flatMap((found) => {
-    const selected = new Set(loaded.get(found)?.items.map(({ declaration }) => declaration));
-    return declarationsOf(found)
+  const candidates = found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
+  const excluded = candidates.flatMap((one) => {
+    const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
+    return declarationsOf(one)
       .filter((declaration) => !selected.has(declaration))
-      .map((declaration) => ({ found, declaration, ...explain(found, declaration, policy) }));
+      .map((declaration) => ({ found: one, declaration, ...explain(one, declaration, policy) }));
   });
-  return { selected: usable.flatMap((found) => loaded.get(found) ?? []), excluded };
+  return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), excluded };
 }
 
 /** Why a session uses nothing of a pack, whatever the config says; `undefined` if it may. */

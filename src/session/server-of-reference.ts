@@ -44,7 +44,7 @@ export function findNeededServers(
   return needed;
 }
 
-/** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
+/** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
 export function explainPackage(
   port: InspectionPort,
   project: string,
@@ -52,7 +52,9 @@ export function explainPackage(
 ): TrailblazeError | undefined {
   const folder = findPackageFolder(port, project, name);
   const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
-  if (typeof read === "string" || isFault(read) || read.value.trailblaze !== undefined) return undefined;
+  if (typeof read === "string" || isFault(read)) return undefined;
+  if (read.value.trailblaze !== undefined)
+    return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
   return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
 }
 

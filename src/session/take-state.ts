@@ -3,9 +3,13 @@ import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import { isDeclaredOrigin } from "../discovery/types.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import { isQualifiedName } from "../qualified-names/index.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
@@ -53,6 +57,7 @@ export class StateSources {
   #packTools: Contribution[][] = [];
   #excluded: Contribution = noTools;
   #registry: Registry | undefined;
+  #builtInNames: string[] = [];
   /** The labels of the servers that calls need; `undefined` for all. */
   #needed: ReadonlySet<string> | undefined;
   #users = 0;
@@ -108,28 +113,32 @@ export class StateSources {
     early?.catch(() => {});
 
     const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
+    // A call by qualified name takes a pack that the project does not declare.
+    for (const name of calls.filter((one) => isQualifiedName(one)))
+      await resources.step(lookUpSubject(port, found, name));
     accept?.(found);
     this.#found = found;
     if (follows) this.#used = findUsedPackages(found, config);
     this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
     // A pack with an unreadable field has no items that could be checked.
     for (const { pack } of found.packs) {
-      const isOwn = pack.origin !== "transitive" && pack.origin !== "global" && !pack.shadowed;
+      const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
       const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
       if (isOwn && isLetIn) this.#failForErrors(pack.problems);
     }
     const selection = await resources.step(
-      selectPacks(found.packs, config.packs, referencesOf(config), async (pack) => {
+      selectPacks(port, found, referencesOf(config), async (pack) => {
         const { loadDefinitions } = await import("../inspection/load-definitions.ts");
         const only = pack.selected;
         return loadDefinitions(port, pack.found, { only, createEvaluator: () => createEvaluator({}) });
       }),
     );
+    const manager = managerIn(port, found);
     const packs: CheckedPack[] = [];
     const installed: CheckedPack[] = [];
     for (const inspected of selection.selected) {
       const { checkPack } = await import("../validate/check-packs.ts");
-      const valid = await resources.step(checkPack(port, inspected, found));
+      const valid = await resources.step(checkPack(port, inspected, manager));
       const checked = gate?.checkPack(valid) ?? valid;
       installed.push(valid);
       this.#problems.push(...checked.problems);
@@ -167,11 +176,8 @@ export class StateSources {
       ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
       ...given.map((definition) => ({ definition, path: undefined })),
     ];
-    const { packs: foundPacks, manager } = this.found;
-    const registry = createRegistry(
-      foundPacks.map(({ pack }) => pack),
-      { builtIns: builtIns.map(({ definition }) => String(definition.name)), manager },
-    );
+    this.#builtInNames = builtIns.map(({ definition }) => String(definition.name));
+    const registry = this.#createRegistry(this.found);
     this.#registry = registry;
     if (builtIns.length > 0) this.#hostTools = await resources.step(this.#collectOwn(builtIns));
     this.#owners = this.#packs.map(({ inspected }) => ({
@@ -323,8 +329,7 @@ export class StateSources {
     // Toolsets may refer to tools of servers that have not started, and patterns match them.
     const isComplete = !isLazy && !isPending;
     const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
-    const sources = { config, found: this.found.packs, packs, contributions, registry };
-    const unmatched = isComplete ? findUnmatchedPatterns(sources) : [];
+    const unmatched = isComplete ? await this.#findUnmatched(packs, contributions) : [];
     const { toolsets } = collected;
     for (const { tool } of registered) {
       tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
@@ -358,6 +363,30 @@ export class StateSources {
       explainPackage: (name) => explainPackage(this.#inspection.port, config.project, name),
       startOthers: isLazy ? () => this.#registerOthers(registered) : undefined,
     });
+  }
+
+  /** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */
+  async #findUnmatched(packs: readonly CheckedPack[], contributions: readonly Contribution[]) {
+    const { config, cwd } = this.#context;
+    const find = (found: FoundPacks) =>
+      findUnmatchedPatterns({
+        config,
+        found: found.packs,
+        packs,
+        contributions,
+        registry: this.#createRegistry(found),
+      });
+    const unmatched = find(this.found);
+    if (unmatched.length === 0) return unmatched;
+    return find(await findPacks(this.#inspection.port, { cwd, policy: config.packs, all: true }));
+  }
+
+  #createRegistry(found: FoundPacks): Registry {
+    const manager = managerIn(this.#inspection.port, found);
+    return createRegistry(
+      found.packs.map(({ pack }) => pack),
+      { builtIns: this.#builtInNames, manager },
+    );
   }
 
   /** Starts the servers that the calls of the session did not need, for a call that needs them after all. */

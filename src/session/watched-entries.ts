@@ -1,9 +1,10 @@
-import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
-import { ancestorsOf, declaredDependencies, findProject } from "../discovery/project.ts";
+import { declaredFolders } from "../discovery/package-folders.ts";
+import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 
 /** What package managers and users write next to a package.json. */
@@ -33,19 +34,7 @@ const lastFiles: ReadonlySet<string> = new Set([
 ]);
 
 const isInProject = (name: string) => projectFiles.has(name);
-/** Other hidden entries are temporary folders and caches. */
-const isInNodeModules = (name: string) => !name.startsWith(".") || lastFiles.has(name);
 const isManifest = (name: string) => name === "package.json";
-
-function listScopes(nodeModules: string): string[] {
-  try {
-    return readdirSync(nodeModules)
-      .filter((name) => name.startsWith("@"))
-      .map((name) => join(nodeModules, name));
-  } catch {
-    return [];
-  }
-}
 
 /** Entries by folder; several conditions for one folder are joined. */
 class Entries extends Map<string, (name: string) => boolean> {
@@ -59,8 +48,19 @@ class Entries extends Map<string, (name: string) => boolean> {
     this.addEntries(dirname(path), (one) => one === name);
   }
 
-  addNodeModules(folder: string): void {
-    for (const one of [folder, ...listScopes(folder)]) this.addEntries(one, isInNodeModules);
+  /** The folders that packages with these names have or would have, and what a package manager writes last. */
+  addNodeModules(port: DiscoveryPort, folder: string, names: ReadonlySet<string>): void {
+    const tops = new Set([...names].map((name) => name.replace(/\/.*/, "")));
+    this.addEntries(folder, (name) => lastFiles.has(name) || tops.has(name));
+    for (const scope of tops) {
+      const path = join(folder, scope);
+      if (scope.startsWith("@") && port.exists(path))
+        this.addEntries(path, (name) => names.has(`${scope}/${name}`));
+    }
+    for (const name of names) {
+      const path = join(folder, name);
+      if (port.exists(path) && !port.exists(join(path, "package.json"))) this.addEntries(path, isManifest);
+    }
   }
 }
 
@@ -75,8 +75,9 @@ function findBuiltInModules({ builtIns, directory }: SessionConfig): string[] {
 }
 
 /**
- * The few entries whose changes may change a session: of the project and its workspace, of their node_modules, of the config,
- * and the package.json of each of `packages` and of dependencies that are being installed. Throws if there is no project.
+ * The few entries whose changes may change a session: of the project and its workspace, the folders of declared
+ * dependencies, the package.json of each of `packages` and of dependencies that are being installed, what package managers
+ * write last, the config and the lock. Throws if there is no project.
  */
 export async function findWatchedEntries(
   cwd: string,
@@ -89,18 +90,12 @@ export async function findWatchedEntries(
   const workspace = await findWorkspace(port, project);
   const entries = new Entries();
   const members = workspace === undefined ? [] : [workspace.root, ...workspace.members];
-  for (const folder of new Set([project.directory, ...members])) {
-    entries.addEntries(folder, isInProject);
-    entries.addNodeModules(join(folder, "node_modules"));
-  }
+  for (const folder of new Set([project.directory, ...members])) entries.addEntries(folder, isInProject);
+  const declared = declaredFolders(port, project, workspace);
+  const names = new Set(declared.flatMap(({ name }) => name ?? []));
   for (const folder of ancestorsOf(project.directory)) {
     const nodeModules = join(folder, "node_modules");
-    if (!entries.has(nodeModules) && port.exists(nodeModules)) entries.addNodeModules(nodeModules);
-  }
-  for (const name of declaredDependencies(project.manifest)) {
-    const folder = join(project.directory, "node_modules", name);
-    if (port.exists(folder) && !port.exists(join(folder, "package.json")))
-      entries.addEntries(folder, isManifest);
+    if (port.exists(nodeModules)) entries.addNodeModules(port, nodeModules, names);
   }
   for (const location of packages) entries.addEntries(location, isManifest);
   if (typeof configOption === "string") entries.addFile(resolve(cwd, configOption));

@@ -1,7 +1,6 @@
-import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { Problem } from "../problems/index.ts";
+import type { PackageManager, Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/handlers.ts";
 import { checkNeededVariables } from "./checks/needs.ts";
@@ -43,7 +42,7 @@ export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, c
 export async function checkPack(
   port: InspectionPort,
   inspected: InspectedPack,
-  project: Pick<FoundPacks, "manager">,
+  manager: PackageManager,
   others: readonly Check[] = [],
 ): Promise<CheckedPack> {
   const { pack, items } = inspected;
@@ -59,7 +58,7 @@ export async function checkPack(
     expressionFaults: [],
     dependencyCommands: findDependencyCommands(port, inspected),
     serverPackages,
-    ...(lacksPackage(serverPackages) ? { manager: project.manager } : {}),
+    ...(lacksPackage(serverPackages) ? { manager } : {}),
     // Read when they are asked for: sessions start without them.
     resourceFiles: [],
     paths: collectPaths(port, pack.location, items),

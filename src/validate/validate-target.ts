@@ -11,6 +11,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import {
   findOwner,
   findPackBySubject,
+  findPacksFor,
   type InspectionOptions,
   type InspectionPorts,
   missingPack,
@@ -29,7 +30,7 @@ import {
 import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
-import { collectFacts, type PackFacts, type ProjectContext } from "./facts/pack-facts.ts";
+import { collectFacts, type PackFacts } from "./facts/pack-facts.ts";
 import { SyntaxParser } from "./modules/syntax-parser.ts";
 import { runChecks } from "./run-checks.ts";
 
@@ -62,9 +63,11 @@ interface Target {
   location: string;
   read: Manifest | ManifestFault | "absent" | "irrelevant";
   origin: Origin;
+  /** The name it is installed under. */
+  installedAs?: string | undefined;
   /** Without the field, a folder is an invalid pack, but an installed package is not a pack. */
-  byName: boolean;
-  findContext: () => Promise<ProjectContext>;
+  byName?: boolean;
+  findContext: () => Promise<FoundPacks>;
 }
 
 /** True for paths that cannot be names; `acme/jira` may also be the name `@acme/jira`. */
@@ -72,15 +75,7 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-function describeContext(found: FoundPacks): ProjectContext {
-  const { packs, resolvePackage, broken } = found;
-  return {
-    packs: packs.map(({ pack }) => pack),
-    resolvePackage,
-    broken,
-    manager: found.manager,
-  };
-}
+const isSource = (origin: Origin) => origin === "self" || origin === "workspace";
 
 async function findTarget(
   ports: InspectionPorts,
@@ -89,26 +84,25 @@ async function findTarget(
 ): Promise<Target> {
   const { port } = ports;
   const cwd = explicitCwd ?? process.cwd();
-  const findContextIn = async (directory: string) =>
-    describeContext(await findPacks(port, { cwd: directory, global }));
+  const findContextIn = (directory: string) => findPacks(port, { cwd: directory, global });
   if (typeof target !== "string" && typeof target?.location !== "string") {
     throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
   }
   if (typeof target !== "string") {
-    const { location, origin } = target;
+    const { location, origin, name } = target;
     const read = readManifest(port, location, "always");
     const findContext = () => {
       // If this process is not in a project, the pack's own folder determines the context.
       const isElsewhere = explicitCwd === undefined && !isInProject(port, cwd);
       return findContextIn(origin === "self" || isElsewhere ? location : cwd);
     };
-    return { location, read, origin, byName: false, findContext };
+    return { location, read, origin, installedAs: isSource(origin) ? undefined : name, findContext };
   }
   const folder = resolve(cwd, target);
   const isProject = target === ".";
   const isFolder = port.exists(join(folder, "package.json"));
   if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
-    rejectItem(await findPacks(port, { cwd, global }), target);
+    rejectItem(await findPacksFor(port, target, { cwd, global }), target);
   const parent = isFolder ? undefined : port.realPath(dirname(folder));
   if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
     const hint = "Pass the folder of its package.json, or nothing to validate the current project.";
@@ -118,18 +112,18 @@ async function findTarget(
   if (isProject || isFolder || isPath(target)) {
     // Only "." refers to the enclosing project; other folders must contain the package.
     const { location, read } = isProject ? readProject(port, folder) : readFolder(port, folder);
-    return { location, read, origin: "self", byName: false, findContext: () => findContextIn(location) };
+    return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
-  const found = await findPacks(port, { cwd, global });
+  const found = await findPacksFor(port, target, { cwd, global });
   const named = findPackBySubject(found, target);
   if (named === undefined) {
     rejectItem(found, target);
     if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
     throw await missingPack(port, found, target);
   }
-  const { location, origin } = named.pack;
-  const findContext = async () => describeContext(found);
-  return { location, read: named.manifest, origin, byName: true, findContext };
+  const { location, origin, name } = named.pack;
+  const findContext = async () => found;
+  return { location, read: named.manifest, origin, installedAs: name, byName: true, findContext };
 }
 
 /** Throws `InvalidArguments` for the name of an item, because packs are validated as a whole. */
@@ -222,7 +216,11 @@ export async function validateTarget(
   ports: InspectionPorts = createInspectionPorts(),
 ): Promise<DetailedReport> {
   const { strict = false } = options;
-  const { location, read, origin, byName, findContext } = await findTarget(ports, target, options);
+  const { location, read, origin, installedAs, byName, findContext } = await findTarget(
+    ports,
+    target,
+    options,
+  );
   if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
@@ -244,7 +242,7 @@ export async function validateTarget(
     const problem = createProblem("NoExtension", args, place, "validation");
     return { report: createReport(name, version, [problem], strict), location, texts };
   }
-  const found = await describePack(location, read, origin, [], "validation");
+  const found = await describePack({ location, manifest: read, origin, name: installedAs }, "validation");
   const facts = await readPack(ports, found, { ...options, findContext });
   const { inspected } = facts;
   const ofChecks = (await runChecks(facts, checks)).map(({ problem }) => problem);

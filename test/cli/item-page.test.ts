@@ -11,7 +11,7 @@ async function showItem(name: string, extension: Record<string, unknown>, files:
   const inspected = await inspectSubject(`acme/sample/${name}`, { cwd });
   if ("pack" in inspected) throw new Error("not an item");
   const members = await inspected.readMembers();
-  return { page: formatItemPage(inspected.item, { referrers: [], members }, style), item: inspected.item };
+  return { page: formatItemPage(inspected.item, members, style), item: inspected.item };
 }
 
 const showPrompt = async (fields: object) => {

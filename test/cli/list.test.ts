@@ -43,6 +43,7 @@ describe("trailblaze list --json", () => {
     expect(stderr).toBe("");
     expect(JSON.parse(stdout)).toStrictEqual({
       project: cwd,
+      scope: "declared",
       packs: [
         {
           name: "@acme/jira",
@@ -66,7 +67,6 @@ describe("trailblaze list --json", () => {
           problems: [],
         },
         expect.objectContaining({ name: "notes", origin: "direct", enabled: true }),
-        expect.objectContaining({ name: "stray", origin: "transitive", enabled: false }),
       ],
       problems: [],
     });
@@ -81,7 +81,7 @@ describe("trailblaze list --json", () => {
   test("`list --json` prints empty arrays for a project without packs", async () => {
     const cwd = makeTree({ "package.json": { name: "app" } });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
-    expect(JSON.parse(stdout)).toStrictEqual({ project: cwd, packs: [], problems: [] });
+    expect(JSON.parse(stdout)).toStrictEqual({ project: cwd, scope: "declared", packs: [], problems: [] });
     expect(exitCode).toBe(0);
   });
 
@@ -127,7 +127,7 @@ describe("trailblaze list KIND --json", () => {
       new Set([word.replace(/s$/, "")]),
     );
     expect(problems).toEqual([]);
-    expect(rest).toEqual({});
+    expect(rest).toEqual({ scope: "declared" });
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
   });
@@ -151,7 +151,7 @@ describe("trailblaze list KIND --json", () => {
         trailblaze: { tools: ["createNote", "old"] },
       }),
     });
-    const { stdout, exitCode } = await runCli(["list", "tools", "--json"], { cwd });
+    const { stdout, exitCode } = await runCli(["list", "tools", "--all", "--json"], { cwd });
     const names = JSON.parse(stdout).items.map((item: { qualifiedName: string }) => item.qualifiedName);
     expect(names).toEqual([...new Set(names)]);
     expect(names).not.toContain("notes/old");
@@ -175,7 +175,7 @@ describe("trailblaze list as text", () => {
     const { stdout, stderr, exitCode } = await runCli(["list"], { cwd: makeProject() });
     expect(stdout).toMatch(/@acme\/jira +1\.2\.0 +direct/);
     expect(stdout).toMatch(/notes +1\.0\.0 +direct/);
-    expect(stdout).toMatch(/stray +1\.0\.0 +transitive/);
+    expect(stdout).not.toContain("stray");
     expect(stdout.endsWith("\n")).toBe(true);
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
@@ -233,10 +233,7 @@ describe("the exit code of list", () => {
   test("`list` exits with 1 after an error, and still lists the other packs", async () => {
     const cwd = makeProject({ "node_modules/notes/package.json": '{"trailblaze": ' });
     const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
-    expect(JSON.parse(stdout).packs.map(({ name }: { name: string }) => name)).toEqual([
-      "@acme/jira",
-      "stray",
-    ]);
+    expect(JSON.parse(stdout).packs.map(({ name }: { name: string }) => name)).toEqual(["@acme/jira"]);
     expect(JSON.parse(stdout).problems).toEqual([
       expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
     ]);
@@ -245,7 +242,7 @@ describe("the exit code of list", () => {
 
   test("`list` exits with 0 if a package that is not a declared dependency is broken", async () => {
     const cwd = makeProject({ "node_modules/stray/package.json": '{"trailblaze": ' });
-    const { stdout, exitCode } = await runCli(["list", "--json"], { cwd });
+    const { stdout, exitCode } = await runCli(["list", "--all", "--json"], { cwd });
     expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ severity: "warning" })]);
     expect(exitCode).toBe(0);
   });
@@ -417,7 +414,7 @@ describe.skipIf(!existsSync("/usr/bin/script"))("output on a terminal", () => {
   };
 
   test.each([
-    ["list", "transitive"],
+    ["list --all", "undeclared"],
     ["list tools", "x".repeat(300)],
     ["inspect notes", "x".repeat(300)],
     ["inspect notes/a", "y".repeat(300)],
@@ -434,79 +431,83 @@ describe.skipIf(!existsSync("/usr/bin/script"))("output on a terminal", () => {
   });
 });
 
-describe("the column ENABLED", () => {
-  const desk = (definitions: Record<string, unknown>) => ({
-    "package.json": { name: "app", dependencies: { desk: "*" } },
-    "node_modules/desk/package.json": packManifest("desk", {
-      dependencies: { "@acme/jira": "*", notes: "*" },
-      trailblaze: { servers: ["all"] },
-    }),
-    ...definitions,
+describe("packs that the project does not declare", () => {
+  test("`list --all` adds them, and sessions use them on demand", async () => {
+    const cwd = makeProject();
+    expect((await runCli(["list"], { cwd })).stdout).not.toContain("stray");
+    const { stdout } = await runCli(["list", "--all"], { cwd });
+    expect(stdout).toMatch(/^stray +1\.0\.0 +undeclared +on demand/m);
+    const { scope, packs } = JSON.parse((await runCli(["list", "--all", "--json"], { cwd })).stdout);
+    expect([scope, packs.at(-1)]).toMatchObject(["all", { name: "stray", enabled: "onDemand" }]);
   });
-  const listEnabled = async (cwd: string) => {
-    const { stdout } = await runCli(["list", "--json"], { cwd });
-    const { packs } = JSON.parse(stdout) as { packs: { name: string; enabled: boolean }[] };
-    return packs.filter(({ enabled }) => enabled).map(({ name }) => name);
-  };
-  const listOpened = async (cwd: string) => {
-    await using session = await openSession({ cwd });
-    return [...new Set(session.tools.flatMap(({ source }) => source.pack ?? []))];
-  };
-  const tool = (name: string) => ({
-    [`trailblaze/tools/${name}.json`]: JSON.stringify({
+
+  test("a listing without packs names `--all` only if something is installed", async () => {
+    const empty = makeTree({ "package.json": { name: "app" } });
+    expect((await runCli(["list"], { cwd: empty })).stdout).toMatch(/No packs are declared.*\n.*search/);
+    const installed = makeTree({
+      "package.json": { name: "app", workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a" },
+      "node_modules/x/package.json": { name: "x" },
+    });
+    for (const cwd of [installed, join(installed, "packages/a")]) {
+      expect((await runCli(["list"], { cwd })).stdout).toMatch(/No packs are declared.*\n.*list --all/);
+      expect((await runCli(["list", "tools"], { cwd })).stdout).toMatch(/No tools are declared.*\n.*--all/);
+      expect((await runCli(["list", "--all"], { cwd })).stdout).toContain("No packs are installed");
+    }
+  });
+
+  const tool = (folder: string, name: string) => ({
+    [`${folder}/trailblaze/tools/${name}.json`]: {
       name,
       description: "Does it.",
-      parameters: {},
+      inputSchema: { type: "object" },
       handler: "./main.js#run",
-    }),
-    "main.js": "export const run = () => 'done';",
+    },
+    [`${folder}/main.js`]: "export const run = () => 'done';\n",
   });
-  const under = (folder: string, tree: Record<string, unknown>) =>
-    Object.fromEntries(Object.entries(tree).map(([path, value]) => [`${folder}/${path}`, value]));
-  const twoPacks = {
-    ...under("node_modules/@acme/jira", tool("getIssue")),
-    ...under("node_modules/notes", tool("createNote")),
-    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
-      trailblaze: { tools: ["getIssue"] },
-    }),
-  };
-
-  test("a transitive pack that a used pack refers to is enabled, as in a session", async () => {
-    const cwd = makeProject({
-      ...twoPacks,
-      ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: [acme/jira/getIssue]" }),
-    });
-    expect(await listOpened(cwd)).toEqual(["@acme/jira"]);
-    expect(await listEnabled(cwd)).toEqual(["@acme/jira", "desk"]);
-  });
-
-  test("packs that the config or transitive packs refer to are enabled, except those that the config denies", async () => {
-    const tree = {
-      ...twoPacks,
-      ...desk({ "node_modules/desk/trailblaze/servers/all.yaml": "tools: []" }),
-      "trailblaze.config.json": { toolsets: { mine: ["acme/jira/all"] } },
-      "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
+  const list = (tools: readonly string[]) => ({ name: "all", description: "All of them.", tools });
+  const makeDesk = (config: unknown = {}) =>
+    makeTree({
+      "package.json": { name: "app", dependencies: { desk: "*" } },
+      "trailblaze.config.json": config,
+      "node_modules/desk/package.json": packManifest("desk", { trailblaze: { toolsets: ["all"] } }),
+      "node_modules/desk/trailblaze/toolsets/all.json": list(["acme/jira/getIssue"]),
+      "node_modules/desk/node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
         trailblaze: { tools: ["getIssue"], toolsets: ["all"] },
       }),
-      "node_modules/@acme/jira/trailblaze/toolsets/all.yaml": "tools: [getIssue, notes/createNote]",
-    };
-    expect(await listEnabled(makeProject(tree))).toEqual(["@acme/jira", "desk", "notes"]);
-    const config = { packs: { deny: ["notes"] }, toolsets: { mine: ["acme/jira/all"] } };
-    expect(await listEnabled(makeProject({ ...tree, "trailblaze.config.json": config }))).toEqual([
-      "@acme/jira",
-      "desk",
-    ]);
+      "node_modules/desk/node_modules/@acme/jira/trailblaze/toolsets/all.json": list(["notes/createNote"]),
+      ...tool("node_modules/desk/node_modules/@acme/jira", "getIssue"),
+      "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools: ["createNote"] } }),
+      ...tool("node_modules/notes", "createNote"),
+      "node_modules/stray/package.json": packManifest("stray", { trailblaze: { tools: ["other"] } }),
+      ...tool("node_modules/stray", "other"),
+    });
+  const openedPacks = async (cwd: string) => {
+    await using session = await openSession({ cwd });
+    return [...new Set(session.tools.flatMap(({ source }) => source.pack ?? []))].sort();
+  };
+
+  test("a session looks for packs that definitions refer to, from the package that refers to them", async () => {
+    expect(await openedPacks(makeDesk())).toEqual(["@acme/jira", "notes"]);
+    expect(await openedPacks(makeDesk({ packs: { deny: ["notes"] } }))).toEqual(["@acme/jira"]);
   });
 
-  test("a pack that only definitions in code refer to is not enabled, and the code does not run", async () => {
-    const cwd = makeProject({
-      ...twoPacks,
-      ...desk({
-        "node_modules/desk/trailblaze/servers/all.js": `import { writeFileSync } from "node:fs";
-writeFileSync("ran", ""); export default { tools: ["acme/jira/getIssue"] };`,
-      }),
-    });
-    expect(await listEnabled(cwd)).toEqual(["desk"]);
-    expect(existsSync(join(cwd, "ran"))).toBe(false);
+  test("a session looks for packs that the config refers to, and for those that a call names", async () => {
+    expect(await openedPacks(makeDesk({ toolsets: { mine: ["stray/other"] } }))).toEqual([
+      "@acme/jira",
+      "notes",
+      "stray",
+    ]);
+    const { stdout } = await runCli(["call", "stray/other"], { cwd: makeDesk() });
+    expect(stdout).toContain("done");
+    const denied = await runCli(["call", "stray/other"], { cwd: makeDesk({ packs: { deny: ["stray"] } }) });
+    expect(denied.exitCode).toBe(1);
+    expect(denied.stdout).not.toContain("done");
+  });
+
+  test("a pattern of `deny` that matches a pack which no listing shows is not reported", async () => {
+    await using session = await openSession({ cwd: makeDesk({ packs: { deny: ["stray", "gone"] } }) });
+    const unmatched = session.problems.filter(({ code }) => code === "UnmatchedPattern");
+    expect(unmatched.map(({ args }) => (args as { pattern: string }).pattern)).toEqual(["gone"]);
   });
 });

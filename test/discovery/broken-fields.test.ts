@@ -166,6 +166,7 @@ describe("an invalid package name", () => {
   test("an invalid name of a package that is not declared is a warning", async () => {
     const { packs } = await discoverPacks({
       cwd: makeProject({ ...packManifest("x"), name: "../evil" }, { zebra: "*" }),
+      all: true,
     });
     expect(packs[0]?.problems).toEqual([
       expect.objectContaining({ code: "MalformedPackageJson", severity: "warning", pack: "broken" }),

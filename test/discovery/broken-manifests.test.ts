@@ -132,7 +132,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
       "node_modules/broken/index.js": "",
     });
     bad.make(join(root, "node_modules/broken/package.json"));
-    const found = await discoverPacks({ cwd: root });
+    const found = await discoverPacks({ cwd: root, all: true });
     expectProblem(found, bad, "error", join(root, "node_modules/broken"));
     expect(found.problems[0]?.pack).toBe("broken");
   });
@@ -144,7 +144,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
       "node_modules/zebra/node_modules/@deep/broken/index.js": "",
     });
     bad.make(join(root, "node_modules/zebra/node_modules/@deep/broken/package.json"));
-    const found = await discoverPacks({ cwd: root });
+    const found = await discoverPacks({ cwd: root, all: true });
     expectProblem(found, bad, "warning", join(root, "node_modules/zebra/node_modules/@deep/broken"));
     expect(found.problems[0]?.pack).toBe("@deep/broken");
   });
@@ -152,7 +152,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   test("the broken package.json of the project is an error, and all packs are listed", async () => {
     const root = makeTree(neighbors);
     bad.make(join(root, "package.json"));
-    const found = await discoverPacks({ cwd: root });
+    const found = await discoverPacks({ cwd: root, all: true });
     expect(found.project).toBe(root);
     expectProblem(found, bad, "error", root);
   });
@@ -164,7 +164,7 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
       "packages/broken/index.js": "",
     });
     bad.make(join(root, "packages/broken/package.json"));
-    const found = await discoverPacks({ cwd: root });
+    const found = await discoverPacks({ cwd: root, all: true });
     expectProblem(found, bad, "warning", join(root, "packages/broken"));
   });
 });
@@ -175,7 +175,7 @@ test("the problem of a package.json without a readable name has no pack", async 
     "pnpm-workspace.yaml": "packages: ['packages/*']",
     "packages/member/package.json": "{ broken",
   });
-  const { problems } = await discoverPacks({ cwd: root });
+  const { problems } = await discoverPacks({ cwd: root, all: true });
   expect(problems).toHaveLength(2);
   for (const { pack = "" } of problems) expect(pack).not.toContain(root);
 });
@@ -187,7 +187,7 @@ describe("an irrelevant package.json", () => {
       ...neighbors,
       "node_modules/other/package.json": manifest,
     });
-    const { packs, problems } = await discoverPacks({ cwd: root });
+    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(packs.map(({ name }) => name)).toEqual(["@acme/jira", "zebra"]);
     return problems;
   };
@@ -223,7 +223,7 @@ describe("an irrelevant package.json", () => {
 
   test("a folder without a package.json is not reported", async () => {
     const root = makeTree({ "package.json": { name: "app" }, ...neighbors, "node_modules/x/readme.md": "" });
-    expect((await discoverPacks({ cwd: root })).problems).toEqual([]);
+    expect((await discoverPacks({ cwd: root, all: true })).problems).toEqual([]);
   });
 });
 
@@ -242,7 +242,7 @@ describe("an unusual but valid package.json", () => {
     ["is nested 200 deep", JSON.stringify(packManifest("odd")).replace(/}$/, `,"deep":${nested(199)}}`)],
   ])("a package.json is read even if it %s", async (_, manifest) => {
     const root = makeTree({ "package.json": { name: "app" }, "node_modules/odd/package.json": manifest });
-    const { packs, problems } = await discoverPacks({ cwd: root });
+    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(problems).toEqual([]);
     expect(packs.map(({ name }) => name)).toEqual(["odd"]);
   });
@@ -256,7 +256,7 @@ test("a package.json that is a link is followed, and one that leads nowhere is a
   });
   makeLink("../../elsewhere.json", join(root, "node_modules/odd/package.json"));
   makeLink("nowhere", join(root, "node_modules/dangling/package.json"));
-  const { packs, problems } = await discoverPacks({ cwd: root });
+  const { packs, problems } = await discoverPacks({ cwd: root, all: true });
   expect(packs.map(({ name }) => name)).toContain("odd");
   expect(problems).toEqual([]);
 });
@@ -286,7 +286,7 @@ describe.skipIf(noWindows)("a package.json that is not a file", () => {
       if (writer.pid !== undefined) process.kill(-writer.pid, "SIGKILL");
     });
     await waitUntil(() => existsSync(join(folder, "writing")));
-    const found = await discoverPacks({ cwd: root });
+    const found = await discoverPacks({ cwd: root, all: true });
     expectProblem(found, { code: "MalformedPackageJson", make: makeFifo }, "error", folder);
   });
 
@@ -299,7 +299,7 @@ describe.skipIf(noWindows)("a package.json that is not a file", () => {
       server.close();
     });
     expectProblem(
-      await discoverPacks({ cwd: root }),
+      await discoverPacks({ cwd: root, all: true }),
       { code: "MalformedPackageJson", make: makeFifo },
       "error",
       join(root, "node_modules/broken"),

@@ -31,7 +31,6 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
     expect(describeOrigins((await discoverPacks({ cwd, global: false })).packs)).toHaveLength(1);
     expect(describeOrigins((await discoverPacks({ cwd, global: true })).packs)).toEqual([
       "@acme/jira@1.0.0 global disabled",
-      "inner@1.0.0 global disabled",
       "notes@1.0.0 direct enabled",
     ]);
   });

@@ -48,52 +48,32 @@ describe("origins of packs", () => {
     },
   );
 
-  test("a pack that only another package declares is `transitive`, hoisted or nested", async () => {
-    expect(
-      await list({
-        "package.json": { name: "app", dependencies: { desk: "*" } },
-        "node_modules/desk/package.json": { name: "desk", dependencies: { "@acme/jira": "*", notes: "*" } },
-        "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
-        "node_modules/desk/node_modules/notes/package.json": packManifest("notes"),
-      }),
-    ).toEqual(["@acme/jira@1.0.0 transitive disabled", "notes@1.0.0 transitive disabled"]);
-  });
-
-  test("a pack that no package declares is `transitive`", async () => {
-    expect(
-      await list({
-        "package.json": { name: "app" },
-        "node_modules/notes/package.json": packManifest("notes"),
-      }),
-    ).toEqual(["notes@1.0.0 transitive disabled"]);
-  });
-
-  test("a declared name does not make another copy of that pack direct", async () => {
-    const lines = await list({
-      "package.json": { name: "app", dependencies: { notes: "^2.0.0", desk: "*" } },
-      "node_modules/notes/package.json": packManifest("notes", { version: "2.0.0" }),
-      "node_modules/desk/package.json": { name: "desk" },
-      "node_modules/desk/node_modules/notes/package.json": packManifest("notes"),
-    });
-    expect(lines).toEqual(["notes@1.0.0 transitive disabled shadowed", "notes@2.0.0 direct enabled"]);
-  });
-
-  test("an alias makes its target direct, under the target's real name", async () => {
-    expect(
-      await list({
-        "package.json": { name: "app", dependencies: { tracker: "npm:@acme/jira@^1.0.0" } },
-        "node_modules/tracker/package.json": packManifest("@acme/jira"),
-      }),
-    ).toEqual(["@acme/jira@1.0.0 direct enabled"]);
-  });
-
-  test("a package installed under another package's name does not become that package", async () => {
+  test("a dependency name that another package has in its package.json is the name it is installed under", async () => {
     const root = makeTree({
-      "package.json": { name: "app", dependencies: { notes: "npm:@acme/jira@1" } },
-      "node_modules/notes/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["a"] } }),
+      "package.json": {
+        name: "app",
+        dependencies: { tracker: "npm:@acme/jira@^1.0.0", notes: "npm:@acme/jira@1" },
+      },
+      "node_modules/tracker/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["a"] } }),
+      "node_modules/notes/package.json": packManifest("@acme/jira"),
     });
     const { packs } = await discoverPacks({ cwd: root });
-    expect(packs[0]?.tools[0]?.qualifiedName).toBe("acme/jira/a");
+    expect(describePacks(packs)).toEqual([
+      "notes@1.0.0 direct enabled",
+      "tracker@1.0.0 direct enabled | tools: a",
+    ]);
+    expect(packs[1]).toMatchObject({ packageName: "@acme/jira", tools: [{ qualifiedName: "tracker/a" }] });
+    expect(packs[1]?.problems).toMatchObject([
+      {
+        code: "AliasedPack",
+        severity: "info",
+        pack: "tracker",
+        file: "package.json",
+        line: 2,
+        args: { name: "tracker", packageName: "@acme/jira" },
+      },
+    ]);
+    expect(packs[1]?.problems[0]?.message).toMatch(/tracker.*@acme\/jira/);
   });
 
   test("a pack installed in a parent folder is direct only if the project declares it", async () => {
@@ -112,7 +92,12 @@ describe("origins of packs", () => {
 
   test("a declared dependency that is not installed is neither a pack nor a problem", async () => {
     const root = makeTree({ "package.json": { name: "app", dependencies: { "@acme/jira": "^1" } } });
-    expect(await discoverPacks({ cwd: root })).toEqual({ project: root, packs: [], problems: [] });
+    expect(await discoverPacks({ cwd: root })).toEqual({
+      project: root,
+      scope: "declared",
+      packs: [],
+      problems: [],
+    });
   });
 
   test.each([[["notes"]], ["notes"], [5], [null], [{ notes: null }]])(
@@ -122,7 +107,7 @@ describe("origins of packs", () => {
         "package.json": { name: "app", dependencies },
         "node_modules/notes/package.json": packManifest("notes"),
       });
-      expect(lines).toHaveLength(1);
+      expect(lines).toHaveLength(Number(JSON.stringify(dependencies).startsWith("{")));
     },
   );
 
@@ -160,6 +145,7 @@ describe("the contents of a listing", () => {
     });
     expect(await discoverPacks({ cwd: root })).toStrictEqual({
       project: root,
+      scope: "declared",
       packs: [
         {
           name: "@acme/jira",
@@ -198,7 +184,7 @@ describe("the contents of a listing", () => {
   test("a listing is ordered by name, version and location, regardless of folder names", async () => {
     const root = makeTree({
       "package.json": { name: "app" },
-      "node_modules/zz/package.json": packManifest("@acme/a"),
+      "node_modules/@acme/a/package.json": packManifest("@acme/a"),
       "node_modules/b/node_modules/notes/package.json": packManifest("notes", { version: "10.0.0" }),
       "node_modules/b/package.json": { name: "b" },
       "node_modules/c/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
@@ -209,11 +195,11 @@ describe("the contents of a listing", () => {
       "node_modules/e/package.json": { name: "e" },
       "node_modules/Upper/package.json": packManifest("Upper"),
     });
-    const { packs } = await discoverPacks({ cwd: root });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
     expect(
       packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)]),
     ).toEqual([
-      ["@acme/a", "1.0.0", "zz"],
+      ["@acme/a", "1.0.0", "@acme/a"],
       ["Upper", "1.0.0", "Upper"],
       ["notes", "9.0.0-beta.1", "d/node_modules/notes"],
       ["notes", "9.0.0", "c/node_modules/notes"],

@@ -20,9 +20,9 @@ async function enabledWith(packs: unknown): Promise<string[]> {
     "node_modules/stray/package.json": packManifest("stray"),
     ...(packs === undefined ? {} : { "trailblaze.config.json": { packs } }),
   });
-  const { packs: found } = await discoverPacks({ cwd: root });
+  const { packs: found } = await discoverPacks({ cwd: root, all: true });
   expect(found).toHaveLength(7);
-  return found.filter(({ enabled }) => enabled).map(({ qualifiedName }) => qualifiedName);
+  return found.filter(({ enabled }) => enabled === true).map(({ qualifiedName }) => qualifiedName);
 }
 
 const direct = ["acme/jira", "acme/jira-cloud", "notes"];

@@ -20,12 +20,12 @@ function makeCopies(
 }
 
 describe("several copies of one pack", () => {
-  test("the copy that the project resolves wins, even if it is older and transitive", async () => {
+  test("the copy that the project resolves wins, even if it is older and undeclared", async () => {
     const root = makeCopies({ desk: "2.0.0" }, { "node_modules/notes/package.json": notes("1.0.0") });
-    const { packs, problems } = await discoverPacks({ cwd: root });
+    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(describeOrigins(packs)).toEqual([
-      "notes@1.0.0 transitive disabled",
-      "notes@2.0.0 transitive disabled shadowed",
+      "notes@1.0.0 undeclared on demand",
+      "notes@2.0.0 undeclared disabled shadowed",
     ]);
     expect(problems).toEqual([]);
     expect(packs[0]?.problems).toEqual([]);
@@ -45,14 +45,17 @@ describe("several copies of one pack", () => {
   ])(
     "of the copies %j, none of which the project resolves, the highest version wins: %s",
     async (copies, version) => {
-      const { packs } = await discoverPacks({ cwd: makeCopies(copies) });
+      const { packs } = await discoverPacks({ cwd: makeCopies(copies), all: true });
       expect(packs).toHaveLength(2);
       expect(packs.filter(({ shadowed }) => !shadowed).map((pack) => pack.version)).toEqual([version]);
     },
   );
 
   test("all copies but one are shadowed, even if their versions are equal", async () => {
-    const { packs } = await discoverPacks({ cwd: makeCopies({ a: "1.0.0", b: "1.0.0", c: "1.0.0" }) });
+    const { packs } = await discoverPacks({
+      cwd: makeCopies({ a: "1.0.0", b: "1.0.0", c: "1.0.0" }),
+      all: true,
+    });
     expect(packs.map(({ shadowed }) => shadowed).sort()).toEqual([false, true, true]);
     expect(packs.flatMap((pack) => pack.problems)).toHaveLength(2);
   });
@@ -62,7 +65,7 @@ describe("several copies of one pack", () => {
       "package.json": { ...notes("1.0.0"), dependencies: { notes: "^2.0.0" } },
       "node_modules/notes/package.json": notes("2.0.0"),
     });
-    const { packs } = await discoverPacks({ cwd: root });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
     expect(packs.filter(({ shadowed }) => !shadowed).map(({ origin }) => origin)).toEqual(["self"]);
   });
 
@@ -75,7 +78,7 @@ describe("several copies of one pack", () => {
         "trailblaze.config.yaml": "packs: { allow: [notes], transitive: [notes] }\n",
       },
     );
-    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+    expect(describeOrigins((await discoverPacks({ cwd: root, all: true })).packs)).toEqual([
       "notes@1.0.0 direct enabled",
       "notes@2.0.0 transitive disabled shadowed",
     ]);
@@ -83,11 +86,11 @@ describe("several copies of one pack", () => {
 
   test("packs whose names differ only in case are different packs", async () => {
     const root = makeTree({
-      "package.json": { name: "app", dependencies: { a1: "npm:Notes", a2: "npm:notes" } },
-      "node_modules/a1/package.json": packManifest("Notes"),
-      "node_modules/a2/package.json": packManifest("notes"),
+      "package.json": { name: "app", dependencies: { Notes: "*", notes: "*" } },
+      "node_modules/Notes/package.json": packManifest("Notes"),
+      "node_modules/notes/package.json": packManifest("notes"),
     });
-    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+    expect(describeOrigins((await discoverPacks({ cwd: root, all: true })).packs)).toEqual([
       "Notes@1.0.0 direct enabled",
       "notes@1.0.0 direct enabled",
     ]);

@@ -92,14 +92,14 @@ describe("what discovery reads", () => {
         };
       },
     });
-    const { packs } = await findPacks(port, { cwd: root });
+    const { packs } = await findPacks(port, { cwd: root, all: true });
     expect(packs.map(({ pack }) => pack.name)).toEqual(names);
 
     const pathsOf = (method: keyof DiscoveryPort) =>
       calls.filter(([name]) => name === method).map(([, path]) => path);
     // Files of the project are asked for at its top, at its workspace's and above, never in an installed pack.
     for (const path of [...pathsOf("readProjectFile"), ...pathsOf("hasProjectFile")]) {
-      expect(path).toMatch(/^(\.\.\/)*[^/]+$|^(packages\/member\/)?node_modules\/\.modules\.yaml$/);
+      expect(path).toMatch(/^(\.\.\/)*[^/]+$/);
     }
     // Each package.json once.
     const manifests = pathsOf("readManifest").filter((path) => path.includes("node_modules"));
@@ -161,7 +161,7 @@ describe("what discovery reads", () => {
       syncBuiltinESMExports();
     };
     onTestFinished(restore);
-    const { packs } = await discoverPacks({ cwd: root });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
     restore();
 
     expect(packs.map(({ name }) => name)).toEqual(names);
@@ -176,13 +176,13 @@ describe("what discovery reads", () => {
 
   test("discovery gives the same listing, byte for byte, without all other files of the packs", async () => {
     const { root } = makeCanaryProject();
-    const before = JSON.stringify(await discoverPacks({ cwd: root }));
+    const before = JSON.stringify(await discoverPacks({ cwd: root, all: true }));
     for (const entry of fs.readdirSync(root, { recursive: true, withFileTypes: true })) {
       const path = join(entry.parentPath, entry.name);
       if (entry.isFile() && !allowed.test(relative(root, path))) fs.rmSync(path, { force: true });
     }
     expect(fs.existsSync(join(root, "node_modules/@acme/jira/index.js"))).toBe(false);
-    expect(JSON.stringify(await discoverPacks({ cwd: root }))).toBe(before);
+    expect(JSON.stringify(await discoverPacks({ cwd: root, all: true }))).toBe(before);
   });
 
   test("discovery gives the same listing whatever order folders are read in", async () => {
@@ -200,7 +200,7 @@ describe("what discovery reads", () => {
               return entries;
             },
           },
-          { cwd: root },
+          { cwd: root, all: true },
         );
         return JSON.stringify([packs.map(({ pack }) => pack), problems]);
       }),
@@ -219,7 +219,7 @@ describe("file system errors", () => {
     });
   const find = async (root: string, changes: (real: DiscoveryPort) => Partial<DiscoveryPort>) => {
     const real = createNodeDiscoveryPort();
-    const { packs, problems } = await findPacks({ ...real, ...changes(real) }, { cwd: root });
+    const { packs, problems } = await findPacks({ ...real, ...changes(real) }, { cwd: root, all: true });
     return { names: packs.map(({ pack }) => pack.name), problems };
   };
 
@@ -279,7 +279,7 @@ describe("file system errors", () => {
       for (const spy of spies) spy.mockRestore();
       syncBuiltinESMExports();
     });
-    const { packs, problems } = await discoverPacks({ cwd: root });
+    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
     const args = { reason: expect.stringContaining(code) };
     expect(problems).toMatchObject([
@@ -292,11 +292,11 @@ describe("file system errors", () => {
     const found = await find(root, (real) => ({
       listDirectory(directory) {
         const entries = real.listDirectory(directory);
-        fs.rmSync(join(root, "node_modules/broken"), { recursive: true, force: true });
+        fs.rmSync(join(root, "node_modules/stray"), { recursive: true, force: true });
         return entries;
       },
     }));
-    expect(found).toEqual({ names: ["stray", "zebra"], problems: [] });
+    expect(found).toEqual({ names: ["broken", "zebra"], problems: [] });
   });
 
   test("a link that vanishes during the scan is skipped", async () => {
@@ -321,7 +321,7 @@ describe("file system errors", () => {
   test.runIf(process.getuid?.() !== 0)("a package.json without read permission is a problem", async () => {
     const root = makeProject();
     fs.chmodSync(join(root, "node_modules/broken/package.json"), 0);
-    const { packs, problems } = await discoverPacks({ cwd: root });
+    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(packs.map(({ name }) => name)).toEqual(["stray", "zebra"]);
     expect(problems).toEqual([expect.objectContaining({ code: "MalformedPackageJson", severity: "error" })]);
   });

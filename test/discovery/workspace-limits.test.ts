@@ -24,27 +24,24 @@ function makeProject(workspaces: unknown, files: Record<string, unknown> = {}): 
 
 const namesOf = ({ packs }: Awaited<ReturnType<typeof discoverPacks>>) => packs.map(({ name }) => name);
 
-const tooMany = { cause: "alternatives", limit: 5000 } as const;
-const tooLong = { cause: "length", limit: 1024 } as const;
-const tooMuchWork = { cause: "steps", limit: 10_000_000 } as const;
+const exotic = { cause: "syntax" } as const;
+const tooMany = { cause: "patterns", limit: 500 } as const;
 
 const skipped = [
   ["braces that multiply", "{a,b}".repeat(14), tooMany],
   ["braces without end", "{a,b}".repeat(100), tooMany],
   ["braces in braces", "{a,b{c,d{e,f{g,h}}}}".repeat(10), tooMany],
-  ["a range of numbers", "{1..10000000}", tooMany],
-  ["a range longer than fast-glob writes out", "{1..1001}", tooMany],
-  ["a range of letters", "{a..\uffff}", tooMany],
-  ["a quoted range", '{"1"..99999999}', tooMany],
-  ["very many segments", "*/".repeat(3000), tooLong],
-  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, tooLong],
-  ["stars in one segment", "*a".repeat(10), tooMuchWork],
-  ["stars in several segments", "*a*a/".repeat(10), tooMuchWork],
-  ["a repeated group", "+(a|aa)c", tooMuchWork],
-  ["a repeated group of a regular expression", "(a|aa)+c", tooMuchWork],
-  ["groups in groups", "+(+(a|b)+(b|a))c", tooMuchWork],
-  ["repeated classes", "[a-z]+".repeat(12), tooMuchWork],
-  ["a group that is not", `!(${"*a".repeat(8)})${"*a".repeat(8)}`, tooMuchWork],
+  ["a range of numbers", "{1..10}", exotic],
+  ["a range of letters", "{a..\uffff}", exotic],
+  ["a quoted range", '{"1"..99999999}', exotic],
+  ["very many segments", "*/".repeat(3000), exotic],
+  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, exotic],
+  ["three stars in one segment", "*a*a*", exotic],
+  ["three wildcards of any depth", "**/a/**/b/**", exotic],
+  ["a group", "@(a|b)", exotic],
+  ["a negated group", "!(a)", exotic],
+  ["a repeated group of a regular expression", "(a|aa)+c", exotic],
+  ["repeated classes", "[a-z]+".repeat(12), exotic],
 ] as const;
 
 describe("a workspace pattern that exceeds a limit", () => {
@@ -94,16 +91,14 @@ describe("a workspace pattern that exceeds a limit", () => {
       ...Array.from({ length: 300 }, (_, index) => `{a,b}${"{a,b}".repeat(14)}${index}`),
     ]);
     const { problems } = await discoverPacks({ cwd });
-    expect(problems).toMatchObject([
-      { path: ["workspaces", 1], args: { cause: "alternatives", others: 299 } },
-    ]);
+    expect(problems).toMatchObject([{ path: ["workspaces", 1], args: { cause: "patterns", others: 299 } }]);
   });
 
   test("patterns are read up to their limit", async () => {
     const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
     const found = await discoverPacks({ cwd });
     expect(namesOf(found)).toEqual(["lib", "notes"]);
-    expect(found.problems).toMatchObject([{ path: ["workspaces", 5000], args: { others: 55_000 } }]);
+    expect(found.problems).toMatchObject([{ path: ["workspaces", 500], args: { others: 59_500 } }]);
   });
 });
 
@@ -111,7 +106,7 @@ describe("patterns that match nothing", () => {
   test.each([
     ["NUL", ["a\0*", "\0", "packages/*"]],
     ["a backslash", ["packages\\*", "\\", "pack\\ages/*"]],
-    ["brackets that do not close", ["[", "(", "{", "[[:alpha:]", "!(", "packages/*"]],
+    ["brackets that do not close", ["[", "(", "{", "[[:alpha:]", "packages/*"]],
     ["folders with parentheses", ["(my app)/*", "apps/(a, b)", "packages/*"]],
     ["a class that is the wrong way round", ["[z-a]*", "packages/*"]],
     ["only an exception", ["!packages/*"]],
@@ -139,18 +134,12 @@ describe("the syntax of workspace patterns", () => {
       ["{apps,libs}/**", "!**/test/**"],
       ["desk", "lib", "web"],
     ],
-    [["apps/@(desk|no)"], ["desk"]],
-    [["apps/!(web)"], ["desk"]],
-    [["apps/+([a-z])"], ["desk", "web"]],
-    [["apps/+(desk|web)"], ["desk", "web"]],
     [["apps/d*s*"], ["desk"]],
-    [["apps/*e*s*", "libs/*-*-*-*"], ["desk"]],
     [["apps/[t-w]eb"], ["web"]],
     [
       ["apps/we{b,c}", "libs/{lib,no}{,-*}"],
       ["lib", "web"],
     ],
-    [["apps/{a..z}eb"], ["web"]],
     [
       ["*/*", "!apps/w*"],
       ["desk", "lib"],
@@ -172,7 +161,7 @@ describe("the syntax of workspace patterns", () => {
 describe("the budget of one discovery", () => {
   const port = createNodeDiscoveryPort();
   const search = (root: string, patterns: string[], budget: Partial<WorkspaceBudget>) =>
-    port.findWorkspaces(root, patterns, { folders: 1000, steps: 10_000_000, ...budget });
+    port.findWorkspaces(root, patterns, { folders: 1000, ...budget });
 
   function makeFolders(count: number): string {
     const root = makeTree({ "package.json": { name: "root" } });
@@ -195,11 +184,6 @@ describe("the budget of one discovery", () => {
       expect(some.folders.length).toBeLessThan(12);
     },
   );
-
-  test("the budget counts the entries of a folder, not only those that are compared", async () => {
-    const root = makeFolders(30);
-    expect((await search(root, ["packages/q{,*}"], { steps: 1500 })).obstacles).toEqual([{ cause: "steps" }]);
-  });
 
   test("one budget covers a folder that several patterns name", async () => {
     const root = makeFolders(30);

@@ -37,49 +37,49 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
 
   test("from a workspace's root, its members are listed", async () => {
     const root = makeWorkspace();
-    const { project, packs, problems } = await discoverPacks({ cwd: root });
+    const { project, packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(project).toBe(root);
     expect(describeOrigins(packs)).toEqual([
       "@acme/jira@1.0.0 direct enabled",
       "desk@1.0.0 workspace enabled",
       "lib@1.0.0 workspace enabled",
-      "notes@1.0.0 transitive disabled",
-      "only-desk@1.0.0 transitive disabled",
+      "notes@1.0.0 transitive on demand",
+      "only-desk@1.0.0 undeclared on demand",
       "root@1.0.0 self enabled",
     ]);
     expect(problems).toEqual([]);
   });
 
-  test("from a member, the root and the siblings are `workspace`, and the member's own dependencies are direct", async () => {
+  test("from a member, the root and the siblings are `workspace`, and the dependencies of the member and the root are direct", async () => {
     const root = makeWorkspace();
-    const { project, packs } = await discoverPacks({ cwd: join(root, "packages/app") });
+    const { project, packs } = await discoverPacks({ cwd: join(root, "packages/app"), all: true });
     expect(project).toBe(join(root, "packages/app"));
     expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.0.0 transitive disabled",
+      "@acme/jira@1.0.0 direct enabled",
       "desk@1.0.0 workspace enabled",
       "lib@1.0.0 workspace enabled",
       "notes@1.0.0 direct enabled",
-      "only-desk@1.0.0 transitive disabled",
+      "only-desk@1.0.0 undeclared on demand",
       "root@1.0.0 workspace enabled",
     ]);
   });
 
   test("a member that is a pack is listed from itself", async () => {
     const root = makeWorkspace();
-    const { packs } = await discoverPacks({ cwd: join(root, "packages/lib") });
+    const { packs } = await discoverPacks({ cwd: join(root, "packages/lib"), all: true });
     expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.0.0 transitive disabled",
+      "@acme/jira@1.0.0 direct enabled",
       "desk@1.0.0 workspace enabled",
       "lib@1.0.0 self enabled",
       "notes@1.0.0 direct enabled",
-      "only-desk@1.0.0 transitive disabled",
+      "only-desk@1.0.0 undeclared on demand",
       "root@1.0.0 workspace enabled",
     ]);
   });
 
   test("members are located in their own folders", async () => {
     const root = makeWorkspace();
-    const { packs } = await discoverPacks({ cwd: root });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
     expect(packs.find(({ name }) => name === "lib")?.location).toBe(join(root, "packages/lib"));
   });
 });
@@ -92,7 +92,7 @@ describe("the borders of a workspace", () => {
       "examples/app/package.json": { name: "app" },
       "node_modules/notes/package.json": packManifest("notes"),
     });
-    const { project, packs } = await discoverPacks({ cwd: join(root, "examples/app") });
+    const { project, packs } = await discoverPacks({ cwd: join(root, "examples/app"), all: true });
     expect(project).toBe(join(root, "examples/app"));
     expect(packs).toEqual([]);
   });
@@ -118,11 +118,11 @@ describe("the borders of a workspace", () => {
       makeLink("../elsewhere/desk", join(root, "linked/desk"));
       makeLink("../elsewhere/desk", join(root, "packages/desk"));
       makeLink("..", join(root, "linked/root"));
-      const { packs, problems } = await discoverPacks({ cwd: join(root, folder) });
+      const { packs, problems } = await discoverPacks({ cwd: join(root, folder), all: true });
       expect(describeOrigins(packs)).toEqual([
         "desk@1.0.0 workspace enabled",
         `lib@1.0.0 ${origin} enabled`,
-        "notes@1.0.0 transitive disabled",
+        "notes@1.0.0 undeclared on demand",
       ]);
       const locations = packs.map(({ location }) => location);
       expect(locations.slice(0, 2)).toEqual([join(root, "elsewhere/desk"), join(root, "packages/lib")]);
@@ -139,7 +139,7 @@ describe("the borders of a workspace", () => {
     makeLink("../a/lib", join(root, "packages/b/lib"));
     makeLink("..", join(root, "packages/b/up"));
     makeLink("../elsewhere", join(root, "packages/elsewhere"));
-    const { packs } = await discoverPacks({ cwd: root });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
     expect(describeOrigins(packs)).toEqual(["lib@1.0.0 workspace enabled"]);
   });
 
@@ -149,9 +149,9 @@ describe("the borders of a workspace", () => {
       "packages/lib/package.json": packManifest("lib"),
       "packages/lib/node_modules/notes/package.json": packManifest("notes"),
     });
-    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual([
+    expect(describeOrigins((await discoverPacks({ cwd: root, all: true })).packs)).toEqual([
       "lib@1.0.0 workspace enabled",
-      "notes@1.0.0 transitive disabled",
+      "notes@1.0.0 undeclared on demand",
     ]);
   });
 
@@ -162,7 +162,7 @@ describe("the borders of a workspace", () => {
     };
     for (const text of ["onlyBuiltDependencies: []\n", "", "packages: 5\n", "{ broken"]) {
       const root = makeTree({ ...tree, "pnpm-workspace.yaml": text });
-      const { packs } = await discoverPacks({ cwd: root });
+      const { packs } = await discoverPacks({ cwd: root, all: true });
       expect(describeOrigins(packs), JSON.stringify(text)).toEqual(["lib@1.0.0 workspace enabled"]);
     }
   });
@@ -180,8 +180,8 @@ describe("the borders of a workspace", () => {
       "app/package.json": { name: "root", workspaces },
       "app/node_modules/notes/package.json": packManifest("notes"),
     });
-    expect(describeOrigins((await discoverPacks({ cwd: join(root, "app") })).packs)).toContain(
-      "notes@1.0.0 transitive disabled",
+    expect(describeOrigins((await discoverPacks({ cwd: join(root, "app"), all: true })).packs)).toContain(
+      "notes@1.0.0 undeclared on demand",
     );
   });
 
@@ -206,7 +206,7 @@ describe("the borders of a workspace", () => {
       "package.json": { name: "root", workspaces: ["packages/*"] },
       "packages/bad/package.json": '{ "name": oops }',
     });
-    const { problems } = await discoverPacks({ cwd: root });
+    const { problems } = await discoverPacks({ cwd: root, all: true });
     expect(problems).toEqual([
       expect.objectContaining({ code: "MalformedPackageJson", line: 1, column: 11 }),
     ]);
@@ -214,7 +214,7 @@ describe("the borders of a workspace", () => {
 
   test("a broken package.json above a project is not a problem of the project", async () => {
     const root = makeTree({ "package.json": "{ broken", "app/package.json": packManifest("app") });
-    expect(await discoverPacks({ cwd: join(root, "app") })).toMatchObject({
+    expect(await discoverPacks({ cwd: join(root, "app"), all: true })).toMatchObject({
       project: join(root, "app"),
       packs: [{ name: "app" }],
       problems: [],

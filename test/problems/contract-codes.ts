@@ -150,8 +150,9 @@ export const ownCodes: readonly string[] = [
 /** Codes of validation that contract/LOCK.md adds: what a pack needs. */
 export const needsCodes: readonly string[] = ["InvalidNeeds", "NeedsExceeded"];
 
-/** Codes of operations that contract/LOCK.md adds: what differs from trailblaze.lock. */
+/** Codes of operations that contract/LOCK.md and contract/CONSENT.md add: who a pack is, what differs from trailblaze.lock. */
 export const lockCodes: readonly string[] = [
+  "AliasedPack",
   "LockMalformed",
   "LockMismatch",
   "LockMissing",

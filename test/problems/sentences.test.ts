@@ -190,7 +190,7 @@ const samples: Samples = {
     { name: "api", inConfig: "tool" },
     { name: "api", inConfig: "server", isRemoval: true },
     { name: "jira", isRemoval: true },
-    { name: "@acme/jira", standsFor: "@fork/jira" },
+    { name: "@acme/jira", isUndeclared: true },
   ],
   PackVersionMismatch: [{ name: "@acme/jira", range: "^2", version: "1.0.0" }],
   ExtensionNotFound: [
@@ -317,11 +317,9 @@ const samples: Samples = {
   ],
   PackageJsonTooLarge: [{ bytes: 1_200_000, limit: 1_048_576, location: "node_modules/x" }],
   WorkspaceIncomplete: [
-    { cause: "length", limit: 1000, pattern: "packages/*" },
-    { cause: "alternatives", limit: 1000, pattern: "{a,b}/*" },
-    { cause: "alternatives", limit: 1000, pattern: "{a,b}/*", others: 2 },
-    { cause: "steps", limit: 1_000_000 },
-    { cause: "steps", limit: 1_000_000, pattern: "a*b*c*" },
+    { cause: "syntax", pattern: "@(a|b)/*" },
+    { cause: "patterns", limit: 1000, pattern: "{a,b}/*" },
+    { cause: "patterns", limit: 1000, pattern: "{a,b}/*", others: 2 },
     { cause: "folders", limit: 10_000 },
     { cause: "bytes", limit: 1_048_576 },
     { cause: "failed", reason: "EACCES" },
@@ -330,6 +328,7 @@ const samples: Samples = {
     { layout: "pnp", file: ".pnp.cjs" },
     { layout: "deno", file: "deno.lock" },
   ],
+  AliasedPack: [{ name: "tracker", packageName: "@acme/jira" }],
   ShadowedPack: [
     { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },
     { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },

@@ -35,12 +35,7 @@ const pasted = (entry: object) => ({
 /** What one call and the environment of its server have of the session. */
 async function readContext({ project, config }: ReturnType<typeof listed | typeof pasted | typeof packed>) {
   const session = await openForTest(project, {
-    config: {
-      callback: { enabled: true },
-      memory: { city: "Paris" },
-      device: { platform: "WEB" },
-      ...config,
-    },
+    config: { callback: { enabled: true }, memory: { city: "Paris" }, ...config },
   });
   const { arguments: args, _meta } = jsonOf(await session.callTool("probe_params", { a: 1 }));
   const env = jsonOf(await session.callTool("probe_env", {}));
@@ -50,9 +45,7 @@ async function readContext({ project, config }: ReturnType<typeof listed | typeo
     memory: trailblaze?.memory,
     baseUrl: trailblaze?.baseUrl !== undefined,
     others,
-    env: ["DEVICE_PLATFORM", "BASE_URL", "PORT", "SESSION_TOKEN"].filter(
-      (name) => env[`TRAILBLAZE_${name}`] !== undefined,
-    ),
+    env: ["BASE_URL", "PORT", "SESSION_TOKEN"].filter((name) => env[`TRAILBLAZE_${name}`] !== undefined),
   };
 }
 
@@ -61,10 +54,9 @@ const everything = {
   memory: { city: "Paris" },
   baseUrl: true,
   others: {},
-  env: ["DEVICE_PLATFORM", "BASE_URL", "PORT", "SESSION_TOKEN"],
+  env: ["BASE_URL", "PORT", "SESSION_TOKEN"],
 };
-// The device is no secret: every process has it.
-const nothing = { keys: ["a"], memory: undefined, baseUrl: false, others: {}, env: ["DEVICE_PLATFORM"] };
+const nothing = { keys: ["a"], memory: undefined, baseUrl: false, others: {}, env: [] };
 const withoutArgument = { ...everything, keys: ["a"] };
 
 test.each([

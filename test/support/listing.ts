@@ -8,7 +8,7 @@ function describePack(pack: DiscoveredPack): string {
   const head = [
     `${name}@${version}`,
     origin,
-    enabled ? "enabled" : "disabled",
+    enabled === "onDemand" ? "on demand" : enabled ? "enabled" : "disabled",
     ...(shadowed ? ["shadowed"] : []),
   ];
   const items = kinds

@@ -201,7 +201,7 @@ describe("UnknownBuiltIn", () => {
 
   test("UnknownBuiltIn suggests the qualified name of another pack's tool with the same name", async () => {
     const files = installed("@globex/text", { trailblaze: { tools: ["slugify"] } });
-    const problems = await findProblems({ tools: ["slugify"] }, { files });
+    const problems = await findProblems({ tools: ["slugify", "globex/text/slugify"] }, { files });
     expect(first(problems)?.args).toMatchObject({ nearest: ["globex/text/slugify"] });
   });
 });

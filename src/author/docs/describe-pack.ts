@@ -1,9 +1,8 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { findPacks } from "../../discovery/find-packs.ts";
 import type { FoundPack } from "../../discovery/types.ts";
 import { DefinitionLibrary } from "../../inspection/definition-library.ts";
 import type { InspectionOptions } from "../../inspection/inspect.ts";
-import { findOwner, findPackBySubject, missingPack } from "../../inspection/inspect.ts";
+import { findOwner, findPackBySubject, findPacksFor, missingPack } from "../../inspection/inspect.ts";
 import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
 import { type ServerContents, ServerContentsReader } from "../../inspection/server-contents.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
@@ -57,7 +56,7 @@ export async function describePack(
   options: InspectionOptions,
 ): Promise<DescribedPack> {
   const { port, createEvaluator } = createInspectionPorts();
-  const found = await findPacks(port, options);
+  const found = await findPacksFor(port, name ?? "", options);
   const pack =
     name === undefined
       ? found.packs.find((one) => one.pack.origin === "self")
@@ -70,7 +69,7 @@ export async function describePack(
     throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
   }
   const { dataOnly = false } = options;
-  const library = new DefinitionLibrary(port, found.packs, {
+  const library = new DefinitionLibrary(port, found, {
     dataOnly,
     createEvaluator: () => createEvaluator(options),
   });
@@ -79,9 +78,7 @@ export async function describePack(
     const declared = pack.extension[keyOfKind[kind]].map((one) => `${pack.pack.qualifiedName}/${one.name}`);
     items.push(...(await library.load(kind, declared)));
   }
-  const packs = found.packs.map((one) => one.pack);
-  const { manager } = found;
-  const reader = new ServerContentsReader(library, packs, options.builtIns ?? [], { manager });
+  const reader = new ServerContentsReader(library, options.builtIns ?? []);
   const contents = new Map<string, ServerContents>();
   for (const item of items) {
     const { shape, qualifiedName, declaration } = item;

@@ -1,11 +1,8 @@
 import { readConfigNames } from "../../discovery/config-names.ts";
-import { discoverPacks } from "../../discovery/discover-packs.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import { findReferrers } from "../../inspection/find-referrers.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
-import { inspectSubject } from "../../inspection/inspect.ts";
-import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
+import { findPacksFor, inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
@@ -102,10 +99,10 @@ async function inspectByLabel(
 
 /** Whether an installed pack declares an item with this name. */
 async function isItem(name: string, cwd: string): Promise<boolean> {
-  const { packs } = await discoverPacks({ cwd });
+  const { packs } = await findPacksFor(createNodeDiscoveryPort(), name, { cwd });
   const wanted = name.replace(/^@/, "");
   return packs.some(
-    (pack) =>
+    ({ pack }) =>
       pack.qualifiedName === wanted ||
       kinds.some((kind) => pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === wanted)),
   );
@@ -136,13 +133,11 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     const { pack } = inspected;
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
   }
-  const { item, found, readMembers } = inspected;
-  // Finding referrers reads the definitions of every pack, and JSON does not include them.
-  const referrers = options.json ? [] : await findReferrers(createInspectionPorts(), found, item);
+  const { item, readMembers } = inspected;
   const members = options.json ? undefined : await readMembers();
   return {
     json: item,
-    formatText: (style) => formatItemPage(item, { referrers, members }, style),
+    formatText: (style) => formatItemPage(item, members, style),
     problems: item.problems,
   };
 }

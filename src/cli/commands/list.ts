@@ -1,18 +1,19 @@
-import { findPacks } from "../../discovery/find-packs.ts";
+import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
+import { hasInstalledPackages } from "../../discovery/package-folders.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
-import { mentionsTransitivePacks } from "../../session/mentioned-packs.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { abbreviateHome, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
 import { countItems } from "../remote/format-remote-packs.ts";
 
 export const command: Command = {
-  summary: "List installed packs, or their items of one kind",
+  summary: "List the packs that a project declares, or their items of one kind",
   usage: "[servers|tools|toolsets|prompts|resources]",
   options: {
+    all: flag("Also list installed packs that the project does not declare"),
     global: { ...flag("Also list globally installed packs"), short: "g" },
     remote: flag("List packs in the npm registry instead"),
     ...remoteOptions,
@@ -20,6 +21,9 @@ export const command: Command = {
   },
   run,
 };
+
+/** What discovery found, and where else packages may be. */
+type Listing = Discovery & Pick<FoundPacks, "workspace">;
 
 interface ListedItem {
   kind: Kind;
@@ -43,15 +47,28 @@ function readKind(word: string | undefined): Kind | undefined {
 
 function describeUse(pack: DiscoveredPack): string {
   if (pack.shadowed) return "shadowed";
-  return pack.enabled ? "yes" : "no";
+  return pack.enabled === "onDemand" ? "on demand" : pack.enabled ? "yes" : "no";
 }
 
-function formatPacks({ project, packs, problems }: Discovery, style: TextStyle): string {
-  if (packs.length === 0) {
-    const empty = `No packs are installed in ${printable(abbreviateHome(project))}.`;
-    const next = "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";
-    return [empty, ...(problems.length > 0 ? [] : [next])].map((line) => wrap(line, style.width)).join("\n");
-  }
+/** Says that nothing is listed, and what to do. */
+function explainEmpty(
+  { scope, project, workspace, problems }: Listing,
+  what: string,
+  style: TextStyle,
+): string {
+  const verb = scope === "all" ? "installed" : "declared";
+  const empty = `No ${what} are ${verb} in ${printable(abbreviateHome(project))}.`;
+  const folders = [project, ...(workspace === undefined ? [] : [workspace.root, ...workspace.members])];
+  const mayHaveMore = scope === "declared" && hasInstalledPackages(createNodeDiscoveryPort(), folders);
+  const next = mayHaveMore
+    ? "Run `trailblaze list --all` to list everything that is installed."
+    : "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";
+  return [empty, ...(problems.length > 0 ? [] : [next])].map((line) => wrap(line, style.width)).join("\n");
+}
+
+function formatPacks(listing: Listing, style: TextStyle): string {
+  const { packs } = listing;
+  if (packs.length === 0) return explainEmpty(listing, "packs", style);
   const rows = packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
@@ -62,8 +79,8 @@ function formatPacks({ project, packs, problems }: Discovery, style: TextStyle):
   return formatTable(["PACK", "VERSION", "ORIGIN", "ENABLED", "PROVIDES"], rows, style);
 }
 
-function formatItems(items: readonly ListedItem[], kind: Kind, style: TextStyle): string {
-  if (items.length === 0) return `No ${keyOfKind[kind]} are installed.`;
+function formatItems(items: readonly ListedItem[], kind: Kind, listing: Listing, style: TextStyle): string {
+  if (items.length === 0) return explainEmpty(listing, keyOfKind[kind], style);
   const rows = items.map((item) => [item.qualifiedName, item.version ?? "-", item.description ?? ""]);
   return formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
 }
@@ -91,21 +108,6 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
     );
 }
 
-/**
- * Discovers the packs. Reads definitions, as data, only if there are transitive packs, which sessions use if something
- * refers to them.
- */
-async function listPacks(cwd: string, withGlobal: boolean): Promise<Discovery> {
-  const { project, packs, problems } = await findPacks(createNodeDiscoveryPort(), {
-    cwd,
-    global: withGlobal,
-  });
-  if (!mentionsTransitivePacks(packs, project))
-    return { project, packs: packs.map(({ pack }) => pack), problems };
-  const { decideEnabledPacksOfProject } = await import("../../session/enabled-packs.ts");
-  return { project, packs: await decideEnabledPacksOfProject(packs, project), problems };
-}
-
 /** The tools and servers of the project's config. */
 async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   const { listBuiltIns } = await import("../../session/list-built-ins.ts");
@@ -127,15 +129,24 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     return searchFor("", input);
   }
   const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
-  const discovery = await listPacks(cwd, options.global === true);
-  const problems: Problem[] = [...discovery.problems, ...discovery.packs.flatMap((pack) => pack.problems)];
+  const all = options.all === true;
+  const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global === true, all });
+  const { project, workspace } = found;
+  const packs = found.packs.map(({ pack }) => pack);
+  const discovery: Discovery = { project, scope: all ? "all" : "declared", packs, problems: found.problems };
+  const listing = { ...discovery, workspace };
+  const problems: Problem[] = [...found.problems, ...packs.flatMap((pack) => pack.problems)];
   if (kind === undefined) {
     const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
     const formatText = (style: TextStyle) =>
-      [formatPacks(discovery, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
+      [formatPacks(listing, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
     return { json, formatText, problems };
   }
   const own = (builtIns ?? []).filter((item) => item.kind === kind);
-  const items = [...own, ...listItems(discovery.packs, kind)];
-  return { json: { items, problems }, formatText: (style) => formatItems(items, kind, style), problems };
+  const items = [...own, ...listItems(packs, kind)];
+  return {
+    json: { scope: discovery.scope, items, problems },
+    formatText: (style) => formatItems(items, kind, listing, style),
+    problems,
+  };
 }

@@ -99,14 +99,14 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
-    token: token === undefined ? undefined : String(token),
-    noAuth: options["no-auth"] === true,
+    ...(token === undefined ? {} : { token: String(token) }),
+    ...(options["no-auth"] === true ? { noAuth: true } : {}),
     allowedHosts: textsOf(options["allowed-host"]),
     allowedOrigins: textsOf(options["allowed-origin"]),
-    sessionTtl,
-    maxSessions,
-    stateless: options.stateless === true,
-    health: options.health === true,
+    ...(sessionTtl === undefined ? {} : { sessionTtl }),
+    ...(maxSessions === undefined ? {} : { maxSessions }),
+    ...(options.stateless === true ? { stateless: true } : {}),
+    ...(options.health === true ? { health: true } : {}),
   };
 }
 
@@ -135,12 +135,12 @@ function readServedSession(input: CommandInput, reference: string | null): Serve
     const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
     const above = readNumber(options, "tool-search", 0);
     return {
-      start,
-      toolSearch: above === undefined ? undefined : { above },
-      deviceChanges,
-      memory,
-      toolsets,
-      preferHostAgent,
+      ...(start === undefined ? {} : { start }),
+      ...(above === undefined ? {} : { toolSearch: { above } }),
+      ...(deviceChanges === undefined ? {} : { deviceChanges }),
+      ...(memory === undefined ? {} : { memory }),
+      ...(toolsets === undefined ? {} : { toolsets }),
+      ...(preferHostAgent === undefined ? {} : { preferHostAgent }),
       watch: options["no-watch"] !== true,
     };
   }
@@ -175,19 +175,20 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   const serving: CommandServeOptions = {
     cwd,
-    config: options.config === undefined ? undefined : String(options.config),
-    transport: options.stdio === true ? "stdio" : options.http === undefined ? undefined : http,
-    onlyHttp: onlyHttp === undefined ? undefined : `--${onlyHttp}`,
+    ...(options.config === undefined ? {} : { config: String(options.config) }),
+    ...(options.http === undefined ? {} : { transport: http }),
+    ...(options.stdio === true ? { transport: "stdio" as const } : {}),
+    ...(onlyHttp === undefined ? {} : { onlyHttp: `--${onlyHttp}` }),
     http,
-    protocol,
-    cacheTtl,
+    ...(protocol === undefined ? {} : { protocol }),
+    ...(cacheTtl === undefined ? {} : { cacheTtl }),
     drain,
     ownsStdout: true,
-    install: options.install === true,
-    lock: options.frozen === true ? "frozen" : undefined,
+    ...(options.install === true ? { install: true } : {}),
+    ...(options.frozen === true ? { lock: "frozen" as const } : {}),
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
-    session,
+    ...(session === undefined ? {} : { session }),
     signal: startup.signal,
   };
   let running: RunningServer;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
-import { walkProject } from "../../discovery/find-packs.ts";
-import { isFault } from "../../discovery/manifest.ts";
-import { declaredDependencies, findProject } from "../../discovery/project.ts";
+import { isFault, readManifest } from "../../discovery/manifest.ts";
+import { installedFolders } from "../../discovery/package-folders.ts";
+import { findProject } from "../../discovery/project.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -29,13 +29,13 @@ export interface InstalledClaim {
 export async function readInstalledPackages(port: DiscoveryPort, cwd: string): Promise<InstalledPackage[]> {
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
-  const sources = new Set([project.directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
-  const walk = walkProject(port, project, workspace, declaredDependencies(project.manifest), "always");
-  return [...walk.found.values()].flatMap(({ location, installedAs, read }) => {
-    if (sources.has(location) || isFault(read)) return [];
-    const name = String(read.value.name ?? [...installedAs][0]);
+  return installedFolders(port, project, workspace).flatMap(({ name: installedAs = "", paths }) => {
+    const [location = ""] = paths;
+    const read = readManifest(port, location, "always");
+    if (typeof read === "string" || isFault(read)) return [];
+    const name = String(read.value.name ?? installedAs);
     const version = String(read.value.version ?? "");
-    return { name, isNamed: installedAs.has(name), version, location, manifest: read.value };
+    return { name, isNamed: installedAs === name, version, location, manifest: read.value };
   });
 }
 

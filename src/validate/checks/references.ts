@@ -105,7 +105,6 @@ function describeFailure(
   let { message, hint } = problem;
   if (code === "PackNotInstalled") {
     const { packageName: name } = parseQualifiedName(reference);
-    if ("standsFor" in problem.args) return { item, problem: { ...problem, path } };
     if (!facts.otherPackages.has(name)) {
       const nearest = findNearestNames(
         name,

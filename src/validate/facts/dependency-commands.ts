@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { resolveFrom } from "../../discovery/find-packs.ts";
 import { isFault, readManifest } from "../../discovery/manifest.ts";
+import { resolveFrom } from "../../discovery/package-folders.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import type { InspectionPort } from "../../files/inspection-port.ts";
 import type { InspectedPack } from "../../inspection/types.ts";

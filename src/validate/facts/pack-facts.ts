@@ -1,5 +1,9 @@
 import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
+import type { FoundPacks } from "../../discovery/find-packs.ts";
+import { lookUpReferences } from "../../discovery/look-up-pack.ts";
+import { resolveFrom } from "../../discovery/package-folders.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
+import { managerIn } from "../../discovery/project-manager.ts";
 import type { DiscoveredPack, Manifest } from "../../discovery/types.ts";
 import type { Workspace } from "../../discovery/workspace.ts";
 import { findReferences } from "../../extension-schema/references.ts";
@@ -78,21 +82,11 @@ export interface PackFacts {
   dependencyCommands: ReadonlyMap<string, string>;
 }
 
-/** The project around a pack. */
-export interface ProjectContext {
-  packs: readonly DiscoveredPack[];
-  /** Location of the package that code in the project would import by this npm name. */
-  resolvePackage(name: string): string | undefined;
-  /** The problem of each package.json that cannot be read, by location. */
-  broken: ReadonlyMap<string, Problem>;
-  /** The package manager for commands in hints. */
-  manager: PackageManager;
-}
-
 /** The sources of facts, each used on demand. */
 export interface FactSources {
   port: InspectionPort;
-  findContext: () => Promise<ProjectContext>;
+  /** The packs around the pack. */
+  findContext: () => Promise<FoundPacks>;
   findWorkspace: () => Promise<Workspace | undefined>;
   parser: SyntaxParser;
 }
@@ -118,16 +112,19 @@ function findMistakenNames({ items }: InspectedPack, elsewhere: readonly string[
   return found;
 }
 
+/** The installed packages that references name and that are not packs, with the problem of their package.json. */
 function findOtherPackages(
+  port: InspectionPort,
   references: readonly string[],
-  { packs, resolvePackage, broken }: ProjectContext,
+  { packs, broken }: FoundPacks,
+  location: string,
 ): Map<string, Problem | undefined> {
-  const known = new Set(packs.map(({ name }) => name));
+  const known = new Set(packs.map(({ pack }) => pack.name));
   const names = new Set(references.filter(isQualifiedName).map((one) => parseQualifiedName(one).packageName));
   const others = new Map<string, Problem | undefined>();
   for (const name of names) {
-    const location = known.has(name) ? undefined : resolvePackage(name);
-    if (location !== undefined) others.set(name, broken.get(location));
+    const found = known.has(name) ? undefined : resolveFrom(port, location, name);
+    if (found !== undefined) others.set(name, broken.get(found));
   }
   return others;
 }
@@ -221,6 +218,7 @@ export async function collectFacts(
   const elsewhere = findReferencesElsewhere(inspected);
   const serverPackages = collectServerPackages(port, inspected);
   const project = elsewhere.length > 0 || lacksPackage(serverPackages) ? await findContext() : undefined;
+  if (project !== undefined) await lookUpReferences(port, project, elsewhere, pack);
   const paths = collectPaths(port, pack.location, items);
   const needed = findNeededFiles(items, paths);
   const files = new ModuleFiles(port, pack.location, manifest.value);
@@ -235,12 +233,12 @@ export async function collectFacts(
   const modules = await collectModules(files, inspected, { followImports: true });
   return {
     inspected,
-    installed: project?.packs ?? [],
-    otherPackages: project ? findOtherPackages(elsewhere, project) : new Map(),
+    installed: project?.packs.map((found) => found.pack) ?? [],
+    otherPackages: project ? findOtherPackages(port, elsewhere, project, pack.location) : new Map(),
     advertised: findMistakenNames(inspected, elsewhere),
     dependencies: declaredDependencies(manifest),
     builtIns,
-    ...(project === undefined ? {} : { manager: project.manager }),
+    ...(project === undefined ? {} : { manager: managerIn(port, project) }),
     unpublished,
     undeclared: isPublished(inspected)
       ? await findUndeclared(files, published, manifest.value, inspected.problems)

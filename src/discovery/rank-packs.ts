@@ -1,0 +1,127 @@
+import { isAllowed, isNeededForTools, matchesAny, type PacksPolicy } from "../config/packs-policy.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, type PackageManager } from "../problems/index.ts";
+import { type FoundPack, isDeclaredOrigin } from "./types.ts";
+
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+type CompareVersions = (a: string | null, b: string | null) => number;
+
+/** Semver order with invalid versions first. Loaded only if a pack has several copies. */
+async function createVersionOrder(): Promise<CompareVersions> {
+  const { default: SemVer } = await import("semver/classes/semver.js");
+  const parse = (version: string | null) => {
+    try {
+      return version === null ? undefined : new SemVer(version);
+    } catch {
+      return undefined;
+    }
+  };
+  return (a, b) => {
+    const [first, second] = [parse(a), parse(b)];
+    if (first === undefined || second === undefined) {
+      return Number(first !== undefined) - Number(second !== undefined) || compareText(a ?? "", b ?? "");
+    }
+    return first.compare(second) || first.compareBuild(second);
+  };
+}
+
+/** Sorts packs by name, version and location. */
+async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
+  const hasCopies = new Set(packs.map(({ pack }) => pack.name)).size < packs.length;
+  const compareVersions: CompareVersions = hasCopies ? await createVersionOrder() : () => 0;
+  return packs.sort(
+    ({ pack: a }, { pack: b }) =>
+      compareText(a.name, b.name) ||
+      compareVersions(a.version, b.version) ||
+      compareText(a.location, b.location),
+  );
+}
+
+/** The packs that the project declares, then those that its config names, then others. */
+function tierOf({ pack: { origin } }: FoundPack, isNamed: boolean): number {
+  if (origin === "global") return 3;
+  if (isDeclaredOrigin(origin)) return 0;
+  return isNamed ? 1 : 2;
+}
+
+/**
+ * Selects one of several copies of a pack: of the highest tier the project itself, the one that the project would resolve,
+ * or else the last in order (the highest version). Marks the others as shadowed and reports them. Expects sorted packs.
+ */
+async function shadowCopies(
+  packs: readonly FoundPack[],
+  { policy, resolve, findManager }: RankingContext,
+): Promise<void> {
+  const copiesByName = new Map<string, FoundPack[]>();
+  for (const found of packs) {
+    const { name } = found.pack;
+    copiesByName.set(name, [...(copiesByName.get(name) ?? []), found]);
+  }
+  for (const [name, all] of copiesByName) {
+    if (all.length < 2) continue;
+    const tiers = all.map((found) => tierOf(found, isNamed(policy, found)));
+    const copies = all.filter((_, index) => tiers[index] === Math.min(...tiers)).map(({ pack }) => pack);
+    const resolved = resolve(name);
+    const winner =
+      copies.find(({ origin }) => origin === "self") ??
+      copies.find(({ location }) => location === resolved) ??
+      copies.at(-1);
+    const manager = await findManager();
+    for (const { pack: copy } of all) {
+      if (copy === winner || winner === undefined) continue;
+      copy.shadowed = true;
+      const { version, location } = winner;
+      const args = { name, version: copy.version, winner: version, location, manager };
+      copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));
+    }
+  }
+}
+
+/** The qualified names of the items of a pack. */
+export function itemNames({ pack }: FoundPack): string[] {
+  return kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
+}
+
+/** Whether `packs.transitive` names the pack or one of its items. */
+export function isNamed({ transitive }: PacksPolicy, found: FoundPack): boolean {
+  return transitive.length > 0 && matchesAny(transitive, [found.pack.qualifiedName, ...itemNames(found)]);
+}
+
+/** Whether sessions use a pack, according to package.json files and the policy. */
+export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | "onDemand" {
+  const { qualifiedName, origin, shadowed, servers } = found.pack;
+  if (!found.isUsable || shadowed || origin === "global") return false;
+  const items = itemNames(found);
+  const names = new Set(items);
+  const isTaken = (isTransitive: boolean) =>
+    isAllowed(policy, qualifiedName, items, { isTransitive }) ||
+    servers.some((server) =>
+      isNeededForTools(
+        policy,
+        { pack: qualifiedName, server: server.qualifiedName, items: names },
+        { isTransitive },
+      ),
+    );
+  const isDeclared = isDeclaredOrigin(origin);
+  if (isTaken(!isDeclared)) return true;
+  return !isDeclared && isTaken(false) ? "onDemand" : false;
+}
+
+interface RankingContext {
+  policy: PacksPolicy;
+  /** The location of the package that code in the project would import by this name. */
+  resolve(name: string): string | undefined;
+  /** The package manager for commands in hints. */
+  findManager(): Promise<PackageManager>;
+}
+
+/** Sorts packs, decides which copy of each counts, and whether sessions use it. */
+export async function rankPacks(packs: FoundPack[], context: RankingContext): Promise<FoundPack[]> {
+  const ordered = await orderPacks(packs);
+  await shadowCopies(ordered, context);
+  for (const found of ordered) found.pack.enabled = decideEnabled(context.policy, found);
+  return ordered;
+}

@@ -1,0 +1,306 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findPacks } from "../../src/discovery/find-packs.ts";
+import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
+import { type DiscoveryOptions, discoverPacks } from "../../src/index.ts";
+import { describeOrigins } from "../support/listing.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+
+const list = async (cwd: string, options: DiscoveryOptions = {}) =>
+  describeOrigins((await discoverPacks({ cwd, ...options })).packs);
+
+const version = (name: string, number: string) => packManifest(name, { version: number });
+
+describe("packs that a project declares", () => {
+  test("what the project does not declare is not listed, and nothing but declared package.json files is read", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { desk: "*", "@acme/jira": "*", gone: "*" } },
+      "node_modules/desk/package.json": { name: "desk", dependencies: { notes: "*" } },
+      "node_modules/notes/package.json": packManifest("notes"),
+      "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
+      "node_modules/@acme/jira/node_modules/deep/package.json": packManifest("deep"),
+    });
+    const port = createNodeDiscoveryPort();
+    const read: string[] = [];
+    const { packs } = await findPacks(
+      {
+        ...port,
+        listDirectory: () => {
+          throw new Error("A folder is listed.");
+        },
+        readManifest: (directory, which) => {
+          read.push(directory.slice(root.length));
+          return port.readManifest(directory, which);
+        },
+      },
+      { cwd: root },
+    );
+    expect(packs.map(({ pack }) => pack.name)).toEqual(["@acme/jira"]);
+    expect(new Set(read.filter((path) => path.startsWith("/node_modules")))).toEqual(
+      new Set(["/node_modules/desk", "/node_modules/@acme/jira", "/node_modules/gone"]),
+    );
+  });
+
+  test("a listing opens no definition", async () => {
+    const root = makeTree({
+      "package.json": {
+        ...packManifest("app", { trailblaze: { servers: ["s"], toolsets: ["t"] } }),
+        dependencies: { jira: "*" },
+      },
+      "node_modules/jira/package.json": packManifest("jira", {
+        trailblaze: { servers: ["s"], tools: ["a"], toolsets: ["t"] },
+      }),
+      "node_modules/other/package.json": packManifest("other"),
+    });
+    for (const folder of [root, join(root, "node_modules/jira")]) {
+      for (const [kind, name] of [
+        ["servers", "s.yaml"],
+        ["toolsets", "t.json"],
+        ["tools", "a.mjs"],
+      ] as const) {
+        mkdirSync(join(folder, "trailblaze", kind), { recursive: true });
+        makeFifo(join(folder, "trailblaze", kind, name));
+      }
+      makeFifo(join(folder, "trailblaze/servers.json"));
+    }
+    expect(await list(root)).toEqual(["app@1.0.0 self enabled", "jira@1.0.0 direct enabled"]);
+    expect(await list(root, { all: true })).toContain("other@1.0.0 undeclared on demand");
+  });
+
+  test.each([
+    ["a file", (path: string) => writeFileSync(path, "")],
+    ["a broken link", (path: string) => makeLink("nowhere", path)],
+    ["a link to itself", (path: string) => makeLink("notes", path)],
+    ["a folder without package.json", (path: string) => mkdirSync(path)],
+  ])(
+    "a declared package that is %s is not installed there, and the folders above are searched",
+    async (_, make) => {
+      const root = makeTree({
+        "package.json": { name: "outer" },
+        "app/package.json": { name: "app", dependencies: { notes: "*" } },
+        "app/node_modules/.bin/x": "",
+      });
+      make(join(root, "app/node_modules/notes"));
+      const cwd = join(root, "app");
+      expect(await discoverPacks({ cwd })).toMatchObject({ packs: [], problems: [] });
+      mkdirSync(join(root, "node_modules/notes"), { recursive: true });
+      writeFileSync(join(root, "node_modules/notes/package.json"), JSON.stringify(packManifest("notes")));
+      expect(await list(cwd)).toEqual(["notes@1.0.0 direct enabled"]);
+    },
+  );
+
+  test("five thousand declared names are read", async () => {
+    const names = Array.from({ length: 5000 }, (_, index) => `p${index}`);
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: Object.fromEntries(names.map((name) => [name, "*"])) },
+      "node_modules/p4999/package.json": packManifest("p4999"),
+    });
+    expect(await list(root)).toEqual(["p4999@1.0.0 direct enabled"]);
+  });
+
+  test("one folder that is declared under two names is a pack under each", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { tracker: "npm:jira", jira: "*" } },
+      "store/jira/package.json": packManifest("jira"),
+    });
+    makeLink("../store/jira", join(root, "node_modules/jira"));
+    makeLink("../store/jira", join(root, "node_modules/tracker"));
+    makeLink("../store/jira", join(root, "node_modules/again"));
+    const expected = ["jira@1.0.0 direct enabled", "tracker@1.0.0 direct enabled"];
+    expect(await list(root)).toEqual(expected);
+    expect(await list(root, { all: true })).toEqual(expected);
+  });
+});
+
+describe("packs that a workspace declares", () => {
+  const workspace = {
+    "package.json": { name: "root", workspaces: ["packages/*"], dependencies: { notes: "3", tools: "1" } },
+    "node_modules/notes/package.json": version("notes", "3.0.0"),
+    "node_modules/tools/package.json": packManifest("tools"),
+    "node_modules/hoisted/package.json": packManifest("hoisted"),
+    "packages/a/package.json": { name: "a", dependencies: { notes: "1", hoisted: "*" } },
+    "packages/a/node_modules/notes/package.json": version("notes", "1.0.0"),
+    "packages/b/package.json": { name: "b", devDependencies: { notes: "2", own: "1" } },
+    "packages/b/node_modules/notes/package.json": version("notes", "2.0.0"),
+    "packages/b/node_modules/own/package.json": packManifest("own"),
+  };
+
+  test("a member has its own dependencies, wherever they are installed, and those of the root", async () => {
+    expect(await list(join(makeTree(workspace), "packages/a"))).toEqual([
+      "hoisted@1.0.0 direct enabled",
+      "notes@1.0.0 direct enabled",
+      "tools@1.0.0 direct enabled",
+    ]);
+  });
+
+  test("the root does not have the dependencies of its members; with `all`, the copies are shadowed", async () => {
+    const root = makeTree(workspace);
+    const declared = ["notes@3.0.0 direct enabled", "tools@1.0.0 direct enabled"];
+    expect(await list(root)).toEqual(declared);
+    expect(await list(root, { all: true })).toEqual([
+      "hoisted@1.0.0 transitive on demand",
+      "notes@1.0.0 transitive disabled shadowed",
+      "notes@2.0.0 transitive disabled shadowed",
+      declared[0],
+      "own@1.0.0 transitive on demand",
+      declared[1],
+    ]);
+  });
+
+  test("a root above that belongs to another user does not make a workspace", async () => {
+    const root = makeTree({
+      "package.json": { name: "outer", workspaces: ["project", "evil"] },
+      "project/package.json": packManifest("app"),
+      "evil/package.json": packManifest("evil"),
+    });
+    const cwd = join(root, "project");
+    const port = createNodeDiscoveryPort();
+    expect((await findPacks(port, { cwd })).packs).toHaveLength(2);
+    const foreign = { ...port, isTrusted: (path: string) => path !== join(root, "package.json") };
+    const { packs, workspace: none } = await findPacks(foreign, { cwd });
+    expect(packs.map(({ pack }) => pack.name)).toEqual(["app"]);
+    expect(none).toBeUndefined();
+  });
+
+  test.runIf(process.getuid?.() === 0)("the owner of a root's package.json decides", async () => {
+    const { chownSync } = await import("node:fs");
+    const root = makeTree({
+      "package.json": { name: "outer", workspaces: ["project", "evil"] },
+      "project/package.json": packManifest("app"),
+      "evil/package.json": packManifest("evil"),
+    });
+    const cwd = join(root, "project");
+    chownSync(join(root, "package.json"), 12_345, 12_345);
+    expect(await list(cwd)).toEqual(["app@1.0.0 self enabled"]);
+    chownSync(join(cwd, "package.json"), 12_345, 12_345);
+    expect(await list(cwd)).toHaveLength(2);
+  });
+});
+
+describe("`all`", () => {
+  test("a pack that an installed package names is `transitive`, by the name it is installed as", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", dependencies: { desk: "*" } },
+      "node_modules/desk/package.json": {
+        name: "desk",
+        dependencies: { a: "*" },
+        optionalDependencies: { b: "*" },
+        peerDependencies: { tracker: "npm:@acme/jira" },
+        devDependencies: { dev: "*" },
+        keywords: ["stray"],
+      },
+      "node_modules/a/package.json": packManifest("a"),
+      "node_modules/desk/node_modules/b/package.json": packManifest("b"),
+      "node_modules/tracker/package.json": packManifest("@acme/jira"),
+      "node_modules/dev/package.json": packManifest("dev"),
+      "node_modules/stray/package.json": packManifest("stray"),
+    });
+    expect(await list(root)).toEqual([]);
+    const found = await discoverPacks({ cwd: root, all: true });
+    expect(found.scope).toBe("all");
+    expect(describeOrigins(found.packs)).toEqual([
+      "a@1.0.0 transitive on demand",
+      "b@1.0.0 transitive on demand",
+      "dev@1.0.0 undeclared on demand",
+      "stray@1.0.0 undeclared on demand",
+      "tracker@1.0.0 transitive on demand",
+    ]);
+  });
+
+  test("what the config shuts out is not available on demand", async () => {
+    const root = makeTree({
+      "package.json": { name: "app" },
+      "node_modules/a/package.json": packManifest("a"),
+      "node_modules/b/package.json": packManifest("b"),
+      "trailblaze.config.yaml": "packs: { deny: [a] }\n",
+    });
+    expect(await list(root, { all: true })).toEqual([
+      "a@1.0.0 undeclared disabled",
+      "b@1.0.0 undeclared on demand",
+    ]);
+  });
+});
+
+describe("packs.transitive", () => {
+  const tree = (transitive: readonly string[]) => ({
+    "package.json": { name: "app", dependencies: { desk: "*" } },
+    "trailblaze.config.json": { packs: { transitive } },
+    "node_modules/desk/package.json": { name: "desk" },
+    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["a"] } }),
+    "node_modules/@acme/other/package.json": packManifest("@acme/other"),
+    "node_modules/desk/node_modules/deep/package.json": version("deep", "1.0.0"),
+    "node_modules/.store/x/node_modules/deep/package.json": version("deep", "2.0.0"),
+  });
+
+  test.each([
+    [["acme/jira"], ["@acme/jira@1.0.0 transitive enabled"]],
+    [["@acme/jira"], ["@acme/jira@1.0.0 transitive enabled"]],
+    [["acme/jira/a"], ["@acme/jira@1.0.0 transitive enabled"]],
+    [["acme/jira/b"], []],
+    [["acme/*"], ["@acme/jira@1.0.0 transitive enabled", "@acme/other@1.0.0 transitive enabled"]],
+    [["deep"], ["deep@2.0.0 transitive enabled"]],
+    [["gone"], []],
+    [[], []],
+  ])("the patterns %j add %j", async (transitive, expected) => {
+    const { packs, scope, problems } = await discoverPacks({ cwd: makeTree(tree(transitive)) });
+    expect(describeOrigins(packs)).toEqual(expected);
+    expect([scope, problems]).toEqual(["declared", []]);
+  });
+
+  test("a name that Node would find is not walked for, and other names are", async () => {
+    const port = createNodeDiscoveryPort();
+    const walks = async (transitive: string[]) => {
+      let count = 0;
+      const listDirectory = (path: string) => {
+        count++;
+        return port.listDirectory(path);
+      };
+      await findPacks({ ...port, listDirectory }, { cwd: makeTree(tree(transitive)) });
+      return count > 0;
+    };
+    expect(await walks(["acme/jira"])).toBe(false);
+    expect(await walks(["deep"])).toBe(true);
+    expect(await walks(["acme/*"])).toBe(true);
+  });
+
+  test("a declared pack that a pattern names stays `direct`", async () => {
+    const root = makeTree({
+      ...tree(["acme/*", "acme/jira"]),
+      "package.json": { name: "app", dependencies: { "@acme/jira": "*" } },
+    });
+    expect(await list(root)).toEqual([
+      "@acme/jira@1.0.0 direct enabled",
+      "@acme/other@1.0.0 transitive enabled",
+    ]);
+  });
+
+  test("`all` only adds to what is listed otherwise", async () => {
+    const root = makeTree(tree(["deep", "acme/jira"]));
+    const declared = await list(root);
+    const all = await list(root, { all: true });
+    expect(all).toEqual(expect.arrayContaining(declared));
+    expect(all).toContain("deep@1.0.0 transitive disabled shadowed");
+    expect(all).toContain("@acme/other@1.0.0 undeclared on demand");
+  });
+});
+
+test("a cycle of links ends, with and without `all`", async () => {
+  const root = makeTree({
+    "package.json": { name: "app", dependencies: { a: "*", b: "*" } },
+    "a/package.json": packManifest("a", { dependencies: { b: "*" } }),
+    "b/package.json": packManifest("b", { dependencies: { a: "*" } }),
+  });
+  for (const [from, to] of [
+    ["a", "b"],
+    ["b", "a"],
+  ] as const)
+    makeLink(`../../${to}`, join(root, from, "node_modules", to));
+  for (const name of ["a", "b"]) makeLink(`../${name}`, join(root, "node_modules", name));
+  const expected = ["a@1.0.0 direct enabled", "b@1.0.0 direct enabled"];
+  expect(await list(root)).toEqual(expected);
+  expect(await list(root, { all: true })).toEqual(expected);
+  for (const name of readdirSync(join(root, "node_modules"))) rmSync(join(root, "node_modules", name));
+  expect(await list(root)).toEqual([]);
+});
