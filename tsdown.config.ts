@@ -23,68 +23,42 @@ const childPrograms = [
 ];
 
 /** Modules below `src`, by the ends of their paths. */
-const matchModules = (paths: readonly string[]) =>
-  new RegExp(`src/(?:${paths.join("|")})\\.ts$`.replaceAll("/", "[\\\\/]"));
+const modules = (paths: string) => new RegExp(`src/(?:${paths})\\.ts$`.replaceAll("/", "[\\\\/]"));
 
 /**
- * The files of the command, each loaded when something in it is first used. A file has its modules and what they import,
- * unless a file above takes that: to find and open a file costs as much as reading 20 kB.
+ * The files of the command, each loaded when something in it is first used; what is in none of them is in files by which
+ * commands need it. To find, open and read a file costs as much as 7 kB more of code.
  */
 const commandFiles = [
-  // What every command needs, and what files that are loaded later share with `list`.
-  {
-    name: "base",
-    test: matchModules([
-      "version",
-      "kinds",
-      "cli/output",
-      "problems/(?:text|syntax-hint|process-exit)",
-      "files/(?:discovery-port|inspection-port|make-folders)",
-    ]),
-  },
   // The words of problems, which many projects do not have.
-  { name: "words", test: matchModules(["problems/(?:catalog|[a-z]+-problems)"]) },
-  // For packs with a range or with copies.
-  { name: "semver", test: /node_modules[\\/]semver[\\/]/ },
-  { name: "list", test: matchModules(["cli/(?:parse-command-line|exit-code|commands/list)"]) },
-  // What calls share with opening a session.
+  { name: "words", test: modules("problems/(?:catalog|entry|syntax-hint|[a-z]+-problems)") },
+  // What `list` runs where there is no config and nothing is wrong.
   {
-    name: "servers",
-    test: matchModules([
-      "cli/session/format-result",
-      "mcp/stdio/reserve-stdout",
-      "runtime/(?:abort-listeners|code-runners)",
-      "session/session-servers",
-    ]),
+    name: "list",
+    test: modules(
+      [
+        "kinds",
+        "cli/(?:commands|exit-code|layout|options|parse-command-line)",
+        "cli/(?:commands/list|remote/format-remote-packs)",
+        "config/(?:config-file|packs-policy)",
+        "data/(?:decode|parse-json|source-text)",
+        "discovery/(?!config-names|discover-packs|look-up-pack|project-manager|walk-packages)[\\w-]+",
+        "extension-schema/parse-extension",
+        "files/(?:discovery-port|find-workspaces|make-folders|node-discovery-port)",
+        "problems/(?:index|problem|text|trailblaze-error)",
+        "qualified-names/item-name",
+        "session/mentioned-packs",
+      ].join("|"),
+    ),
   },
-  // What both inspection and sessions need.
+  // What inspection and validation share with sessions: the small modules, as the large ones are not always used.
   {
     name: "shared",
-    test: matchModules([
-      "cli/problem-text",
-      "config/server-entries",
-      "expressions/(?:bundle-templates|compile-template|evaluation|find-templates)",
-      "extension-schema/(?:describe-fault|handlers|meta-keys|node-script|normalize-definition|prompt-messages|references|uri-template)",
-      "inspection/(?:inspection-ports|place-problems|server-package)",
-      "json-schema/(?:check-budget|refuses-context|reserved-parameters)",
-      "qualified-names/(?:qualified-name|resolve-reference|similar-names)",
-      "validate/facts/(?:needed-files|resource-files)",
-    ]),
+    test: modules("(?:data|extension-schema|inspection|qualified-names)/[\\w-]+"),
+    maxModuleSize: 5000,
   },
-  // What a session needs to start servers and to call, but not to open and list.
-  {
-    name: "calls",
-    test: matchModules([
-      "mcp/(?:client-message|find-request-id)",
-      "mcp/client/(?:answer-error|copy-arguments|incoming-message|json-depth|server-lists)",
-      "processes/(?:entry-watcher|find-program)",
-      "runtime/(?:bundle(?:-catches|-entry|-tools)?|convert-result|describe-refusal|input-rounds|invoke-tool|pack-resource)",
-      "runtime/(?:process-output|resource-contents|server-environment|time-limit|tool-code|tool-result)",
-      "session/(?:call-failure|host-input|missing-packages|program-content|project-follower|prompt-content)",
-      "session/(?:server-requests|session-change|search/(?:tool-index|words))",
-    ]),
-  },
-  { name: "session", test: matchModules(["session", "cli/session/session-command", "cli/commands/tools"]) },
+  { name: "session", test: modules("(?:session(?:/[\\w-]+)?|cli/session/[\\w-]+|lock/[\\w-]+)") },
+  { name: "calls", test: modules("runtime/[\\w-]+"), maxModuleSize: 6000 },
 ].map((file, index) => ({ ...file, priority: 100 - index }));
 
 export default defineConfig([
@@ -117,7 +91,7 @@ export default defineConfig([
     // Without comments and white space, as Node reads every byte before it runs the first; names stay.
     minify: { compress: false, mangle: { keepNames: true }, codegen: true },
     outputOptions: {
-      codeSplitting: { groups: commandFiles },
+      codeSplitting: { groups: commandFiles, includeDependenciesRecursively: false },
     },
     copy: childPrograms.map((from) => ({ from, to: "dist/cli" })),
     plugins: [loadWhenUsed(), thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],

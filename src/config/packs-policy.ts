@@ -11,7 +11,8 @@ export type { PacksPolicy } from "./packs-config.ts";
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
   const text = await readProjectConfig(port, directory);
-  const { packs, faults } = readPacksConfig(text?.value, { reportMisspelled: true });
+  if (text === undefined) return { allow: undefined, deny: [], transitive: [] };
+  const { packs, faults } = readPacksConfig(text.value, { reportMisspelled: true });
   const [first, ...others] = await describeConfigFaults(faults, text);
   if (first !== undefined) throw configFailure([first, ...others]);
   return packs;

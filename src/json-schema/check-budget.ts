@@ -9,11 +9,8 @@ export const describeStop = (what: string, stopped: string) =>
 const floorSteps = 20_000_000;
 /** Additional steps for each unit of the value: a nested value, or 16 characters. */
 const stepsPerUnit = 200;
-/** Limit on the worst-case steps of JavaScript's regular expressions: about a second. */
-const maximumNativeSteps = 500_000_000;
-/** The number of steps of each kind between checks of the clock. */
+/** The number of steps between checks of the clock. */
 const stepsBetweenLooks = 250_000;
-const nativeStepsBetweenLooks = 20_000_000;
 
 const writeCount = (count: number) => count.toLocaleString("en-US");
 
@@ -49,8 +46,6 @@ export class CheckBudget {
   #limit = floorSteps;
   #value: unknown;
   #isOverdue: (() => boolean) | undefined;
-  #nativeLeft = maximumNativeSteps;
-  #nativeUntilLook = nativeStepsBetweenLooks;
 
   /** Starts a check of a value, which ends once `isOverdue`, which is called periodically, returns true. */
   start(value?: unknown, isOverdue?: () => boolean): void {
@@ -59,8 +54,6 @@ export class CheckBudget {
     this.#limit = floorSteps;
     this.#value = value;
     this.#isOverdue = isOverdue;
-    this.#nativeLeft = maximumNativeSteps;
-    this.#nativeUntilLook = nativeStepsBetweenLooks;
   }
 
   spend(steps: number): void {
@@ -68,24 +61,8 @@ export class CheckBudget {
     if (this.#left < 0) this.#grant();
   }
 
-  /** Takes steps of JavaScript's regular expressions. Returns false if too few are left. */
-  takeNative(steps: number): boolean {
-    if (!(steps <= this.#nativeLeft)) return false;
-    this.#nativeLeft -= steps;
-    this.#nativeUntilLook -= steps;
-    if (this.#nativeUntilLook < 0) {
-      this.#nativeUntilLook = nativeStepsBetweenLooks;
-      this.#look();
-    }
-    return true;
-  }
-
-  #look(): void {
-    if (this.#isOverdue?.()) throw new CheckLimit("it exceeds the timeout of the call");
-  }
-
   #grant(): void {
-    this.#look();
+    if (this.#isOverdue?.()) throw new CheckLimit("it exceeds the timeout of the call");
     while (this.#left < 0) {
       if (this.#granted >= this.#limit && this.#value !== undefined) {
         // Measured only for checks that exceed the base limit.

@@ -20,11 +20,12 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
   return keyword === "$dynamicRef" && anchor !== "" && target.$dynamicAnchor === anchor ? anchor : undefined;
 }
 
-/** Compiles a valid schema on demand. Returns the nodes of the schema itself and of the schemas inside it. */
+/** Compiles a valid schema on demand, for calls or for validation. Returns the nodes of the schema itself and of the schemas inside it. */
 export function compileSchema(
   draft: Draft,
   references: FollowedReferences | undefined,
   budget: CheckBudget,
+  { isCall }: { isCall: boolean },
 ): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
     [true, new SchemaNode(true, undefined, () => [])],
@@ -48,7 +49,7 @@ export function compileSchema(
       return node;
     },
     patternOf(pattern) {
-      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget);
+      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget, { isCall });
       patterns.set(pattern, compiled);
       return compiled;
     },

@@ -7,7 +7,7 @@ import { describeViolations, findViolations } from "./schema-validator.ts";
 
 /**
  * Finds each `default` that its own schema rejects. `what` describes the violations, and the path is that of the default.
- * Returns nothing for an invalid schema, and skips a default whose check exceeds the limits.
+ * Returns nothing for an invalid schema, and skips a default that cannot be checked within the limits.
  */
 export function findInvalidDefaults(schema: Schema): SchemaFault[] {
   const survey = surveySchema(schema);
@@ -16,20 +16,20 @@ export function findInvalidDefaults(schema: Schema): SchemaFault[] {
   if (faults.length > 0) return [];
   const budget = new CheckBudget();
   const found: SchemaFault[] = [];
-  try {
-    const nodeOf = compileSchema(survey.draft, references, budget);
-    for (const { schema: one, path } of survey.defaults) {
-      // Checking may add the defaults of inner schemas, as a call does.
-      const value = structuredClone(one.default);
-      const run = new CheckRun(budget);
-      budget.start(value);
+  const nodeOf = compileSchema(survey.draft, references, budget, { isCall: false });
+  for (const { schema: one, path } of survey.defaults) {
+    // Checking may add the defaults of inner schemas, as a call does.
+    const value = structuredClone(one.default);
+    const run = new CheckRun(budget);
+    budget.start(value);
+    try {
       if (nodeOf(one).check(value, run, undefined)) continue;
       budget.start(value);
       const what = describeViolations(findViolations(nodeOf(one), value, run));
       found.push({ what, path: [...path, "default"] });
+    } catch (error) {
+      if (!(error instanceof CheckLimit || error instanceof RangeError)) throw error;
     }
-  } catch (error) {
-    if (!(error instanceof CheckLimit || error instanceof RangeError)) throw error;
   }
   return found;
 }

@@ -1,78 +1,47 @@
 import { quote } from "../problems/text.ts";
 import { type CheckBudget, CheckLimit } from "./check-budget.ts";
-import { createBacktrackingCost } from "./patterns/backtracking-cost.ts";
-import { isExponential } from "./patterns/exponential-pattern.ts";
-import { compilePattern, findPattern, type LinearPattern } from "./patterns/linear-pattern.ts";
+import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
+import { PatternError } from "./patterns/parse-pattern.ts";
 
 /** A regular expression of a schema. */
 export interface SchemaPattern {
   test(text: string): boolean;
 }
 
-/** Limits on the worst-case steps, per string or character, for which JavaScript's engine is used directly. */
-const fewSteps = 20_000;
-const fewStepsPerCharacter = 64;
+/** Limit on the characters of strings that are matched with backtracking. */
+const longestBacktracked = 1000;
 
-const mostKept = 256;
-
-/** Halves of surrogate pairs, which the linear engine treats differently. */
+/** Halves of surrogate pairs, which our engine treats differently. */
 const halves = /\p{Cs}|\\u\{?0*[dD][89a-fA-F]/u;
 
-/** `undefined` for patterns that need backtracking: lookarounds, backreferences, very large counts. */
-function compileLinear(pattern: string): LinearPattern | undefined {
+function compileOwn(pattern: string) {
   if (halves.test(pattern)) return undefined;
   try {
     return compilePattern(pattern);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The worst-case steps of a backtracking search, by the length of the string. */
-function createWorstCase(pattern: string): (length: number) => number {
-  try {
-    if (!isExponential(pattern)) return createBacktrackingCost(pattern);
   } catch (error) {
-    // Too deeply nested to be analyzed.
-    if (!(error instanceof RangeError)) throw error;
+    if (error instanceof PatternError) return undefined;
+    throw error;
   }
-  return (length) => 8 ** length;
 }
 
 /**
- * Compiles a valid pattern of a schema with the flag `u`, for matching in limited time. JavaScript's engine matches strings
- * whose worst case is fast. Longer strings go to an engine without backtracking; if it does not support the pattern, `test`
- * throws `CheckLimit`.
+ * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. With a pattern that it
+ * does not support (lookarounds, backreferences, very large counts), calls match short strings by JavaScript's engine;
+ * otherwise, `test` throws `CheckLimit`.
  */
-export function createSchemaPattern(pattern: string, budget: CheckBudget): SchemaPattern {
+export function createSchemaPattern(
+  pattern: string,
+  budget: CheckBudget,
+  { isCall }: { isCall: boolean },
+): SchemaPattern {
   const native = new RegExp(pattern, "u");
-  const costOf = createWorstCase(pattern);
-  // Costs of short strings by length.
-  const costs: (number | undefined)[] = [];
-  const worstOf = (length: number): number => {
-    if (length >= mostKept) return costOf(length);
-    const cost = costs[length] ?? costOf(length);
-    costs[length] = cost;
-    return cost;
-  };
-  let linear: LinearPattern | undefined;
-  let isLinearKnown = false;
-
-  const searchLong = (text: string, worst: number): boolean => {
-    if (!isLinearKnown) {
-      linear = compileLinear(pattern);
-      isLinearKnown = true;
-    }
-    if (linear !== undefined) return findPattern(linear, text, budget);
-    if (budget.takeNative(worst)) return native.test(text);
-    throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
-  };
-
+  const own = compileOwn(pattern);
+  if (own !== undefined) return { test: (text) => findPattern(own, text, budget) };
   return {
     test(text) {
-      const worst = worstOf(text.length);
-      const isShort = worst <= fewSteps || worst <= fewStepsPerCharacter * text.length;
-      return isShort && budget.takeNative(worst) ? native.test(text) : searchLong(text, worst);
+      if (!isCall) throw new CheckLimit(`only calls match the pattern ${quote(pattern)}`);
+      if (text.length <= longestBacktracked) return native.test(text);
+      throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
     },
   };
 }

@@ -101,7 +101,7 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
     const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, references, budget)(schema);
+    return compileSchema(draft, references, budget, { isCall: true })(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }

@@ -2,8 +2,6 @@ import { markIntegers } from "../data/exact-integers.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { ReadAnswer } from "../runtime/resource-contents.ts";
-import { readResult } from "./client/call-result.ts";
-import { rpcCode } from "./client-message.ts";
 import { AskedResult } from "./questions.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
 import { type CallContext, type EraRules, handlerError, ownMeta, pageOf } from "./served-answers.ts";
@@ -71,10 +69,8 @@ export class ResourceAnswers {
       if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
       throw handlerError(error, { served: this.#served, name: uri });
     }
-    const { isStatic, ...found } = answer;
-    const result = readResult("resources/read", found);
-    if (!("fault" in result)) return { ...markIntegers(result), ...this.#rules.cacheHint(isStatic) };
-    throw new RpcError(rpcCode.internal, "The resource's contents are not valid MCP contents.");
+    const { isStatic, ...result } = answer;
+    return { ...markIntegers(result), ...this.#rules.cacheHint(isStatic) };
   }
 
   /** What subscribes a legacy client to a URI that exists; see `ServedResources.subscribe`. */

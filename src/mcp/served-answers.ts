@@ -5,7 +5,6 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
-import { readResult } from "./client/call-result.ts";
 import { rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
 import { AskedResult, UnaskedError } from "./questions.ts";
@@ -129,14 +128,14 @@ export class ServedAnswers {
         tool.call({ name, arguments: args, meta, session, ...round }, { ...channel, signal }),
       );
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-      const result = readResult("tools/call", answer.result);
-      if (!("fault" in result)) return this.#rules.sendCallResult(markIntegers(result));
+      const { content, structuredContent, isError, _meta } = answer.result;
+      const result = carryIntegers(answer.result, { content, structuredContent, isError, _meta });
+      return this.#rules.sendCallResult(markIntegers(result));
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
       if (error instanceof UnaskedError) return createErrorResult(error.message);
       throw this.#toRpcError(error, name, channel);
     }
-    return createErrorResult("The tool's answer is not a valid MCP result.");
   }
 
   async getPrompt(
@@ -152,18 +151,15 @@ export class ServedAnswers {
       const names = missing.map((one) => JSON.stringify(one)).join(", ");
       throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
     }
-    let answer: object;
     try {
-      answer = await channel.questions.answer(undefined, (round, signal) =>
+      const answer = await channel.questions.answer(undefined, (round, signal) =>
         prompt.get(args as Record<string, string>, { ...channel, signal }, round),
       );
+      return markIntegers(answer);
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
       throw handlerError(error, { served: this.#served, name });
     }
-    const result = readResult("prompts/get", answer);
-    if (!("fault" in result)) return markIntegers(result);
-    throw new RpcError(rpcCode.internal, "The prompt's handler did not return valid MCP messages.");
   }
 
   /** Passes on errors for the client; reports others, and the client gets a general error. */

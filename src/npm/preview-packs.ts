@@ -204,7 +204,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       lifecycleScripts: readScripts(manifest.value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       warnings: [],
-      ...(isPack ? {} : { serverBins: [...readBins(name, manifest.value).keys()] }),
+      serverBins: isPack ? undefined : [...readBins(name, manifest.value).keys()],
     };
   } finally {
     remove();

@@ -1,4 +1,6 @@
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
+import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { findSchemaFaults } from "../json-schema/schema-faults.ts";
 import { listSchemas, pathOf } from "../json-schema/schema-nodes.ts";
@@ -109,7 +111,8 @@ const ofObject: Check = (schema, path, leaveOut) => {
   return undefined;
 };
 
-const areTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+const isText = (value: unknown): value is string => typeof value === "string";
+const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
 /** Schemas that are `true` or `false` as objects. */
 function readProperties(properties: Record<string, unknown>, path: string, leaveOut: LeaveOut) {
@@ -145,20 +148,34 @@ const remarks = [
   "writeOnly",
 ];
 
-/** Why clients cannot compile a schema, which continues "it". Some of them then give up the whole list. */
-function explainUncompilable(schema: Readonly<Record<string, unknown>>): string | undefined {
+/**
+ * Why clients cannot compile a schema, which continues "it". Some of them then give up the whole list. Each of its `$id` is
+ * left out, because a client takes it once, although several tools and servers may have it.
+ */
+function explainUncompilable(
+  schema: Record<string, unknown>,
+  path: string,
+  leaveOut: LeaveOut,
+): string | undefined {
   const { $schema = draftUris.draft2020 } = schema;
   const [, version = ""] = dialect.exec(String($schema)) ?? [];
   if (version === "") return "declares a version of JSON Schema that clients do not support";
   const draft = version.startsWith("draft-0") ? "draft07" : "draft2020";
-  for (const node of listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set())) {
+  const nodes = listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set());
+  const refs = nodes.flatMap((node) => [node.schema.$ref, node.schema.$dynamicRef]).filter(isText);
+  for (const node of nodes) {
     const at = writePointer(pathOf(node)) || "it";
     if (node.schema.id !== undefined) return `cannot be compiled: ${at} has an \`id\``;
     if (node.schema.nullable !== undefined && node.schema.type === undefined)
       return `cannot be compiled: ${at} has \`nullable\` without \`type\``;
+    if (!isText(node.schema.$id)) continue;
+    const isNeeded = refs.some((ref) => !ref.startsWith("#") || node.parent !== undefined);
+    if (isNeeded) return `cannot be compiled with others: ${at} has an \`$id\` that references need`;
+    delete (node.schema as Record<string, unknown>).$id;
+    leaveOut(join(path, [...pathOf(node), "$id"].join(".")), "may be the `$id` of another schema, too");
   }
   const fault = findSchemaFaults({ ...schema, $schema: draftUris[draft] }).find(
-    ({ what, path }) => !remarks.includes(String(path.at(-1))) && what !== "contains a duplicate",
+    ({ what, path: at }) => !remarks.includes(String(at.at(-1))) && what !== "contains a duplicate",
   );
   return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
 }
@@ -166,7 +183,7 @@ function explainUncompilable(schema: Readonly<Record<string, unknown>>): string 
 const outputSchema: Check = (schema, path, leaveOut) => {
   if (!isRecord(schema)) return record(schema, path, leaveOut);
   if (schema.type === "object") ofObject(schema, path, leaveOut);
-  return explainUncompilable(schema);
+  return explainUncompilable(schema, path, leaveOut);
 };
 
 /** What servers list, by the key of the result. Each fault makes that entry unusable. */
@@ -193,6 +210,28 @@ export const listedShapes = {
   resources: object({ uri: name, name }, { ...ofResource, size: bytes }),
   resourceTemplates: object({ uriTemplate: name, name }, ofResource),
 } as const;
+
+/** The entry of a pack's item in a list, valid for every client. The values stay as they are. */
+export function createEntry(
+  list: keyof typeof listedShapes,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const entry = JSON.parse(JSON.stringify(values)) as Record<string, unknown>;
+  listedShapes[list](entry, "", () => {});
+  return entry;
+}
+
+/** `_meta` of an entry in a list; `undefined` if it is empty. Only the host may set the qualified name of an item of a pack. */
+export function createEntryMeta(own: unknown, qualifiedName: string | null, more: object = {}) {
+  const { [qualifiedNameKey]: _, ...others } = isRecord(own) ? own : {};
+  const meta = {
+    ...others,
+    ...more,
+    ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
+  };
+  if (isRecord(own)) carryIntegers(own, meta);
+  return Object.keys(meta).length > 0 ? meta : undefined;
+}
 
 const contents: Check = (value, path, leaveOut) => {
   const isText = isRecord(value) && typeof value.text === "string";

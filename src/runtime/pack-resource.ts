@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { matchUriTemplate, parseUriTemplate } from "../extension-schema/uri-template.ts";
 import { maximumResourceBytes } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -8,6 +7,7 @@ import { quote } from "../problems/index.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import type { InputRequired } from "./input-requests.ts";
 import { requireInputRequired } from "./input-rounds.ts";
+import { createEntry, createEntryMeta, repairResult } from "./mcp-shapes.ts";
 import { describeFile, type ReadAnswer, type ResourceContents } from "./resource-contents.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
@@ -48,17 +48,12 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : undefine
 
 function describeResource(item: InspectedItem, uri: string, isTemplate: boolean) {
   const { name, title, description, mimeType, annotations, _meta } = item.definition ?? {};
-  // Only the host may set the qualified name.
-  const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
-  return {
+  return createEntry(isTemplate ? "resourceTemplates" : "resources", {
     [isTemplate ? "uriTemplate" : "uri"]: uri,
     name: textOf(name) ?? item.declaration.name,
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    ...(typeof mimeType === "string" ? { mimeType } : {}),
-    ...(isRecord(annotations) ? { annotations } : {}),
-    _meta: { ...own, [qualifiedNameKey]: item.qualifiedName },
-  };
+    ...{ title, description, mimeType, annotations },
+    _meta: createEntryMeta(_meta, item.qualifiedName),
+  });
 }
 
 function readFile(root: string, file: string, uri: string, mimeType: string | undefined): ReadAnswer {
@@ -76,10 +71,10 @@ function readFile(root: string, file: string, uri: string, mimeType: string | un
 
 const notAllowed = "The resource's handler must return a string, bytes or an object with `contents`.";
 
-/** Fills in what a handler may leave out. */
+/** Fills in what a handler may leave out, and leaves out what is invalid. */
 function readContents(value: unknown, uri: string, mimeType: string | undefined): ResourceContents[] {
   if (!isRecord(value) || !Array.isArray(value.contents)) throw new Error(notAllowed);
-  return value.contents.map((part: unknown) => {
+  const contents = value.contents.map((part: unknown) => {
     const { uri: own = uri, text, blob } = isRecord(part) ? part : {};
     const isOne = [text, blob].filter((one) => typeof one === "string").length === 1;
     if (!isRecord(part) || typeof own !== "string" || !isOne)
@@ -87,6 +82,11 @@ function readContents(value: unknown, uri: string, mimeType: string | undefined)
     const type = mimeType === undefined || own !== uri ? {} : { mimeType };
     return { ...type, ...part, uri: own };
   });
+  const result = { contents };
+  const fault = repairResult("resources/read", result);
+  if (fault !== undefined)
+    throw new Error(`The resource's contents are not valid MCP contents: it ${fault}.`);
+  return result.contents;
 }
 
 async function readReturned(

@@ -1,10 +1,9 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { repairEntry } from "../mcp/client/server-lists.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
+import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ComposedServer } from "./compose-server.ts";
@@ -32,20 +31,14 @@ export function describeForClients(
 ): Record<string, unknown> {
   const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
     definition as Record<string, unknown>;
-  // Only the host may set the qualified name.
-  const { [qualifiedNameKey]: _, ...own } = isRecord(_meta) ? _meta : {};
-  const meta = { ...own, ...more, ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }) };
   const listing = {
     ...{ name, title, description, annotations, icons, execution },
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
     outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
-    _meta: Object.keys(meta).length > 0 ? meta : undefined,
+    _meta: createEntryMeta(_meta, qualifiedName, more),
   };
-  if (isValid) return listing;
-  const copy = JSON.parse(JSON.stringify(listing)) as Record<string, unknown>;
-  repairEntry("tools", copy, () => {});
-  return copy;
+  return isValid ? listing : createEntry("tools", listing);
 }
 
 function createTool(

@@ -116,9 +116,9 @@ export class MemberServer {
       const owner = ownerOf(item);
       const name = promptNames[index] ?? advertisedPrompt(item);
       const prompt = createPackPrompt(item, owner);
-      return servePrompt(name, item.qualifiedName, prompt, (args, channel, round) => {
-        return prompt.get(args, useCode(owner, channel), round);
-      });
+      return servePrompt(name, prompt.listing, (args, channel, round) =>
+        prompt.get(args, useCode(owner, channel), round),
+      );
     });
   }
 

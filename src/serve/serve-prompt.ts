@@ -1,25 +1,12 @@
-import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
+import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { ServedPrompt } from "../mcp/served-server.ts";
-import type { PromptTexts } from "../session/pack-prompt.ts";
 
-/** Serves a prompt by a name. `meta` is added to its entry in `prompts/list`. */
-export function servePrompt(
-  name: string,
-  qualifiedName: string | null,
-  { title, description, arguments: args }: PromptTexts,
-  get: ServedPrompt["get"],
-  meta: object = {},
-): ServedPrompt {
-  const own = qualifiedName === null ? meta : { [qualifiedNameKey]: qualifiedName, ...meta };
+/** Serves a prompt by a name. `listing`: its entry in a list, with any name. */
+export function servePrompt(name: string, listing: AdvertisedPrompt, get: ServedPrompt["get"]): ServedPrompt {
+  const { arguments: args = [], ...others } = listing;
   return {
     name,
-    listing: {
-      name,
-      ...(title === undefined ? {} : { title }),
-      ...(description === undefined ? {} : { description }),
-      ...(args.length > 0 ? { arguments: args } : {}),
-      ...(Object.keys(own).length > 0 ? { _meta: own } : {}),
-    },
+    listing: { ...others, name, arguments: args.length > 0 ? args : undefined },
     required: args.filter(({ required }) => required).map((one) => one.name),
     get,
   };

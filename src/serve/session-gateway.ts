@@ -277,17 +277,11 @@ export class SessionGateway {
   }
 
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
-    const { prompt } = candidate;
-    return servePrompt(
-      prompt.name,
-      prompt.qualifiedName,
-      prompt,
-      (args, channel, round) => {
-        const limits = { signal: toSignal(channel.signal), progress: channel.progress };
-        const scope = this.#createScope(scopeOf(), channel);
-        return this.#open.prompts.ask(state, candidate, args, limits, scope, round);
-      },
-      prompt._meta,
-    );
+    const { prompt, listing } = candidate;
+    return servePrompt(prompt.name, listing, (args, channel, round) => {
+      const limits = { signal: toSignal(channel.signal), progress: channel.progress };
+      const scope = this.#createScope(scopeOf(), channel);
+      return this.#open.prompts.ask(state, candidate, args, limits, scope, round);
+    });
   }
 }

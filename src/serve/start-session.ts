@@ -76,6 +76,7 @@ export async function startSession(
   options: CommandServeOptions,
 ): Promise<RunningServer> {
   const { signal, protocol = "both", install = false, session = {} } = options;
+  const { cwd, config, builtIns, onInstall, lock } = options;
   const { toolSearch, ...ofSession } = session;
   const { watch = true } = ofSession;
   if (toolSearch !== undefined) checkOptions(toolSearch);
@@ -84,11 +85,11 @@ export async function startSession(
   const report = createReporter();
   const opened: CommandSessionOptions = {
     ...ofSession,
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    ...(options.config === undefined ? {} : { config: options.config }),
-    ...(options.builtIns === undefined ? {} : { builtIns: options.builtIns }),
-    ...(options.onInstall === undefined ? {} : { onInstall: options.onInstall }),
-    ...(options.lock === undefined ? {} : { lock: options.lock }),
+    cwd,
+    config,
+    builtIns,
+    onInstall,
+    lock,
     install,
     watch,
     served: true,

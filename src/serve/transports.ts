@@ -60,8 +60,8 @@ export async function serveOverStdio(
   const output = await reserveOutput();
   const { announce, finish } = createRunning();
   const input = protocolInput ?? process.stdin;
-  const drained = drain === undefined ? {} : { drainMs: drain * 1000 };
-  const streams = { input, output, onEnd: announce, ...drained };
+  const drainMs = drain === undefined ? undefined : drain * 1000;
+  const streams = { input, output, onEnd: announce, drainMs };
   return finish(await serveStdio(legacy, { ...streams, modern: modern.stdio, protocol }));
 }
 
@@ -75,10 +75,10 @@ export async function serveOverHttp(
   { sessionTtl, ...options }: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
-  const ttl = sessionTtl === undefined ? {} : { sessionTtlMs: sessionTtl * 1000 };
+  const sessionTtlMs = sessionTtl === undefined ? undefined : sessionTtl * 1000;
   const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
   const eras = { modern: modern.http, protocol };
-  const served = await serveHttp(legacy, { label, ...options, ...ttl, ...eras, onMisplaced });
+  const served = await serveHttp(legacy, { label, ...options, sessionTtlMs, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
 }
 

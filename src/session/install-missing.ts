@@ -73,8 +73,8 @@ async function installPack(
     cwd,
     // A qualified name in the config is a deliberate choice, even if it is similar to another.
     allowSimilar: autoInstall.includes(qualifyPackageName(name)),
-    ...(signal === undefined ? {} : { signal }),
-    ...(onInstall === undefined ? {} : { onCommand: onInstall }),
+    signal,
+    onCommand: onInstall,
   });
 }
 

@@ -1,8 +1,9 @@
-import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer } from "../mcp/served-server.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
 import { requireInputRequired } from "../runtime/input-rounds.ts";
+import { createEntry, createEntryMeta, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -24,7 +25,9 @@ export interface PromptTexts {
 }
 
 /** A prompt of a pack. */
-export interface PackPrompt extends PromptTexts {
+export interface PackPrompt {
+  /** Its entry in `prompts/list`. */
+  listing: AdvertisedPrompt;
   /** Fills the content, or runs the handler, with the answers to its questions if it asked before. */
   get(args: Readonly<Record<string, string>>, use: CodeUse, round?: InputRound): Promise<PromptAnswer>;
 }
@@ -33,36 +36,34 @@ export interface PackPrompt extends PromptTexts {
 export const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
   typeof definition?.name === "string" ? definition.name : declaration.name;
 
-/** Reads a definition, or an entry of a server's list. Keys of the wrong type are left out. */
-export function readPromptTexts(definition: object): PromptTexts {
-  const { title, description, arguments: args } = definition as Record<string, unknown>;
-  return {
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    arguments: (Array.isArray(args) ? args.filter(isRecord) : []).map((one) => ({
-      name: String(one.name),
-      ...(typeof one.title === "string" ? { title: one.title } : {}),
-      ...(typeof one.description === "string" ? { description: one.description } : {}),
-      ...(typeof one.required === "boolean" ? { required: one.required } : {}),
-    })),
-  };
-}
+/** What an entry of a list says about a prompt. */
+export const readPromptTexts = ({
+  title,
+  description,
+  arguments: args = [],
+}: AdvertisedPrompt): PromptTexts => ({
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  arguments: args,
+});
 
 /** The names of the required arguments that are not given. */
 export const findMissingArguments = (args: readonly PromptArgument[], given: object): string[] =>
   args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => name);
 
 export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
-  const texts = readPromptTexts(item.definition ?? {});
-  const { content, handler: code } = item.definition ?? {};
-  const shown = texts.description === undefined ? {} : { description: texts.description };
+  const { content, handler: code, title, description, arguments: args, _meta } = item.definition ?? {};
+  const meta = createEntryMeta(_meta, item.qualifiedName);
+  const values = { name: advertisedPrompt(item), title, description, arguments: args, _meta: meta };
+  const listing = createEntry("prompts", values) as unknown as AdvertisedPrompt;
+  const shown = listing.description === undefined ? {} : { description: listing.description };
   const handler = placeOfCode(code, owner.root, "handler", item);
   return {
-    ...texts,
+    listing,
     async get(given, { runner, context }, round) {
       if (content !== undefined) {
-        const names = texts.arguments.map(({ name }) => name);
-        return { messages: fillPrompt(content, given, names), ...shown };
+        const names = (listing.arguments ?? []).map(({ name }) => name);
+        return repairPrompt({ messages: fillPrompt(content, given, names), ...shown });
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
       const outcome = await (await runner()).invoke(handler, { ...given }, { ...context, ...round });
@@ -72,7 +73,14 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
       if (returned.kind === "input") return requireInputRequired(returned.json);
       const answer =
         returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
-      return { ...shown, ...readPromptAnswer(answer) };
+      return repairPrompt({ ...shown, ...readPromptAnswer(answer) });
     },
   };
+}
+
+/** Leaves out what clients cannot take. */
+function repairPrompt<Answer extends { messages: unknown[] }>(answer: Answer): Answer {
+  const fault = repairResult("prompts/get", answer);
+  if (fault !== undefined) throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
+  return answer;
 }

@@ -6,6 +6,7 @@ import { addPrefix, makeOwnName, makeServedName, offerNames } from "../qualified
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
@@ -41,6 +42,8 @@ export type PromptRoute =
 /** A prompt and what its registration and its requests need. */
 export interface PromptCandidate {
   prompt: SessionPrompt;
+  /** As MCP lists it, with any name. */
+  listing: AdvertisedPrompt;
   route: PromptRoute;
 }
 
@@ -67,9 +70,12 @@ export function collectPackPrompts(
       contribution.skippedPrompts.push(describeUnusable(name, source, problem));
       continue;
     }
+    const prompt = createPackPrompt(item, owner);
+    const { listing } = prompt;
     contribution.prompts.push({
-      prompt: { name, qualifiedName, source, ...readPromptTexts(definition) },
-      route: { by: "code", owner, prompt: createPackPrompt(item, owner) },
+      prompt: { name, qualifiedName, source, ...readPromptTexts(listing) },
+      listing,
+      route: { by: "code", owner, prompt },
     });
   }
   return contribution;
@@ -100,8 +106,9 @@ export function collectServerPrompts(
       const prompt: SessionPrompt = { name, qualifiedName: null, source, ...texts };
       if (name !== addPrefix(choices?.prefix ?? "", advertised.name))
         prompt._meta = { "trailblaze/originalName": advertised.name };
+      const listing = { ...advertised, _meta: createEntryMeta(advertised._meta, null, prompt._meta) };
       const route = { by: "server", ...planned, advertisedName: advertised.name } as const;
-      contribution.prompts.push({ prompt, route });
+      contribution.prompts.push({ prompt, listing, route });
     }
   }
   return contribution;

@@ -1,5 +1,6 @@
 import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/client/connected-server.ts";
 import type { Problem } from "../problems/index.ts";
+import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { createPackResource, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
@@ -51,7 +52,7 @@ export interface ResourceContribution {
   resourceServer?: ResourceServer;
 }
 
-type Listing = Partial<Omit<SessionResource, "name" | "source">> & { name: string };
+type Listing = Partial<Omit<SessionResource, "name" | "source">> & { name: string; _meta?: unknown };
 
 const describe = (
   { uri, uriTemplate, name, title, description, mimeType, annotations }: Listing,
@@ -114,7 +115,7 @@ export function collectServerResources(
     .map(
       (listing): ResourceCandidate => ({
         resource: describe(listing, one.plan.source),
-        listing: { ...listing },
+        listing: { ...listing, _meta: createEntryMeta(listing._meta, null) },
         route: { by: "server", from: resourceServer },
       }),
     );

@@ -129,7 +129,7 @@ describe("the timeout of a call", () => {
   });
 
   test("a check with slow patterns stops at the timeout of its call", () => {
-    const schema = { properties: { a: { items: { pattern: "^(?!x)a*a*a*b$" } } } };
+    const schema = { properties: { a: { items: { pattern: "^(a?){50}a*b$" } } } };
     const texts = list(2000, () => `${"a".repeat(150)}b`);
     expect(check(schema, { a: texts }, () => true)).toBe(overdue);
   });

@@ -14,7 +14,7 @@ function run(code: string) {
     loaded.push(id);
     return modules[id];
   };
-  const exported: Record<string, () => unknown> = {};
+  const exported: Record<string, (...args: never[]) => unknown> = {};
   new Function("require", "exports", loadWhenUsed().renderChunk(code))(load, exported);
   return { exported, loaded };
 }
@@ -77,4 +77,23 @@ let node_fs = require("node:fs");
 node_fs = require_runtime.toESM(node_fs, 1);
 exports.flag = () => node_fs.default.constants.O_NOFOLLOW;`);
   expect(exported.flag?.()).toBe(1);
+});
+
+test("functions, classes and constants are exported by assignment, and what can change later is not", () => {
+  const exportOf = (name: string) => `Object.defineProperty(exports, '${name}', {
+  enumerable: true,
+  get: function () {
+    return ${name};
+  }
+});`;
+  const code = `function one() {}\nclass Two {}\nlet three = 1;\n${["one", "Two", "three"].map(exportOf).join("\n")}
+exports.set = (value) => { three = value; };`;
+  const { exported } = run(code);
+  exported.set?.(3 as never);
+  expect(exported).toMatchObject({ one: expect.any(Function), Two: expect.any(Function), three: 3 });
+  expect(
+    loadWhenUsed()
+      .renderChunk(code)
+      .match(/defineProperty/g),
+  ).toHaveLength(1);
 });

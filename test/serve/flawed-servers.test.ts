@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
+import { runCli } from "../support/run-cli.ts";
 
 const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
 type Json = Readonly<Record<string, unknown>>;
@@ -19,7 +20,8 @@ const serverOf = (results: Json, pages: readonly object[] = [{ tools: [] }]) => 
   const all = { ...none, "resources/templates/list": { resourceTemplates: [] }, ...results };
   const answers = Object.entries(all).map(([method, result]) => [
     method,
-    `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result })}\n`,
+    // A number that JavaScript cannot write.
+    `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replaceAll('"1e400"', "1e400")}\n`,
   ]);
   const capabilities = { tools: {}, prompts: {}, resources: {} };
   const options = { capabilities, pages, answers: Object.fromEntries(answers) };
@@ -29,10 +31,14 @@ const serverOf = (results: Json, pages: readonly object[] = [{ tools: [] }]) => 
 const good = serverOf({}, [{ tools: [{ name: "good", inputSchema: { type: "object" } }] }]);
 const configOf = (flawed: object) => ({ logDir: "logs", mcpServers: { good, flawed } });
 
-/** The strict clients of both SDKs, of what is served. */
-async function connectBoth(flawed: object) {
-  const cwd = makeProject({}, { "trailblaze.config.json": configOf(flawed) });
-  const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
+/** The strict clients of both SDKs, of the session with this server. */
+const connectBoth = (flawed: object) =>
+  connectTo(null, makeProject({}, { "trailblaze.config.json": configOf(flawed) }));
+
+/** The same of the session of a project, or of a server in it. */
+async function connectTo(server: string | null, cwd: string) {
+  const session = server === null ? { watch: false } : undefined;
+  const running = await startServer(server, { cwd, transport: { port: 0 }, session });
   onTestFinished(() => running.close());
   const url = new URL(String(running.url));
   const legacy = new Client({ name: "legacy", version: "1.0.0" });
@@ -103,7 +109,7 @@ const flaws = {
   prompts: { base: {}, flaws: [...ofText, ["arguments", null, "x", {}]] as Flaw[] },
   resources: {
     base: { uri: "a:NAME" },
-    flaws: [...ofResource, ["size", null, "5", 2 ** 60]] as Flaw[],
+    flaws: [...ofResource, ["size", null, "5", "1e400", 2 ** 60]] as Flaw[],
   },
   resourceTemplates: { base: { uriTemplate: "t:NAME/{x}" }, flaws: ofResource },
 };
@@ -192,6 +198,33 @@ test("elements of lists are left out alone, and what is only unusual is kept", a
       inputSchema: { type: "object", properties: { any: {}, none: { not: {} } } },
     });
     expect((await client.listPrompts()).prompts).toEqual([{ name: "ask", arguments: [{ name: "a" }] }]);
+  }
+});
+
+test("schemas of several tools and servers that have the same `$id` keep no tool from clients", async () => {
+  const $id = "https://example.com/schema";
+  const text = { type: "string" };
+  const shared = (more: object) => ({ inputSchema: object, outputSchema: { $id, ...object, ...more } });
+  const tools = [
+    { name: "a", ...shared({ properties: { a: text } }) },
+    { name: "b", ...shared({ properties: { b: { $id, ...text }, c: { $id, type: "number" } } }) },
+    { name: "local", ...shared({ properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: text } }) },
+    { name: "needed", ...shared({ properties: { a: { $ref: "schema#/$defs/a" } }, $defs: { a: text } }) },
+  ];
+  const flawed = serverOf({}, [{ tools }]);
+  const cwd = makeProject({}, { "trailblaze.config.json": { mcpServers: { flawed, other: flawed } } });
+  const session = await openForTest(cwd, { config: configOf(flawed) });
+  expect(session.problems.map(({ message }) => message)).toContain(
+    '"outputSchema" in "needed" of the tools of server "flawed" is left out: it cannot be compiled with others: it has an `$id` that references need.',
+  );
+  for (const client of await connectTo(null, cwd)) {
+    for (let listing = 1; listing <= 2; listing++) {
+      const listed = (await client.listTools()).tools;
+      expect(listed).toHaveLength(8);
+      expect(listed[1]?.outputSchema).toEqual({ ...object, properties: { b: text, c: { type: "number" } } });
+      expect(listed[3]?.outputSchema).toBeUndefined();
+      expect(JSON.stringify(listed)).not.toContain($id);
+    }
   }
 });
 
@@ -358,6 +391,22 @@ describe("what a tool of a server answers", () => {
   });
 });
 
+test("icons and metadata of prompts and resources arrive, without the name that only packs have", async () => {
+  const icons = [{ src: "https://example.com/icon.png" }];
+  const _meta = { own: 1, "trailblaze/qualifiedName": "acme/other/ask" };
+  const flawed = serverOf({
+    "prompts/list": { prompts: [{ name: "ask", icons, _meta }] },
+    "resources/list": { resources: [{ uri: "a:b", name: "b", icons, _meta }] },
+  });
+  for (const client of await connectBoth(flawed)) {
+    const listed = [(await client.listPrompts()).prompts, (await client.listResources()).resources];
+    expect(listed).toEqual([
+      [{ name: "ask", icons, _meta: { own: 1 } }],
+      [{ uri: "a:b", name: "b", icons, _meta: { own: 1 } }],
+    ]);
+  }
+});
+
 test("prompts and resources arrive without what is null or invalid", async () => {
   const flawed = serverOf({
     "prompts/list": { prompts: [{ name: "ask" }] },
@@ -393,4 +442,94 @@ test("prompts and resources arrive without what is null or invalid", async () =>
     expect(await client.getPrompt({ name: "ask" })).toMatchObject({ messages: prompt, _meta: { own: 1 } });
     expect(await client.readResource({ uri: "a:b" })).toMatchObject({ contents, _meta: { own: 1 } });
   }
+});
+
+describe("what a pack answers", () => {
+  const content = [
+    textBlock,
+    ...blocks.map(({ block }) => block),
+    ...unusable.slice(0, 1).map(([one]) => one),
+  ];
+  const messages = content.map((one) => ({ role: "user", content: one }));
+  const contents = [{ text: "hi", mimeType: null, _meta: 5 }];
+  const shown = { title: "Ask", _meta: { own: 1 } };
+  const pack = {
+    "package.json": { trailblaze: { tools: ["result"], prompts: ["ask", "fill"], resources: ["doc"] } },
+    "code.js": [
+      `export const result = () => ({ content: ${JSON.stringify(content)}, isError: null, _meta: null });`,
+      `export const ask = () => ({ messages: ${JSON.stringify(messages)}, description: null });`,
+      `export const doc = () => ({ contents: ${JSON.stringify(contents)} });`,
+    ].join("\n"),
+    "trailblaze/tools/result.json": {
+      ...{ name: "result", description: "Answers.", inputSchema: object, handler: "./code.js#result" },
+    },
+    "trailblaze/prompts/ask.json": { name: "ask", handler: "./code.js#ask" },
+    "trailblaze/prompts/fill.json": { name: "fill", content: messages.slice(0, -1) },
+    "trailblaze/resources/doc.json": {
+      ...{ name: "doc", uri: "test://doc", handler: "./code.js#doc", ...shown },
+      annotations: { audience: ["user"] },
+    },
+  };
+  const project = () =>
+    makeProject({ "@acme/flawed": pack }, { "trailblaze.config.json": { logDir: "logs" } });
+
+  /** The blocks without what is invalid, as a server's result has them. */
+  async function readBlocks() {
+    const { all } = await callEverywhere([{ content }]);
+    return all[0]?.[0]?.content as Json[];
+  }
+
+  test("is read as what servers answer, in sessions, by `call`, and by clients of the session and of the pack", async () => {
+    const expected = await readBlocks();
+    const said = expected.map((one) => ({ role: "user", content: one }));
+    const prompts = [
+      ["ask", said],
+      // Its definition is checked, and must have no unknown block.
+      ["fill", said.slice(0, -1)],
+    ] as const;
+    const cwd = project();
+    const session = await openForTest(cwd);
+    expect((await session.callTool("result", {})).content).toEqual(expected);
+    for (const [name, filled] of prompts)
+      expect((await session.getPrompt(name)).messages, name).toEqual(filled);
+    expect(await session.readResource("test://doc")).toEqual({
+      contents: [{ uri: "test://doc", text: "hi" }],
+    });
+    expect(session.resources).toMatchObject([{ title: "Ask", annotations: { audience: ["user"] } }]);
+    const { stdout } = await runCli(["call", "result", "--json"], { cwd });
+    expect(JSON.parse(stdout).content).toEqual(expected);
+    for (const server of [null, "acme/flawed"]) {
+      for (const client of (await connectTo(server, cwd)) as unknown as Client[]) {
+        expect(await client.callTool({ name: "result" })).toMatchObject({ content: expected });
+        for (const [name, filled] of prompts)
+          expect((await client.getPrompt({ name })).messages, name).toEqual(filled);
+        expect(await client.readResource({ uri: "test://doc" })).toMatchObject({
+          contents: [{ uri: "test://doc", text: "hi" }],
+        });
+        expect((await client.listResources()).resources).toMatchObject([
+          { title: "Ask", annotations: { audience: ["user"] }, _meta: { own: 1 } },
+        ]);
+      }
+    }
+  });
+
+  test("that no client can take is an error that says why", async () => {
+    const code = [
+      'export const ask = () => ({ messages: [{ role: "user", content: { type: "text" } }] });',
+      'export const doc = () => ({ contents: [{ blob: "%" }] });',
+    ].join("\n");
+    const { "trailblaze/tools/result.json": _, ...rest } = pack;
+    const manifest = { trailblaze: { prompts: ["ask"], resources: ["doc"] } };
+    const cwd = makeProject({ "@acme/flawed": { ...rest, "package.json": manifest, "code.js": code } });
+    const reason =
+      "not valid MCP contents: it has no valid `contents`, which has no part with a `uri` and a `text` or `blob`.";
+    const session = await openForTest(cwd);
+    expect((await session.getPrompt("ask")).messages).toMatchObject([
+      { content: { text: '[Content of the type "text" is left out: it has no `text`.]' } },
+    ]);
+    await expect(session.readResource("test://doc")).rejects.toThrow(reason);
+    for (const server of [null, "acme/flawed"])
+      for (const client of await connectTo(server, cwd))
+        await expect(client.readResource({ uri: "test://doc" })).rejects.toThrow(reason);
+  });
 });

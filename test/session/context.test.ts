@@ -35,7 +35,12 @@ const pasted = (entry: object) => ({
 /** What one call and the environment of its server have of the session. */
 async function readContext({ project, config }: ReturnType<typeof listed | typeof pasted | typeof packed>) {
   const session = await openForTest(project, {
-    config: { callback: { enabled: true }, memory: { city: "Paris" }, ...config },
+    config: {
+      callback: { enabled: true },
+      memory: { city: "Paris" },
+      device: { platform: "WEB" },
+      ...config,
+    },
   });
   const { arguments: args, _meta } = jsonOf(await session.callTool("probe_params", { a: 1 }));
   const env = jsonOf(await session.callTool("probe_env", {}));
@@ -45,7 +50,9 @@ async function readContext({ project, config }: ReturnType<typeof listed | typeo
     memory: trailblaze?.memory,
     baseUrl: trailblaze?.baseUrl !== undefined,
     others,
-    env: ["BASE_URL", "PORT", "SESSION_TOKEN"].filter((name) => env[`TRAILBLAZE_${name}`] !== undefined),
+    env: ["DEVICE_PLATFORM", "BASE_URL", "PORT", "SESSION_TOKEN"].filter(
+      (name) => env[`TRAILBLAZE_${name}`] !== undefined,
+    ),
   };
 }
 
@@ -54,9 +61,10 @@ const everything = {
   memory: { city: "Paris" },
   baseUrl: true,
   others: {},
-  env: ["BASE_URL", "PORT", "SESSION_TOKEN"],
+  env: ["DEVICE_PLATFORM", "BASE_URL", "PORT", "SESSION_TOKEN"],
 };
-const nothing = { keys: ["a"], memory: undefined, baseUrl: false, others: {}, env: [] };
+// The device is no secret: every process has it.
+const nothing = { keys: ["a"], memory: undefined, baseUrl: false, others: {}, env: ["DEVICE_PLATFORM"] };
 const withoutArgument = { ...everything, keys: ["a"] };
 
 test.each([

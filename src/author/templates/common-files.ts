@@ -28,7 +28,7 @@ export function formatManifest({ name, hostVersion }: TemplateValues, parts: Man
     files,
     scripts: { test: "node --test", docs: writeDocs, prepublishOnly: beforePublishing, ...scripts },
     trailblaze,
-    ...(dependencies === undefined ? {} : { dependencies }),
+    dependencies,
     devDependencies: { trailblaze: `^${hostVersion}`, ...devDependencies },
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;

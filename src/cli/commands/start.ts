@@ -99,14 +99,14 @@ function readHttp(options: CommandInput["options"]): HttpTransport {
   const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
-    ...(token === undefined ? {} : { token: String(token) }),
-    ...(options["no-auth"] === true ? { noAuth: true } : {}),
+    token: token === undefined ? undefined : String(token),
+    noAuth: options["no-auth"] === true,
     allowedHosts: textsOf(options["allowed-host"]),
     allowedOrigins: textsOf(options["allowed-origin"]),
-    ...(sessionTtl === undefined ? {} : { sessionTtl }),
-    ...(maxSessions === undefined ? {} : { maxSessions }),
-    ...(options.stateless === true ? { stateless: true } : {}),
-    ...(options.health === true ? { health: true } : {}),
+    sessionTtl,
+    maxSessions,
+    stateless: options.stateless === true,
+    health: options.health === true,
   };
 }
 
@@ -135,12 +135,12 @@ function readServedSession(input: CommandInput, reference: string | null): Serve
     const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
     const above = readNumber(options, "tool-search", 0);
     return {
-      ...(start === undefined ? {} : { start }),
-      ...(above === undefined ? {} : { toolSearch: { above } }),
-      ...(deviceChanges === undefined ? {} : { deviceChanges }),
-      ...(memory === undefined ? {} : { memory }),
-      ...(toolsets === undefined ? {} : { toolsets }),
-      ...(preferHostAgent === undefined ? {} : { preferHostAgent }),
+      start,
+      toolSearch: above === undefined ? undefined : { above },
+      deviceChanges,
+      memory,
+      toolsets,
+      preferHostAgent,
       watch: options["no-watch"] !== true,
     };
   }
@@ -175,20 +175,19 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
   const serving: CommandServeOptions = {
     cwd,
-    ...(options.config === undefined ? {} : { config: String(options.config) }),
-    ...(options.http === undefined ? {} : { transport: http }),
-    ...(options.stdio === true ? { transport: "stdio" as const } : {}),
-    ...(onlyHttp === undefined ? {} : { onlyHttp: `--${onlyHttp}` }),
+    config: options.config === undefined ? undefined : String(options.config),
+    transport: options.stdio === true ? "stdio" : options.http === undefined ? undefined : http,
+    onlyHttp: onlyHttp === undefined ? undefined : `--${onlyHttp}`,
     http,
-    ...(protocol === undefined ? {} : { protocol }),
-    ...(cacheTtl === undefined ? {} : { cacheTtl }),
+    protocol,
+    cacheTtl,
     drain,
     ownsStdout: true,
-    ...(options.install === true ? { install: true } : {}),
-    ...(options.frozen === true ? { lock: "frozen" as const } : {}),
+    install: options.install === true,
+    lock: options.frozen === true ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"] === true,
-    ...(session === undefined ? {} : { session }),
+    session,
     signal: startup.signal,
   };
   let running: RunningServer;

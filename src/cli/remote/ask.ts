@@ -11,7 +11,7 @@ export function canAsk(): boolean {
 /** Asks for a yes; any other answer, and the end of the input, means no. */
 export async function askForYes(question: string, signal?: AbortSignal): Promise<boolean> {
   output.note(`${question} [y/N]`);
-  const lines = createInterface({ input: process.stdin, ...(signal === undefined ? {} : { signal }) });
+  const lines = createInterface({ input: process.stdin, signal });
   try {
     for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line);
     return false;

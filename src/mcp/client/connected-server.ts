@@ -34,6 +34,7 @@ export interface AdvertisedTool {
   outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
   execution?: Record<string, unknown>;
+  icons?: unknown[];
   _meta?: Record<string, unknown>;
 }
 
@@ -43,6 +44,7 @@ export interface AdvertisedPrompt {
   title?: string;
   description?: string;
   arguments?: { name: string; title?: string; description?: string; required?: boolean }[];
+  icons?: unknown[];
   _meta?: Record<string, unknown>;
 }
 
@@ -54,6 +56,7 @@ export interface AdvertisedResource {
   description?: string;
   mimeType?: string;
   annotations?: Record<string, unknown>;
+  icons?: unknown[];
   _meta?: Record<string, unknown>;
 }
 

@@ -93,15 +93,16 @@ export function repairEntry(
 
 /** The entries, and of several with one name or URI the first. */
 function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fault: ListFault) => void) {
-  const known = new Set<unknown>();
-  return entries.filter((entry) => {
+  const first = new Map<unknown, JsonObject>();
+  const repeated = new Set<unknown>();
+  for (const entry of entries) {
     const id = own(entry, listRules[list].id);
-    const isFirst = !known.has(id);
-    known.add(id);
-    if (!isFirst)
-      onLeftOut({ list, name: String(id), reason: "it is listed twice, and the first one counts" });
-    return isFirst;
-  });
+    if (first.has(id)) repeated.add(id);
+    else first.set(id, entry);
+  }
+  for (const id of repeated)
+    onLeftOut({ list, name: String(id), reason: "it is listed more than once, and the first one counts" });
+  return [...first.values()];
 }
 
 /** A page of a list: entries that are valid for every client, and the cursor of the next page. Throws `ListError`. */

@@ -68,6 +68,7 @@ interface Failure {
 
 const failed = (reason: string, isDown = false): Failure => ({ state: "failed", reason, isDown });
 
+const unfound = ["ENOTFOUND", "EAI_AGAIN"];
 const unreachable = new Map([
   ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
   ["EAI_AGAIN", "cannot be found: there is no network"],
@@ -92,6 +93,21 @@ function describeFetchError(error: unknown): Failure | { state: "absent" } {
   if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code))) return failed("does not answer in time", true);
   const known = /^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed";
   return failed(unreachable.get(String(code)) ?? `cannot be read (${known})`, true);
+}
+
+/** Why the proxy cannot be used that an error is about, without its address, which may have credentials. */
+function explainProxy({ code }: FetchError, { httpsProxy, proxy }: FetchOptions): string | undefined {
+  const address = httpsProxy || proxy;
+  const [, variable] = /\$\{([^${}]+)\}/.exec(String(address)) ?? [];
+  // A host such as `${NAME}` is one that is not found.
+  const codes = ["ERR_INVALID_URL", "EINVALIDPROXY", ...(variable === undefined ? [] : unfound)];
+  if (!codes.includes(String(code))) return undefined;
+  if (address === undefined)
+    return "cannot be reached: the proxy in the environment is not the URL of a proxy";
+  const key = `\`${httpsProxy ? "https-proxy" : "proxy"}\` of npm's configuration`;
+  return variable === undefined
+    ? `cannot be reached: ${key} is not the URL of a proxy`
+    : `cannot be reached: ${key} needs the environment variable ${variable}, which is not set`;
 }
 
 /** Escapes a package name as one path segment. */
@@ -191,9 +207,9 @@ export function createRegistryClient(
       const { value } = parseJson(await answer.text());
       return isRecord(value) ? { state: "read" as const, value } : failed("sent an unexpected response");
     } catch (error) {
-      return error instanceof DataSyntaxError
-        ? failed("sent an invalid JSON response")
-        : describeFetchError(error);
+      if (error instanceof DataSyntaxError) return failed("sent an invalid JSON response");
+      const ofProxy = explainProxy(error as FetchError, options);
+      return ofProxy === undefined ? describeFetchError(error) : failed(ofProxy, true);
     }
   }
 
