@@ -1,88 +1,83 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runUsersNpm } from "../test/support/package-managers.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
-import {
-  type Contestants,
-  compareRounds,
-  runPairedRounds,
-  type Sample,
-  spreadOf,
-} from "./support/paired-rounds.ts";
+import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
-import { runTimed } from "./support/run-process.ts";
-import { type Layout, type Tree, withTemporaryTrees } from "./support/temporary-trees.ts";
+import { command, processes, runTimed } from "./support/run-process.ts";
+import { type Tree, withTemporaryTrees } from "./support/temporary-trees.ts";
 
-const sizes = [300, 1000, 5000, 20_000];
-const aims: Readonly<Record<Layout, number>> = { npm: 1.25, pnpm: 1.3 };
-const growthAim = 5;
-/** Peers take many seconds in larger trees. */
-const largestPeerTrees: Readonly<Record<Layout, number>> = { npm: 5000, pnpm: 1000 };
-const peerRounds = 3;
-
-type Way = "floor" | "discoverPacks" | "fastGlob" | "arborist";
-/** The search alone, and including the loading of its modules; each as wall time and as user and system time. */
-type Metric = "call" | "whole" | "callCpu" | "wholeCpu";
+const aims = { discoverPacks: 1.5, all: 1.25, smallestWalk: 1000 };
+/** How many packages are read, and how many packs are found, in every tree. */
+const expected = { floor: 41, discoverPacks: 4 };
+const peerPackages = ["@tanstack/intent@0.4", "skills-npm@1.2"];
+/** The size of the tree in which peers are measured, and how often: they take seconds. */
+const peerTree = 1000;
+const peerRounds = 5;
 
 const worker = fileURLToPath(new URL("support/discovery-worker.mjs", import.meta.url));
+const walk = fileURLToPath(new URL("support/read-every-manifest.cjs", import.meta.url));
 
-/** One search in a new process, which measures itself, without the start of Node. */
-function search(way: Way, { path, packages, packs }: Tree): Sample<Metric> {
+/** One discovery in a new process, which measures itself, without the start of Node and the loading of its modules. */
+function search(way: keyof typeof expected, { path }: Tree, cpu: boolean) {
   const { stdout } = runTimed(process.execPath, [worker, way, path], { cwd: path });
-  const { count, ...sample } = JSON.parse(stdout) as { count: number } & Sample<Metric>;
-  const expected = way === "floor" ? packages : packs;
-  if (count !== expected) throw new Error(`${way} found ${count} instead of ${expected} in ${path}`);
-  return sample;
+  const sample = JSON.parse(stdout) as { count: number; wall: number; cpu: number };
+  if (sample.count !== expected[way]) throw new Error(`${way} counts ${sample.count} in ${path}`);
+  return { time: cpu ? sample.cpu : sample.wall };
 }
 
-function contest(tree: Tree, ways: readonly Way[]): Contestants<Metric> {
-  return Object.fromEntries(ways.map((way) => [way, () => search(way, tree)]));
-}
-
-function measureTree(layout: Layout, tree: Tree, { rounds, cpu }: BenchmarkOptions): string[] {
-  const [call, whole] = cpu ? (["callCpu", "wholeCpu"] as const) : (["call", "whole"] as const);
-  const measured = runPairedRounds(contest(tree, ["floor", "discoverPacks"]), rounds);
-  const ratio = compareRounds(measured, "discoverPacks", "floor", call);
-  const floor = spreadOf(measured.get("floor")?.map((sample) => sample[call]) ?? []);
-  const row = [
-    `${layout} ${formatCount(tree.packages)}`,
-    `${floor.median.toFixed(1)} ms`,
-    formatRatio(ratio),
-    formatAim(ratio, aims[layout]),
-    formatRatio(compareRounds(measured, "discoverPacks", "floor", whole)),
-  ];
-  if (tree.packages > largestPeerTrees[layout]) return [...row, "-", "-"];
-  const peers = runPairedRounds(contest(tree, ["floor", "fastGlob", "arborist"]), peerRounds);
-  return [
-    ...row,
-    formatRatio(compareRounds(peers, "fastGlob", "floor", call)),
-    formatRatio(compareRounds(peers, "arborist", "floor", call)),
-  ];
-}
-
-function measureGrowth(layout: Layout, smaller: Tree, larger: Tree, options: BenchmarkOptions): string[] {
+function measureTree(tree: Tree, { rounds, cpu }: BenchmarkOptions): string[] {
   const contestants = {
-    smaller: () => search("discoverPacks", smaller),
-    larger: () => search("discoverPacks", larger),
+    floor: () => search("floor", tree, cpu),
+    discoverPacks: () => search("discoverPacks", tree, cpu),
   };
-  const metric = options.cpu ? "callCpu" : "call";
-  const ratio = compareRounds(runPairedRounds(contestants, options.rounds), "larger", "smaller", metric);
-  return [layout, formatRatio(ratio), formatAim(ratio, growthAim)];
+  const ratio = compareRounds(runPairedRounds(contestants, rounds), "discoverPacks", "floor", "time");
+  const lines = { walk: [walk], all: [command, "list", "--all"] };
+  const whole = runPairedRounds(processes(tree.path, cpu, lines), rounds);
+  const all = compareRounds(whole, "all", "walk", "time");
+  return [
+    formatCount(tree.packages),
+    formatRatio(ratio),
+    formatAim(ratio, aims.discoverPacks),
+    formatRatio(all),
+    tree.packages < aims.smallestWalk ? "-" : formatAim(all, aims.all),
+  ];
 }
 
-/** Discovery against the floor and its peers, in trees with the layouts of npm and pnpm. */
+/** Commands that answer a similar question, installed for the run. */
+async function measurePeers({ path }: Tree, folder: string, { cpu }: BenchmarkOptions): Promise<string[][]> {
+  const peers = join(folder, "peers");
+  mkdirSync(peers);
+  writeFileSync(join(peers, "package.json"), JSON.stringify({ name: "peers", private: true }));
+  const { exitCode, stderr } = await runUsersNpm(
+    ["install", ...peerPackages, "--no-audit", "--no-fund"],
+    peers,
+  );
+  if (exitCode !== 0) throw new Error(`The peers cannot be installed: ${stderr}`);
+  const npm = process.env.npm_execpath;
+  const lines: Readonly<Record<string, readonly string[]>> = {
+    ...(npm === undefined ? {} : { "npm query '[trailblaze]'": [npm, "query", "[trailblaze]"] }),
+    "pnpm list": [fileURLToPath(new URL("../node_modules/pnpm/bin/pnpm.cjs", import.meta.url)), "list"],
+    "intent list": [join(peers, "node_modules/@tanstack/intent/dist/cli.mjs"), "list"],
+    "skills-npm --dry-run": [join(peers, "node_modules/skills-npm/dist/cli.mjs"), "--dry-run"],
+  };
+  const contestants = processes(path, cpu, { list: [command, "list"], ...lines });
+  const measured = runPairedRounds(contestants, peerRounds);
+  return Object.keys(lines).map((peer) => [peer, formatRatio(compareRounds(measured, "list", peer, "time"))]);
+}
+
+/** Discovery in one process and in whole ones against its floors, and beside its peers. */
 export async function benchDiscovery(options: BenchmarkOptions): Promise<void> {
-  await withTemporaryTrees((makeTree) => {
-    const rows: string[][] = [];
-    const growth: string[][] = [];
-    for (const layout of ["npm", "pnpm"] as const) {
-      console.error(`Writing trees of ${layout}'s layout`);
-      const trees = sizes.map((packages) => makeTree(layout, packages));
-      for (const tree of trees) rows.push(measureTree(layout, tree, options));
-      const [smaller, larger] = trees.slice(-2);
-      if (smaller && larger) growth.push(measureGrowth(layout, smaller, larger, options));
-    }
-    const peers = ["fast-glob ÷ floor", "arborist ÷ floor"];
-    printTable(["tree", "floor", "discoverPacks ÷ floor", "aim", "import included", ...peers], rows);
+  await withTemporaryTrees(async (trees, folder) => {
+    const headings = ["packages", "discoverPacks ÷ reading", "aim", "list --all ÷ walk", "aim"];
+    printTable(
+      headings,
+      trees.map((tree) => measureTree(tree, options)),
+    );
+    const tree = trees.find(({ packages }) => packages === peerTree);
+    if (tree === undefined) return;
     console.log();
-    printTable(["layout", "t(20,000) ÷ t(5,000)", "aim"], growth);
+    printTable(["peer, 1,000 packages", "list ÷ peer"], await measurePeers(tree, folder, options));
   });
 }

@@ -1,90 +1,95 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runUsersNpm } from "../test/support/package-managers.ts";
 import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
+import { compareRounds, runPairedRounds, type Spread } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
-import { runTimed } from "./support/run-process.ts";
-import { withTemporaryTrees } from "./support/temporary-trees.ts";
+import { command, processes, runTimed } from "./support/run-process.ts";
+import { type Tree, withTemporaryTrees } from "./support/temporary-trees.ts";
 
-const versionAim = 1.3;
-/** By the number of installed packages. */
-const listAims: ReadonlyMap<number, number> = new Map([
-  [20, 1.35],
-  [300, 1.35],
-  [1000, 1.35],
-  [2745, 1.35],
-]);
-const npmAim = 0.083;
-const npmRounds = 5;
+/** `cached`: where Node keeps compiled code. */
+const aims = { list: 1.35, cached: 1.25, version: 1.1, growth: 1.05, lazy: 2 };
+const servers = 20;
 
-const repository = fileURLToPath(new URL("..", import.meta.url));
-const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
-const floor = fileURLToPath(new URL("support/read-every-manifest.cjs", import.meta.url));
+const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
 
-/** Measures whole processes in a folder, including Node's own start and exit. */
-function processes(cwd: string, cpu: boolean, commandLines: Readonly<Record<string, readonly string[]>>) {
-  return Object.fromEntries(
-    Object.entries(commandLines).map(([name, args]) => {
-      const run = () => {
-        const { wall, cpu: used } = runTimed(process.execPath, args, { cwd, cpu });
-        return { time: cpu ? used : wall };
-      };
-      return [name, run];
-    }),
-  );
+/** Installs another Node for the run. `undefined` where npm has none for this platform. */
+async function installNode(folder: string): Promise<string | undefined> {
+  const name = `node-${process.platform}-${process.arch}`;
+  const path = join(folder, "newer");
+  mkdirSync(path);
+  writeFileSync(join(path, "package.json"), JSON.stringify({ name: "newer", private: true }));
+  const { exitCode } = await runUsersNpm(["install", `${name}@24`, "--no-audit", "--no-fund"], path);
+  return exitCode === 0 ? join(path, "node_modules", name, "bin/node") : undefined;
 }
 
-function compareWithNode(tree: string, { rounds, cpu }: BenchmarkOptions) {
-  const contestants = processes(tree, cpu, {
-    node: ["-e", "0"],
-    floor: [floor],
-    version: [command, "--version"],
-    list: [command, "list"],
-    json: [command, "list", "--json"],
-  });
-  const measured = runPairedRounds(contestants, rounds);
-  return (name: string) => compareRounds(measured, name, "node", "time");
+/** Compares with a process of the same Node that does nothing. */
+function compareWithNode(node: string, { path }: Tree, { rounds, cpu }: BenchmarkOptions) {
+  const lines = { node: ["-e", "0"], version: [command, "--version"], list: [command, "list"] };
+  const measured = runPairedRounds(processes(path, cpu, lines, node), rounds);
+  return (name: string): Spread => compareRounds(measured, name, "node", "time");
 }
 
-/** Compares with the equivalent npm query. */
-function compareWithNpm(npm: string, tree: string, { cpu }: BenchmarkOptions) {
-  const contestants = processes(tree, cpu, {
-    npm: [npm, "query", "[trailblaze]", "--no-update-notifier"],
-    list: [command, "list"],
-  });
-  return compareRounds(runPairedRounds(contestants, npmRounds), "list", "npm", "time");
-}
-
-function formatNodeRow(packages: number, aim: number, tree: string, options: BenchmarkOptions): string[] {
-  const ratioOf = compareWithNode(tree, options);
-  const [list, version] = [ratioOf("list"), ratioOf("version")];
+function measureTree(
+  node: string,
+  newer: string | undefined,
+  tree: Tree,
+  options: BenchmarkOptions,
+): string[] {
+  const ratioOf = compareWithNode(node, tree, options);
+  const cached = newer === undefined ? undefined : compareWithNode(newer, tree, options)("list");
   return [
-    formatCount(packages),
-    formatRatio(ratioOf("floor")),
-    ...[formatRatio(list), formatAim(list, aim)],
-    ...[formatRatio(ratioOf("json")), formatRatio(version), formatAim(version, versionAim)],
+    formatCount(tree.packages),
+    ...[formatRatio(ratioOf("list")), formatAim(ratioOf("list"), aims.list)],
+    ...(cached === undefined ? ["-", "-"] : [formatRatio(cached), formatAim(cached, aims.cached)]),
+    ...[formatRatio(ratioOf("version")), formatAim(ratioOf("version"), aims.version)],
   ];
 }
 
-/** The whole command against a Node process that does nothing, and against the equivalent npm query. */
-export async function benchStartup(options: BenchmarkOptions): Promise<void> {
-  const npm = process.env.npm_execpath;
-  const npmRows: string[][] = [];
-  const addNpmRow = (name: string, tree: string, aim?: number) => {
-    if (npm === undefined) return;
-    const ratio = compareWithNpm(npm, tree, options);
-    npmRows.push([name, formatRatio(ratio), aim === undefined ? "-" : formatAim(ratio, aim)]);
+function compareSizes(trees: readonly Tree[], { rounds, cpu }: BenchmarkOptions): Spread {
+  const [smallest, largest] = [trees[0], trees.at(-1)];
+  if (smallest === undefined || largest === undefined) throw new Error("There are no trees");
+  const contestants = {
+    ...processes(smallest.path, cpu, { small: [command, "list"] }),
+    ...processes(largest.path, cpu, { large: [command, "list"] }),
   };
-  await withTemporaryTrees((makeTree) => {
-    const rows: string[][] = [];
-    for (const [packages, aim] of listAims) {
-      const { path } = makeTree("npm", packages);
-      rows.push(formatNodeRow(packages, aim, path, options));
-      addNpmRow(`npm ${formatCount(packages)}`, path);
-    }
-    printTable(["packages", "floor ÷ node", "list ÷ node", "aim", "list --json", "--version", "aim"], rows);
+  return compareRounds(runPairedRounds(contestants, rounds), "large", "small", "time");
+}
+
+/** `tools --lazy` over servers that are in the lock, against `list` there. */
+function compareLazyTools(folder: string, { rounds, cpu }: BenchmarkOptions): Spread {
+  const cwd = join(folder, "locked");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "locked", private: true }));
+  const entries = Array.from({ length: servers }, (_, index) => [
+    `server${index}`,
+    { command: process.execPath, args: [server, `echo${index}`] },
+  ]);
+  const config = { logDir: "logs", mcpServers: Object.fromEntries(entries) };
+  writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
+  runTimed(process.execPath, [command, "approve", "--all", "--yes"], { cwd });
+  const lines = { list: [command, "list"], tools: [command, "tools", "--lazy"] };
+  return compareRounds(runPairedRounds(processes(cwd, cpu, lines), rounds), "tools", "list", "time");
+}
+
+/** The whole command against a Node process that does nothing. */
+export async function benchStartup(options: BenchmarkOptions): Promise<void> {
+  await withTemporaryTrees(async (trees, folder) => {
+    const newer = await installNode(folder);
+    const running = `Node ${process.versions.node}`;
+    printTable(
+      ["packages", `list ÷ node -e 0, ${running}`, "aim", "the same, Node 24", "aim", "--version", "aim"],
+      trees.map((tree) => measureTree(process.execPath, newer, tree, options)),
+    );
+    const rows: [what: string, ratio: Spread, aim: number][] = [
+      ["list with 20,000 packages ÷ with 40", compareSizes(trees, options), aims.growth],
+      [`tools --lazy over ${servers} locked servers ÷ list`, compareLazyTools(folder, options), aims.lazy],
+    ];
+    console.log();
+    printTable(
+      ["commands", "ratio", "aim"],
+      rows.map(([what, ratio, aim]) => [what, formatRatio(ratio), formatAim(ratio, aim)]),
+    );
   });
-  addNpmRow("this repository's own", repository, npmAim);
-  console.log();
-  if (npm === undefined) console.log("npm is compared with only where npm runs the benchmark.");
-  printTable(["tree", "list ÷ npm query '[trailblaze]'", "aim"], npmRows);
 }

@@ -1,17 +1,17 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { makePackages, makeVersion, writePackage, writeProject } from "./packages.ts";
+import { declaredCount, makePackages, makeVersion, writePackage, writeProject } from "./packages.ts";
 import type { Random } from "./random.ts";
 
 /** Share of the packages that are nested because they are another version of a top-level package. */
 const nestedShare = 0.15;
 
 /** Writes a project in npm's layout: packages hoisted to the top, other versions nested. */
-export function writeNpmTree(folder: string, count: number, packs: number, random: Random): void {
-  const hoisted = makePackages(Math.ceil(count * (1 - nestedShare)), packs, random);
+export function writeNpmTree(folder: string, count: number, random: Random): void {
+  const hoisted = makePackages(Math.max(declaredCount, Math.ceil(count * (1 - nestedShare))), random);
   const top = join(folder, "node_modules");
   mkdirSync(join(top, ".bin"), { recursive: true });
-  writeProject(folder, hoisted.slice(0, Math.ceil(count / 20)));
+  writeProject(folder, hoisted.slice(0, declaredCount));
 
   const locations: string[] = [];
   for (const made of hoisted) {

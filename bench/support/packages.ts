@@ -16,12 +16,14 @@ const words =
   "object parse path pipe plugin queue react router schema shell stream string table task tiny token tree type util";
 const vocabulary = words.split(" ");
 
+/** How many packages the project declares: the first ones. */
+export const declaredCount = 40;
+
 /**
- * Generates packages, a quarter of them scoped, with the packs evenly distributed. Each but the first is a dependency of
- * an earlier one, so that all are reachable from the first ones.
+ * Generates packages, a quarter of them scoped. Of the declared ones four are packs, and one in a hundred of the rest. Each
+ * but the first is a dependency of an earlier one, so that all are reachable from the first ones.
  */
-export function makePackages(count: number, packs: number, random: Random): MadePackage[] {
-  const distance = Math.floor(count / packs);
+export function makePackages(count: number, random: Random): MadePackage[] {
   const scopes = Array.from({ length: 3 + Math.floor(count / 50) }, (_, index) => makeWord(random) + index);
   const made: MadePackage[] = [];
   for (let index = 0; index < count; index++) {
@@ -31,7 +33,7 @@ export function makePackages(count: number, packs: number, random: Random): Made
     const one = {
       name: random.chance(0.25) ? `@${random.pick(scopes)}/${name}` : name,
       version: makeVersion(random),
-      isPack: index % distance === 0 && index < packs * distance,
+      isPack: index % (index < declaredCount ? 10 : 100) === 0,
       dependencies,
     };
     if (index > 0) random.pick(made).dependencies.push(one);

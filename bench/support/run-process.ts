@@ -1,4 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The built command. */
+export const command = fileURLToPath(new URL("../../dist/cli/cli.cjs", import.meta.url));
 
 export interface ProcessSample {
   wall: number;
@@ -34,4 +38,22 @@ export function runTimed(
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${status}\n${stdout}${stderr}`);
   const [user = 0, system = 0] = withCpu ? stderr.trim().split(" ").map(Number) : [];
   return { stdout, wall, cpu: withCpu ? (user + system) * 1000 : wall };
+}
+
+/** Contestants that are whole processes of Node in a folder, including its start and exit. */
+export function processes<Name extends string>(
+  cwd: string,
+  cpu: boolean,
+  commandLines: Readonly<Record<Name, readonly string[]>>,
+  node = process.execPath,
+) {
+  return Object.fromEntries(
+    Object.entries<readonly string[]>(commandLines).map(([name, args]) => {
+      const run = () => {
+        const { wall, cpu: used } = runTimed(node, args, { cwd, cpu });
+        return { time: cpu ? used : wall };
+      };
+      return [name, run];
+    }),
+  );
 }

@@ -3,28 +3,23 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeNpmTree } from "./npm-tree.ts";
-import { writePnpmTree } from "./pnpm-tree.ts";
 import { createRandom } from "./random.ts";
 
-export type Layout = "npm" | "pnpm";
-
-/** A project with installed packages, and how many of them discovery has to find. */
+/** A project with forty declared dependencies, four of them packs, and this many installed packages. */
 export interface Tree {
   path: string;
   packages: number;
-  packs: number;
 }
 
-const packShare = 0.01;
-const writers = { npm: writeNpmTree, pnpm: writePnpmTree };
+const sizes = [40, 300, 1000, 2745, 20_000];
 
 /** Removes its argument when its input ends, also if the parent process was killed. */
 const cleaner =
   "process.stdin.resume().on('end', () => fs.rmSync(process.argv[1], { recursive: true, force: true }))";
 
-/** Runs a benchmark with a folder for trees, which is removed afterwards, even if the run is killed. */
+/** Runs a benchmark with a folder of its own and trees in it, which are removed afterwards, even if the run is killed. */
 export async function withTemporaryTrees(
-  run: (makeTree: (layout: Layout, packages: number) => Tree) => Promise<void> | void,
+  run: (trees: readonly Tree[], folder: string) => Promise<void> | void,
 ): Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
   // A separate process, because everything here is synchronous and handles no signals.
@@ -33,13 +28,14 @@ export async function withTemporaryTrees(
     stdio: ["pipe", "ignore", "ignore"],
   });
   try {
-    await run((layout, packages) => {
-      const path = join(folder, `${layout}-${packages}`);
-      const packs = Math.ceil(packages * packShare);
+    console.error("Writing trees");
+    const trees = sizes.map((packages) => {
+      const path = join(folder, `npm-${packages}`);
       mkdirSync(path);
-      writers[layout](path, packages, packs, createRandom(packages));
-      return { path, packages, packs };
+      writeNpmTree(path, packages, createRandom(packages));
+      return { path, packages };
     });
+    await run(trees, folder);
   } finally {
     stdin.end();
   }
