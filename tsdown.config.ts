@@ -47,7 +47,6 @@ const commandFiles = [
         "files/(?:discovery-port|find-workspaces|make-folders|node-discovery-port)",
         "problems/(?:index|problem|text|trailblaze-error)",
         "qualified-names/item-name",
-        "session/mentioned-packs",
       ].join("|"),
     ),
   },

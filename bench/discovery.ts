@@ -19,7 +19,7 @@ const peerRounds = 5;
 const worker = fileURLToPath(new URL("support/discovery-worker.mjs", import.meta.url));
 const walk = fileURLToPath(new URL("support/read-every-manifest.cjs", import.meta.url));
 
-/** One discovery in a new process, which measures itself, without the start of Node and the loading of its modules. */
+/** Discoveries in a new process, which measures itself, without the start of Node, loading modules and the first calls. */
 function search(way: keyof typeof expected, { path }: Tree, cpu: boolean) {
   const { stdout } = runTimed(process.execPath, [worker, way, path], { cwd: path });
   const sample = JSON.parse(stdout) as { count: number; wall: number; cpu: number };
