@@ -209,7 +209,7 @@ async function readProject(cwd: string): Promise<{ directory?: string; installed
   const port = createNodeDiscoveryPort();
   try {
     const project = findProject(port, cwd);
-    const { packs } = await findPacks(port, { cwd, policy: everything });
+    const { packs } = await findPacks(port, { cwd, policy: everything, all: true });
     const directory = (await findWorkspace(port, project))?.root ?? project.directory;
     return { directory, installed: new Set(packs.map(({ pack }) => pack.name)) };
   } catch (error) {

@@ -115,7 +115,7 @@ describe("names of servers' tools that clients would reject", () => {
     const session = await openForTest(makeProject({}), { config: withServers(server("a", ["get", "get"])) });
     expect(namesOf(session.tools)).toEqual(["get"]);
     expect(session.problems).toMatchObject([
-      { severity: "warning", message: expect.stringContaining("listed twice") },
+      { severity: "warning", message: expect.stringContaining("listed more than once") },
     ]);
   });
 

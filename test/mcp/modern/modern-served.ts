@@ -85,7 +85,6 @@ export function createServed(): Served {
     tool("object", () => ({ content: text({ a: 1 }), structuredContent: { a: 1 } }), {
       outputSchema: { type: "object" },
     }),
-    tool("invalid", () => ({ content: [{ type: "no such type" }] })),
     tool("logs", (_request, { log, progress }) => {
       log("debug", "fine");
       log("no such level", { n: 1 });
