@@ -30,7 +30,7 @@ export const command: Command = {
     "max-sessions": text("NUMBER", "Maximum number of concurrent sessions (default: 1000)"),
     stateless: flag("Handle each request on its own, without sessions"),
     health: flag("Answer probes at /healthz, without a token"),
-    drain: text("SECONDS", "How long calls may take to finish when it is told to end (default: 10)"),
+    drain: text("SECONDS", "How long calls may take to finish after SIGTERM (default: 10)"),
     protocol: text("ERA", "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both"),
     "cache-ttl": text("SECONDS", "How long modern clients may cache lists (default: 300; 0 for the session)"),
     ...installOption,

@@ -265,7 +265,7 @@ describe("the body of a request", () => {
     expect(await errorOf("{")).toEqual([400, -32700]);
     expect(await errorOf("")).toEqual([400, -32700]);
     expect(await errorOf({ hello: 1 })).toEqual([400, -32700]);
-    // Not even parsed, which would take seconds: it is no JSON either.
+    // Not even parsed, which would take seconds. Its JSON is also invalid.
     expect(await errorOf("[".repeat(2_000_000))).toEqual([400, -32600]);
     const latin1 = Buffer.from(JSON.stringify(calling("é")), "latin1");
     expect(
