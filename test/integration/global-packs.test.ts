@@ -18,7 +18,7 @@ async function installGlobally(packages: readonly string[]): Promise<string> {
   return prefix;
 }
 
-test("packs that npm installed globally are listed on request only", async () => {
+test("the top level of packs that npm installed globally is listed on request only", async () => {
   const prefix = await installGlobally(["@globex/release-desk", "weather-tools"]);
   const project = await installWith("npm", {
     registry: inject("registry"),
@@ -40,11 +40,8 @@ test("packs that npm installed globally are listed on request only", async () =>
   const { packs } = await discoverPacks({ cwd, global: true });
   expect(new Set(describeOrigins(packs))).toEqual(
     new Set([
-      "@acme/jira@1.2.0 global disabled",
       "@globex/release-desk@3.0.0 global disabled",
-      "@globex/text@1.0.0 global disabled shadowed",
       "@globex/text@2.0.0 direct enabled",
-      "hello-tools@1.0.0 global disabled",
       "weather-tools@1.3.0 direct enabled",
       "weather-tools@1.3.0 global disabled shadowed",
     ]),

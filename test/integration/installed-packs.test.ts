@@ -41,8 +41,8 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
   });
   afterAll(() => project?.remove());
 
-  test("all installed packs are listed in order, each with its origin and its items", async () => {
-    const { packs, problems } = await discoverPacks({ cwd: project.directory });
+  test("the declared packs are listed, and with all: true every installed one, with origin and items", async () => {
+    const { packs, problems } = await discoverPacks({ cwd: project.directory, all: true });
 
     expect(describePacks(packs)).toEqual([
       "@acme/jira@1.2.0 direct enabled | servers: project-management" +
@@ -52,14 +52,16 @@ describe.each(packageManagers)("packs installed by %s", (manager) => {
       "@globex/calculator@1.1.0 direct enabled | servers: arithmetic, statistics",
       "@globex/release-desk@3.0.0 direct enabled | servers: release-desk | tools: draftNotes" +
         " | toolsets: announcing | prompts: goNoGo",
-      "@globex/text@1.0.0 transitive disabled | servers: writing-desk" +
+      "@globex/text@1.0.0 transitive on demand | servers: writing-desk" +
         " | tools: titleCase, countWords, slugify | toolsets: formatting | prompts: review",
-      "hello-tools@1.0.0 transitive disabled | tools: greet",
+      "hello-tools@1.0.0 transitive on demand | tools: greet",
       "weather-tools@1.3.0 direct enabled | servers: McpHttp, McpStdio | tools: forecast" +
         " | toolsets: WeatherTools, StationTools",
     ]);
     expect(problems).toEqual([]);
     expect(packs.flatMap((pack) => pack.problems)).toEqual([]);
+    const declared = await discoverPacks({ cwd: project.directory });
+    expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
   });
 
   test("a listed pack is described as its package.json declares it", async () => {

@@ -21,15 +21,17 @@ describe("packs installed in a layout that is not the package manager's default"
       files: { ".npmrc": `${setting}\n` },
     });
 
-    const { packs, problems } = await discoverPacks({ cwd: project.directory });
+    const { packs, problems } = await discoverPacks({ cwd: project.directory, all: true });
 
     expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.2.0 transitive disabled",
+      "@acme/jira@1.2.0 transitive on demand",
       "@globex/release-desk@3.0.0 direct enabled",
       "@globex/text@1.0.0 transitive disabled shadowed",
       "@globex/text@2.0.0 direct enabled",
-      "hello-tools@1.0.0 transitive disabled",
+      "hello-tools@1.0.0 transitive on demand",
     ]);
     expect(problems).toEqual([]);
+    const declared = await discoverPacks({ cwd: project.directory });
+    expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
   });
 });

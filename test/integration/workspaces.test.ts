@@ -34,7 +34,7 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
   });
   afterAll(() => project?.remove());
 
-  const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder) });
+  const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder), all: true });
 
   test("the root of a workspace lists itself, the members' packs and what is installed", async () => {
     const { project: found, packs, problems } = await discoverFrom(".");
@@ -44,24 +44,24 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
       "@acme/house@1.0.0 self enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
       "@acme/jira@1.2.0 direct enabled",
-      "hello-tools@1.0.0 transitive disabled",
+      "hello-tools@1.0.0 transitive on demand",
       "tb-garden-tools@1.0.0 workspace enabled",
-      "weather-tools@1.3.0 transitive disabled",
+      "weather-tools@1.3.0 transitive on demand",
     ]);
     expect(problems).toEqual([]);
   });
 
-  test("a member of a workspace lists its own dependencies as direct, and the root and siblings as workspace", async () => {
+  test("a member of a workspace lists its own and the root's dependencies as direct, and the root and siblings as workspace", async () => {
     const { project: found, packs } = await discoverFrom("packages/app");
 
     expect(found).toBe(join(project.directory, "packages/app"));
     expect(describeOrigins(packs)).toEqual([
       "@acme/house@1.0.0 workspace enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
-      "@acme/jira@1.2.0 transitive disabled",
+      "@acme/jira@1.2.0 direct enabled",
       "hello-tools@1.0.0 direct enabled",
       "tb-garden-tools@1.0.0 workspace enabled",
-      "weather-tools@1.3.0 transitive disabled",
+      "weather-tools@1.3.0 transitive on demand",
     ]);
   });
 
@@ -71,8 +71,8 @@ describe.each(packageManagers)("a workspace installed by %s", (manager: PackageM
     expect(describeOrigins(packs)).toEqual([
       "@acme/house@1.0.0 workspace enabled",
       "@acme/house-tools@1.0.0 workspace enabled",
-      "@acme/jira@1.2.0 transitive disabled",
-      "hello-tools@1.0.0 transitive disabled",
+      "@acme/jira@1.2.0 direct enabled",
+      "hello-tools@1.0.0 transitive on demand",
       "tb-garden-tools@1.0.0 self enabled",
       "weather-tools@1.3.0 direct enabled",
     ]);
