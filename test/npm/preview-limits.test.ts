@@ -63,6 +63,8 @@ test.each<[what: string, reason: string, tarball: (manifest: string) => Uint8Arr
   const { cwd } = await setUp({}, tarball);
   const temporary = makeTree({});
   vi.stubEnv("TMPDIR", temporary);
+  // npm would keep its own compiled code there.
+  vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
   await expect(preview(cwd)).rejects.toMatchObject({
     code: "InstallFailed",
     problem: { args: { reason: expect.stringContaining(reason) } },
