@@ -1,6 +1,6 @@
 // What npm itself would pack, told by its dry run, against what validation says of it without npm.
 import { expect, test } from "vitest";
-import { findPacked } from "../../src/validate/packing/npm-packing.ts";
+import { findPacked } from "../../src/validate/packing.ts";
 import { runPackageManager } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";

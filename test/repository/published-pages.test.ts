@@ -11,7 +11,7 @@ async function filesOf(directory: string): Promise<Set<string>> {
   const folder = inRepository(directory);
   const manifest = JSON.parse(read(posix.join(directory, "package.json")));
   const tree = { path: folder, package: manifest, isProjectRoot: true, edgesOut: new Map() };
-  return new Set(await (packlist as unknown as (tree: object) => Promise<string[]>)(tree));
+  return new Set(await packlist(tree));
 }
 
 /** Targets of a page's links and pictures within its package, as written. */

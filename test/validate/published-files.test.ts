@@ -101,31 +101,6 @@ describe("files that npm would publish", () => {
   });
 });
 
-describe("patterns that cost too much to match", () => {
-  const long = "a".repeat(200);
-  const files = Object.fromEntries(
-    Array.from({ length: 50 }, (_, index) => [`lib/${long}${index}.js`, "export default 1;"]),
-  );
-  const importing = Object.keys(files).map((file) => `import "../${file}";`);
-  const tree = { ...files, "lib/greet.js": `${importing.join("\n")} export const greet = 1;` };
-
-  test.each([
-    ["stars", "lib/*a*a*a*a*b"],
-    ["groups", `lib/${"?(a|aa)".repeat(30)}b`],
-    ["groups in groups", "lib/@(@(*a|*aa)|@(*a|*b))*@(a|aa)b"],
-    ["braces", "{a,b}".repeat(20)],
-    ["ranges", "{1..100000}{1..100000}"],
-  ])("FileNotPublished is not reported if a pattern costs too much to match: %s", async (_what, pattern) => {
-    expect(await findUnpublished({ files: [pattern] }, tree)).toEqual([]);
-    expect(await findUnpublished({}, { ...tree, ".npmignore": `${pattern}\nsetup.js` })).toEqual([]);
-  });
-
-  test("patterns that look costly are matched if names are short", async () => {
-    const patterns = ["lib/*g*r*e*e*t.js", "?(x|t)railblaze/**", "{{server,set}/**,setup.js}"];
-    expect(await findUnpublished({ files: patterns })).toEqual([]);
-  });
-});
-
 describe("files that npm would exclude", () => {
   test.each([
     ["every file if the list is empty", { files: [] }, {}, everything],
@@ -368,22 +343,6 @@ describe("files that needed modules import", () => {
     const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
     expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
   });
-});
-
-test.each([
-  ["a pipe", undefined],
-  ["megabytes long", "a\n".repeat(1 << 20)],
-  ["a pattern of too many alternatives", `${"{a,b}".repeat(30)}\n`],
-  ["a pattern of nested repetitions", "+(+(a|aa)|b)\n"],
-])("FileNotPublished is not reported if an ignore file is %s", async (_what, text) => {
-  const folder = makePack(pack({}, text === undefined ? {} : { ".npmignore": text }));
-  if (text === undefined) {
-    if (process.platform === "win32") return;
-    const { makeFifo } = await import("../support/special-files.ts");
-    makeFifo(join(folder, ".npmignore"));
-  }
-  const { problems } = await validateExtension(folder);
-  expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
 });
 
 describe("many files of one folder", () => {

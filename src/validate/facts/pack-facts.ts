@@ -143,7 +143,7 @@ async function findLeftOut(
   files: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (files.length === 0) return new Set();
-  const { findPacked } = await import("../packing/npm-packing.ts");
+  const { findPacked } = await import("../packing.ts");
   // If a package lists its files, the workspace's ignore files have no effect.
   const workspace = Array.isArray(manifest.value.files) ? undefined : await findWorkspace();
   const packed = await findPacked({ packageRoot: pack.location, manifest: manifest.value, files, workspace });
