@@ -241,19 +241,23 @@ export async function runConfined(options: RunOptions): Promise<RunResult> {
 }
 
 /**
- * The position of a syntax error in source code; `undefined` if there is none. Like `findSyntaxError`, for code that is not
- * read from a file.
+ * The message and the position of a syntax error in source code; `undefined` if Node finds none. Like `findSyntaxError`, for
+ * code that is not read from a file.
  */
-export function findSyntaxErrorIn(text: string, kind: "esm" | "commonjs"): Promise<Position | undefined> {
+export function findSyntaxErrorIn(
+  text: string,
+  kind: "esm" | "commonjs",
+): Promise<({ reason: string } & Partial<Position>) | undefined> {
   const args = ["--no-warnings", "--check", `--input-type=${kind === "esm" ? "module" : "commonjs"}`, "-"];
   const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, options, (_error, _stdout, stderr) => {
+      const [, reason] = /^SyntaxError: (.*)$/m.exec(stderr) ?? [];
       // At an unexpected end of input, Node prints a line without a caret.
       const [, line] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
-      resolve(
-        positionOfCaret(stderr, "[stdin]") ?? (line === undefined ? undefined : { line: Number(line) }),
-      );
+      const position =
+        positionOfCaret(stderr, "[stdin]") ?? (line === undefined ? {} : { line: Number(line) });
+      resolve(reason === undefined ? undefined : { reason, ...position });
     });
     // A child that exits early closes its stdin.
     child.stdin?.on("error", () => {});

@@ -31,7 +31,6 @@ import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
 import { collectFacts, type PackFacts } from "./facts/pack-facts.ts";
-import { SyntaxParser } from "./modules/syntax-parser.ts";
 import { runChecks } from "./run-checks.ts";
 
 /** The problems of a pack, and its items. */
@@ -191,22 +190,15 @@ async function readPack(
   const { port } = ports;
   const { dataOnly = false, builtIns = [] } = options;
   const { location } = found.pack;
-  const parser = new SyntaxParser();
-  // Nearly every tool has a module, so the parser starts while definitions are read.
-  if (found.pack.tools.length > 0) parser.start();
-  try {
-    const inspected = await loadDefinitions(port, found, {
-      dataOnly,
-      context: "validation",
-      unneeded: true,
-      createEvaluator: () => ports.createEvaluator(options),
-    });
-    const project = { directory: location, manifest: found.manifest, fault: undefined };
-    const sources = { port, parser, findContext, findWorkspace: () => findWorkspace(port, project) };
-    return await collectFacts(sources, inspected, builtIns);
-  } finally {
-    parser.close();
-  }
+  const inspected = await loadDefinitions(port, found, {
+    dataOnly,
+    context: "validation",
+    unneeded: true,
+    createEvaluator: () => ports.createEvaluator(options),
+  });
+  const project = { directory: location, manifest: found.manifest, fault: undefined };
+  const sources = { port, findContext, findWorkspace: () => findWorkspace(port, project) };
+  return collectFacts(sources, inspected, builtIns);
 }
 
 /** Like `validateExtension`, but also returns the texts that positions refer to. */

@@ -8,8 +8,8 @@ import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.
 import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
-import { isBroken } from "../modules/module-fault.ts";
 import { hintForSource } from "../modules/nearest-file.ts";
+import { isBroken } from "../modules/parse-module.ts";
 
 const maximumListed = 10;
 

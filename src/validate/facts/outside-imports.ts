@@ -48,7 +48,7 @@ export async function findOutsideImports(
           ? (packageName !== undefined && !isBundled(path, manifest)) ||
             (await modules.get(path)).kind === "outside"
           : isAbsolute(path);
-      if (!isOutside || modules.isGuarded(file, one)) continue;
+      if (!isOutside || one.isGuarded) continue;
       const { specifier, index } = one;
       found.set(path, { specifier, packageName, file, ...placeOf(modules.textOf(file), index) });
     }

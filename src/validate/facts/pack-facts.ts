@@ -15,11 +15,9 @@ import { isQualifiedName, parseQualifiedName } from "../../qualified-names/index
 import { collectModules, type ModuleFacts } from "../modules/collect-modules.ts";
 import { type FailingImport, findFailingImport } from "../modules/failing-imports.ts";
 import { followImports, isJavaScript } from "../modules/follow-imports.ts";
-import type { ModuleFault } from "../modules/module-fault.ts";
-import { findModuleFaults } from "../modules/module-faults.ts";
 import { ModuleFiles } from "../modules/module-files.ts";
 import { findNearestFile } from "../modules/nearest-file.ts";
-import type { SyntaxParser } from "../modules/syntax-parser.ts";
+import type { ModuleFault } from "../modules/parse-module.ts";
 import { collectExpressions, type ExpressionFault } from "./collect-expressions.ts";
 import { findDependencyCommands } from "./dependency-commands.ts";
 import { findExportFiles } from "./export-files.ts";
@@ -88,7 +86,6 @@ export interface FactSources {
   /** The packs around the pack. */
   findContext: () => Promise<FoundPacks>;
   findWorkspace: () => Promise<Workspace | undefined>;
-  parser: SyntaxParser;
 }
 
 /** The references in definitions to items outside the pack. */
@@ -229,7 +226,11 @@ export async function collectFacts(
   // The evaluation of a definition that is code has already reported its problems.
   const isReported = new Set(inspected.problems.map(({ file }) => file));
   const unreported = published.filter((file) => !isReported.has(file));
-  const moduleFaults = await findModuleFaults(files, unreported, sources.parser);
+  const moduleFaults = new Map<string, ModuleFault>();
+  for (const file of unreported) {
+    const module = await files.get(file);
+    if ("fault" in module && module.fault !== undefined) moduleFaults.set(file, module.fault);
+  }
   const modules = await collectModules(files, inspected, { followImports: true });
   return {
     inspected,

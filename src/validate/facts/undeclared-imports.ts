@@ -23,7 +23,6 @@ export interface UndeclaredImport {
 
 interface FoundImport extends WrittenImport {
   file: string;
-  isGuarded: boolean;
   missingIn: UndeclaredImport["missingIn"];
 }
 
@@ -68,7 +67,7 @@ export async function findUndeclared(
         reported.has(name)
       )
         continue;
-      const found = { ...one, file, missingIn, isGuarded: modules.isGuarded(file, one) };
+      const found = { ...one, file, missingIn };
       const same = byName.get(name);
       if (same === undefined) byName.set(name, [found]);
       else same.push(found);

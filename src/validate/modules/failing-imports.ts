@@ -83,7 +83,7 @@ export async function findFailingImport(
         failing = await explainFile(files, target.file, one);
         if (failing === undefined) seen.add(target.file);
       }
-      if (failing !== undefined && !files.isGuarded(importer, one))
+      if (failing !== undefined && !one.isGuarded)
         return { ...failing, reason: `${quote(importer, 200)} imports ${failing.reason}` };
     }
   }

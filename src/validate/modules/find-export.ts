@@ -44,12 +44,19 @@ export class ExportFinder {
         return { absent: `the package has no file ${quote(file)}` };
       case "outside":
         return { absent: `${quote(file)} is outside the package` };
-      case "broken":
+      case "broken": {
+        const { line, column } = module.fault ?? {};
+        const place = [file, line, column].filter((part) => part !== undefined).join(":");
         return {
-          absent: `${quote(`${file}${module.position ?? ""}`, 200)} ${module.why}`,
+          absent: `${quote(place, 200)} ${module.why}`,
           hint: module.hint ?? hintForCheck(file),
           module: file,
         };
+      }
+      case "typescript":
+        return exportsInTypeScript(this.#files.textOf(file), name)
+          ? { unclear: `${quote(file)} is TypeScript` }
+          : describeMissing(file, name);
       case "opaque":
         return { unclear: `${quote(file)} ${module.why}` };
       case "foreign":
@@ -71,8 +78,8 @@ export class ExportFinder {
       case "commonjs": {
         if (name === "default" || module.names.has(name)) return "found";
         const followed = await this.#findInStars(file, name, module.stars, "commonjs", seen);
-        if (followed === "found" || "unclear" in followed || rulesOutExport(module.text, name))
-          return followed;
+        const isRuledOut = !module.isOpen && !hasWord(this.#files.textOf(file), name);
+        if (followed === "found" || "unclear" in followed || isRuledOut) return followed;
         return { unclear: `${quote(file)} may create its exports at run time` };
       }
     }
@@ -144,42 +151,13 @@ function describeMissing(file: string, name: string): { absent: string; module: 
   return { absent, module: file };
 }
 
-/** Values after `module.exports =` whose names all occur in the text. */
-const plainValue = /^(?:\{|(?:async\s+)?function\b|class\b|([A-Za-z_$][\w$]*)\s*(?:[;\n]|$))/;
+const escapeWord = (name: string) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-interface Context {
-  hasSpread: boolean;
-  /** Functions and classes that the text declares. */
-  declared: ReadonlySet<string>;
-}
+const hasWord = (text: string, name: string): boolean =>
+  new RegExp(`(?<![\\w$])${escapeWord(name)}(?![\\w$])`).test(text);
 
-/** Whether a use of `exports`, judged by the text before and after it, may add names that do not occur in the text. */
-function mayAddNames(before: string, behind: string, { hasSpread, declared }: Context): boolean {
-  if (/^\s*\.\s*[A-Za-z_$]/.test(behind)) return false;
-  if (/defineProperty\s*\(\s*(?:module\s*\.\s*)?$/.test(before)) return !/^\s*,\s*["']/.test(behind);
-  const assigned = /^\s*=(?![=>])\s*/.exec(behind);
-  if (assigned === null || !/\bmodule\s*\.\s*$/.test(before)) return true;
-  const plain = plainValue.exec(behind.slice(assigned[0].length));
-  if (plain === null) return true;
-  const [, identifier] = plain;
-  return identifier === undefined ? hasSpread : !declared.has(identifier);
-}
-
-/**
- * Whether a CommonJS module certainly has no export of this name: its text does not contain the name, and it does not
- * export whole objects, as in `Object.assign(exports, other)` or `module.exports = make()`. False in case of doubt.
- */
-export function rulesOutExport(text: string, name: string): boolean {
-  const word = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  if (new RegExp(`(?<![\\w$])${word}(?![\\w$])`).test(text)) return false;
-  // Comments may mention exports. Lines that end with code stay.
-  const code = text.replace(/^[ \t]*(?:\/\/|(?!.*\*\/[ \t]*\S)\/?\*).*$/gm, "");
-  const declarations = code.matchAll(/\b(?:function|class)\s+([A-Za-z_$][\w$]*)/g);
-  const declared = new Set([...declarations].map(([, declaredName = ""]) => declaredName));
-  const context = { hasSpread: code.includes("..."), declared };
-  for (const { index } of code.matchAll(/(?<![\w$])exports(?![\w$])/g)) {
-    const before = code.slice(Math.max(0, index - 60), index);
-    if (mayAddNames(before, code.slice(index + "exports".length, index + 300), context)) return false;
-  }
-  return true;
-}
+/** Whether TypeScript may export a value with this name. It is not parsed, because it cannot be published. */
+const exportsInTypeScript = (text: string, name: string): boolean =>
+  new RegExp(
+    `\\bexport\\b(?!\\s+(?:type|interface|default)\\b)[^;]*?(?<![\\w$])${escapeWord(name)}(?![\\w$])|\\bexport\\s+\\*|\\bexport\\s+${escapeWord(name)}\\b`,
+  ).test(text);

@@ -1,19 +1,14 @@
 import { posix, relative, sep } from "node:path";
+import { findSyntaxErrorIn } from "../../confinement/confined-process.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
-import { findNesting, isGuarded, type Nesting } from "./code-skeleton.ts";
 import { expandExports, resolvePackageTarget } from "./package-targets.ts";
-import {
-  type ParsedModule,
-  parseCommonJs,
-  parseEsm,
-  parseRequires,
-  type WrittenImport,
-} from "./parse-module.ts";
+import { type ModuleKind, type ParsedModule, parseModule, type WrittenImport } from "./parse-module.ts";
 
 /** The statically known part of a module of the package. */
 export type ModuleFile =
   | ParsedModule
+  | { kind: "typescript" }
   | { kind: "absent" }
   | { kind: "outside" }
   /** Data or machine code, which modules can load but which is not a module. */
@@ -26,6 +21,9 @@ export type Resolution =
   | { elsewhere: string; missingIn?: "imports" | "exports" };
 
 const suffixes = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+
+/** Limit per package, because each answer takes a process. */
+const maximumAsked = 10;
 
 /** Suffixes that `require` tries, in order. */
 const guessed = ["js", "json", "node"];
@@ -51,13 +49,13 @@ export class ModuleFiles {
   readonly #root: string;
   readonly #manifest: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
-  readonly #imports = new Map<string, Promise<readonly WrittenImport[]>>();
   readonly #texts = new Map<string, string>();
-  readonly #nesting = new Map<string, Nesting>();
-  readonly #formats = new Map<string, "esm" | "commonjs">();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   readonly #scopes = new Map<string, Scope>();
+
+  /** How often Node was asked whether a module cannot be parsed. */
+  #asked = 0;
 
   /** The total size of all modules. */
   bytesRead = 0;
@@ -78,26 +76,9 @@ export class ModuleFiles {
   }
 
   /** The literal imports of a module. */
-  listWritten(file: string): Promise<readonly WrittenImport[]> {
-    let imports = this.#imports.get(file);
-    if (imports === undefined) {
-      imports = this.#listWritten(file);
-      this.#imports.set(file, imports);
-    }
-    return imports;
-  }
-
-  /** The format that suffix and `type` determine; `undefined` if the syntax decides. */
-  formatOf(file: string): "esm" | "commonjs" | undefined {
-    return this.#formats.get(file);
-  }
-
-  /** Whether an import is in a `try` block or has a `.catch`. */
-  isGuarded(file: string, { isStatic, index }: WrittenImport): boolean {
-    if (isStatic) return false;
-    const nesting = this.#nesting.get(file) ?? findNesting(this.textOf(file));
-    this.#nesting.set(file, nesting);
-    return isGuarded(nesting, index);
+  async listWritten(file: string): Promise<readonly WrittenImport[]> {
+    const module = await this.get(file);
+    return "imports" in module ? module.imports : [];
   }
 
   isFile(file: string): boolean {
@@ -138,12 +119,6 @@ export class ModuleFiles {
     return undefined;
   }
 
-  async #listWritten(file: string): Promise<readonly WrittenImport[]> {
-    const module = await this.get(file);
-    if (module.kind === "esm") return module.imports;
-    return module.kind === "commonjs" ? parseRequires(module.text) : [];
-  }
-
   /** The files of the package that a module imports, existing or not. */
   async listImports(file: string): Promise<string[]> {
     return (await this.listWritten(file)).flatMap(({ specifier, kind }) => {
@@ -153,7 +128,7 @@ export class ModuleFiles {
   }
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
-  resolve(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
+  resolve(from: string, specifier: string, kind: ModuleKind): Resolution {
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(from, specifier, kind);
     const path = kind === "esm" ? decodePath(specifier) : specifier;
     if (path === undefined) return { elsewhere: specifier };
@@ -168,7 +143,7 @@ export class ModuleFiles {
   }
 
   /** Resolves a name by `imports` of the nearest package.json, or by `exports` if it is the name of the package itself. */
-  #resolveName(from: string, specifier: string, kind: "esm" | "commonjs"): Resolution {
+  #resolveName(from: string, specifier: string, kind: ModuleKind): Resolution {
     const scope = this.#scopeOf(posix.dirname(this.#realFiles.get(from) ?? from));
     const { name, imports, exports } = scope.manifest;
     const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
@@ -222,18 +197,18 @@ export class ModuleFiles {
     if (!suffixes.includes(suffix)) return { kind: "foreign" };
     const text = new TextDecoder().decode(bytes);
     this.#texts.set(path, text);
-    const type = /^[jt]s$/.test(suffix) ? this.#typeOf(posix.dirname(file)) : undefined;
-    const isTypeScript = suffix.endsWith("ts");
-    if (suffix.startsWith("m") || type === "module") {
-      this.#formats.set(path, "esm");
-      return (await parseEsm(text)).module;
-    }
-    const isCommonJs = suffix.startsWith("c") || type === "commonjs";
-    if (isCommonJs) this.#formats.set(path, "commonjs");
-    const mayBeEsm = (isTypeScript || !isCommonJs) && /\b(?:import|export)\b/.test(text);
-    const esm = mayBeEsm ? await parseEsm(text) : undefined;
-    if (esm?.isEsm) return esm.module;
-    return isTypeScript ? { kind: "opaque", why: "is TypeScript" } : parseCommonJs(text);
+    const type = suffix === "js" ? this.#typeOf(posix.dirname(file)) : undefined;
+    if (suffix.endsWith("ts")) return { kind: "typescript" };
+    const isEsm = suffix === "mjs" || type === "module";
+    const isCommonJs = suffix === "cjs" || type === "commonjs";
+    const format = isEsm ? "esm" : isCommonJs ? "commonjs" : undefined;
+    const module = await parseModule(
+      text,
+      format,
+      this.#asked < maximumAsked ? findSyntaxErrorIn : undefined,
+    );
+    if (module.kind === "broken") this.#asked++;
+    return module;
   }
 
   /** The `type` of the nearest package.json inside the package. */
