@@ -61,13 +61,13 @@ const waiting = new Set<Descriptor>();
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-const isInRunner = isRunByRunner(process.env);
 /** The end of each stream's output, which could become a command for the runner with the next part. */
 const pending = new Map<Descriptor, string>();
 
 /** Escapes commands for a CI runner in text that may come from packs. Output to a file needs no escaping. */
 function disarm(descriptor: Descriptor, text: string): string {
-  if (!isInRunner || isOfType(descriptor, "isFile")) return text;
+  if (!isRunByRunner(process.env) || (redirected === undefined && isOfType(descriptor, "isFile")))
+    return text;
   const before = pending.get(descriptor) ?? "";
   const disarmed = disarmCommands(text, before);
   pending.set(descriptor, beginningOfCommand(`${before}${disarmed}`));

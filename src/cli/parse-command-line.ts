@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Command, CommandInput } from "./command.ts";
 import { commands } from "./commands.ts";
@@ -87,6 +88,7 @@ export async function parseCommandLine(
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
   if (values.cwd === "") return await fail("--cwd requires a folder", help);
-  const cwd = typeof values.cwd === "string" ? values.cwd : (folder ?? (await findCwd()));
+  const given = typeof values.cwd === "string" ? values.cwd : undefined;
+  const cwd = folder === undefined ? (given ?? (await findCwd())) : resolve(folder, given ?? "");
   return { command, input: { positionals, options: values, cwd } };
 }

@@ -5,7 +5,7 @@ import { approve as approveTargets } from "../../src/approval/apply-approval.ts"
 import { diffLock } from "../../src/approval/diff-lock.ts";
 import type { ApprovalOptions } from "../../src/approval/plan-approval.ts";
 import { inPack, makeJiraProject, openLocked, query, status } from "../lock/support/locked-project.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 import { lockEverything, readLockText } from "./support/locked-project.ts";
 
 const report = { name: "report", description: "Reports.", arguments: [{ name: "year" }] };
@@ -90,7 +90,7 @@ test("approving everything records the prompts, resources and templates of serve
 test("the command approves a prompt and a resource by the names that the problems give", async () => {
   const project = makeListed();
   const names = ["acme/jira/warehouse/report", "mine/db://tables"];
-  const { exitCode, stdout, stderr } = await runCli(["approve", ...names, "--yes"], { cwd: project });
+  const { exitCode, stdout, stderr } = await runMain(["approve", ...names, "--yes"], { cwd: project });
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining("acme/jira/warehouse/report")]);
   expect(stderr).toContain("report");
   const { warehouse, mine } = serversOf(project);

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runMain } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
-import { command, runCli } from "../support/run-cli.ts";
+import { command } from "../support/run-cli.ts";
 import { makeProbePack } from "./probe-pack.ts";
 
-const runCommand = (cwd: string, ...args: string[]) => runCli(args, { cwd });
+const runCommand = (cwd: string, ...args: string[]) => runMain(args, { cwd });
 
 describe("the command init", () => {
   test("init creates a pack and prints the next steps", async () => {
@@ -58,7 +59,7 @@ Next steps:
   test("init creates nothing if the folder of --cwd does not exist", async () => {
     const cwd = makeTree({});
     const args = ["init", "new", "--cwd", "nowhere", "--yes", "--json"];
-    const { stdout, exitCode } = await runCli(args, { cwd });
+    const { stdout, exitCode } = await runMain(args, { cwd });
     expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
     expect(exitCode).toBe(2);
     expect(readdirSync(cwd)).toEqual([]);

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { describe, expect, test } from "vitest";
 import { formatLock } from "../../src/lock/lock-file.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 import { samplePack } from "../support/sample-packs.ts";
 
-const documentPack = async (cwd: string, ...args: string[]) => runCli(["docs", ...args], { cwd });
+const documentPack = async (cwd: string, ...args: string[]) => runMain(["docs", ...args], { cwd });
 
 /** A pack with one tool. `fields` are those of its definition. */
 const makeToolPack = (fields: object = {}, files: Record<string, unknown> = {}) =>

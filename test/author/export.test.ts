@@ -3,11 +3,11 @@ import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 import { shapes } from "./support/export-shapes.ts";
 
-const exportPack = (cwd: string, ...args: string[]) => runCli(["export", ...args], { cwd });
+const exportPack = (cwd: string, ...args: string[]) => runMain(["export", ...args], { cwd });
 const readJson = (cwd: string, file: string) => JSON.parse(readFileSync(join(cwd, file), "utf8"));
 
 /** A pack with a composed server that takes two variables of the user. */
@@ -318,13 +318,13 @@ describe("the command export", () => {
   ])("validate warns of an export %s that npm would not publish", async (format, files) => {
     const cwd = makeServerPack();
     await exportPack(cwd, format);
-    expect((await runCli(["validate", "--strict"], { cwd })).exitCode).toBe(0);
+    expect((await runMain(["validate", "--strict"], { cwd })).exitCode).toBe(0);
     const manifest = readJson(cwd, "package.json");
     writeFileSync(
       join(cwd, "package.json"),
       JSON.stringify({ ...manifest, files: ["trailblaze", "bin", "server.js"] }),
     );
-    const { stdout, exitCode } = await runCli(["validate", "--json"], { cwd });
+    const { stdout, exitCode } = await runMain(["validate", "--json"], { cwd });
     expect(exitCode).toBe(0);
     const { problems } = JSON.parse(stdout) as {
       problems: { code: string; severity: string; file?: string }[];

@@ -9,7 +9,7 @@ import { runProcess } from "../support/run-process.ts";
 
 const { version } = JSON.parse(readFileSync(inRepository("package.json"), "utf8"));
 /** What is tested here comes before any project is looked for, so there is none. */
-const run = (...args: readonly string[]) => runMain(args, "/");
+const run = (...args: readonly string[]) => runMain(args, { cwd: "/" });
 
 describe("help", () => {
   test.each([["--help"], ["-h"], ["help"]])("%s lists every command on stdout", async (argument) => {

@@ -6,7 +6,8 @@ import { askOnTerminal } from "../../src/cli/session/ask-input.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
 import { findProgram } from "../support/find-program.ts";
-import { command, runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
+import { command } from "../support/run-cli.ts";
 
 const properties = {
   name: { type: "string", title: "Your name", description: "As printed" },
@@ -101,9 +102,9 @@ describe("the command", () => {
   test("without a terminal, a question ends the command with exit code 1 and the variant", async () => {
     const cwd = project();
     const [called, prompt, page] = await Promise.all([
-      runCli(["call", "greet", "--json"], { cwd }),
-      runCli(["prompts", "topic", "--json"], { cwd }),
-      runCli(["read", "desk://page"], { cwd }),
+      runMain(["call", "greet", "--json"], { cwd }),
+      runMain(["prompts", "topic", "--json"], { cwd }),
+      runMain(["read", "desk://page"], { cwd }),
     ]);
     expect(called.exitCode).toBe(1);
     expect(JSON.parse(called.stdout)).toMatchObject({
@@ -120,7 +121,7 @@ describe("the command", () => {
     const cwd = project();
     const env = { TRAILBLAZE_STATE_KEY: "x".repeat(31) };
     for (const server of [["acme/desk/desk"], []]) {
-      const { exitCode, stderr } = await runCli(["start", ...server], { cwd, env });
+      const { exitCode, stderr } = await runMain(["start", ...server], { cwd, env });
       expect(exitCode).toBe(2);
       expect(stderr).toContain("TRAILBLAZE_STATE_KEY has 31 bytes, but it must have at least 32");
     }

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const makeProject = (files: Record<string, unknown> = {}) =>
@@ -14,13 +14,13 @@ const makeProject = (files: Record<string, unknown> = {}) =>
 
 test("`catalog` writes a site, and writes nothing when run again", async () => {
   const cwd = makeProject();
-  expect(await runCli(["catalog", "--out", "site", "--title", "Our <tools>"], { cwd })).toMatchObject({
+  expect(await runMain(["catalog", "--out", "site", "--title", "Our <tools>"], { cwd })).toMatchObject({
     stdout: `${join("site", "index.html")} now shows 1 pack\n2 files written\n`,
     stderr: "",
     exitCode: 0,
   });
   expect(readFileSync(join(cwd, "site/index.html"), "utf8")).toContain("<h1>Our &lt;tools&gt;</h1>");
-  const again = await runCli(["catalog", "--out", "site", "--title", "Our <tools>", "--json"], { cwd });
+  const again = await runMain(["catalog", "--out", "site", "--title", "Our <tools>", "--json"], { cwd });
   expect(JSON.parse(again.stdout)).toEqual({
     folder: join(cwd, "site"),
     index: join(cwd, "site", "index.html"),
@@ -33,14 +33,14 @@ test("`catalog` writes a site, and writes nothing when run again", async () => {
 
 test("`catalog` refuses a folder with other files", async () => {
   const cwd = makeProject({ "docs/notes.txt": "mine" });
-  const { stdout, exitCode } = await runCli(["catalog", "--out", "docs", "--json"], { cwd });
+  const { stdout, exitCode } = await runMain(["catalog", "--out", "docs", "--json"], { cwd });
   expect(JSON.parse(stdout).error).toMatchObject({ code: "CatalogFolderTaken" });
   expect(exitCode).toBe(1);
   expect(existsSync(join(cwd, "docs/index.html"))).toBe(false);
 });
 
 test("`catalog` without a folder exits with 2", async () => {
-  const { stderr, exitCode } = await runCli(["catalog"], { cwd: makeProject() });
+  const { stderr, exitCode } = await runMain(["catalog"], { cwd: makeProject() });
   expect(stderr).toContain("`catalog` requires a folder");
   expect(exitCode).toBe(2);
 });
@@ -49,7 +49,7 @@ test("`catalog` shows a broken pack, and exits with 1", async () => {
   const cwd = makeProject({
     "node_modules/desk/package.json": packManifest("desk", { trailblaze: { tools: ["gone"] } }),
   });
-  const { stderr, exitCode } = await runCli(["catalog", "--out", "site"], { cwd });
+  const { stderr, exitCode } = await runMain(["catalog", "--out", "site"], { cwd });
   expect(stderr).toContain("error MissingRootDirectory");
   expect(exitCode).toBe(1);
   expect(readFileSync(join(cwd, "site/index.html"), "utf8")).toContain("MissingRootDirectory");
@@ -63,11 +63,11 @@ test.skipIf(process.platform !== "linux")(
     const opened = join(cwd, "opened");
     const args = ["catalog", "--out", "site", "--open", "--json"];
     const env = { PATH: `${join(cwd, "bin")}:${process.env.PATH}`, OPENED: opened };
-    expect(JSON.parse((await runCli(args, { cwd, env })).stdout)).toMatchObject({ opened: true });
+    expect(JSON.parse((await runMain(args, { cwd, env })).stdout)).toMatchObject({ opened: true });
     await waitUntil(
       () => existsSync(opened) && readFileSync(opened, "utf8") === join(cwd, "site/index.html"),
     );
-    const without = await runCli(args.slice(0, -1), { cwd, env: { PATH: join(cwd, "nowhere") } });
+    const without = await runMain(args.slice(0, -1), { cwd, env: { PATH: join(cwd, "nowhere") } });
     expect(without).toMatchObject({ stdout: expect.stringContaining("No program opened it."), exitCode: 0 });
   },
 );

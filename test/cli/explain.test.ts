@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { catalog } from "../../src/problems/index.ts";
+import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
 
-const explain = (...args: readonly string[]) => runCli(["explain", ...args], { cwd: "/" });
+const explain = (...args: readonly string[]) => runMain(["explain", ...args], { cwd: "/" });
 const readPage = (code: string) => readFileSync(join(inRepository("docs/problems"), `${code}.md`), "utf8");
 
 test("`explain` prints the page of a code, and needs no project", async () => {

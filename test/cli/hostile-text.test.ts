@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 
 /** Controls but line feeds, and everything that is not seen or turns text round. */
 const acting = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -57,7 +57,7 @@ describe("terminal control characters in a pack", () => {
   test.each([[], ...kinds.map((kind) => [kind])].map((args) => [args]))(
     "`list` with the arguments %j escapes control characters of packs",
     async (args) => {
-      const { stdout, stderr, exitCode } = await runCli(["list", ...args], { cwd: makeHostileProject() });
+      const { stdout, stderr, exitCode } = await runMain(["list", ...args], { cwd: makeHostileProject() });
       expect(exitCode).toBe(1);
       expect(stdout).not.toMatch(acting);
       expect(stderr).not.toMatch(acting);
@@ -70,7 +70,7 @@ describe("terminal control characters in a pack", () => {
   test.each([[], ["tools"]].map((args) => [args]))(
     "`list --json` with the arguments %j escapes control characters of packs and keeps their texts complete",
     async (args) => {
-      const { stdout, stderr } = await runCli(["list", ...args, "--json"], { cwd: makeHostileProject() });
+      const { stdout, stderr } = await runMain(["list", ...args, "--json"], { cwd: makeHostileProject() });
       expect(stdout).not.toMatch(acting);
       expect(stderr).toBe("");
       const document = JSON.parse(stdout);
@@ -91,7 +91,7 @@ describe("terminal control characters in a pack", () => {
       [".", ["list", "--cwd", "gone\u001b[31m"]],
       [".", ["list", "--json", "--cwd", "gone\u009b31m"]],
     ] as const) {
-      const { stdout, stderr } = await runCli(args, { cwd: join(root, folder) });
+      const { stdout, stderr } = await runMain(args, { cwd: join(root, folder) });
       expect(stdout + stderr, JSON.stringify([folder, args])).not.toMatch(acting);
     }
   });

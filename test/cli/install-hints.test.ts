@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject as makePackProject, toolPack } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
 import type { Tree } from "../support/tree.ts";
 
 const server = join(import.meta.dirname, "../session/support/probe-server.mjs");
@@ -31,7 +31,7 @@ function makeProject(files: Tree = {}): string {
 async function fail(args: readonly string[], cwd = makeProject()) {
   // pnpm and Yarn are among the repository's own packages.
   const PATH = [inRepository("node_modules/.bin"), process.env.PATH].join(delimiter);
-  const { stdout } = await runCli([...args, "--json"], { cwd, env: { PATH } });
+  const { stdout } = await runMain([...args, "--json"], { cwd, env: { PATH } });
   return JSON.parse(stdout).error as { code: string; args: object; hint: string };
 }
 
@@ -73,7 +73,7 @@ describe("hints for names from the config", () => {
   );
 
   test("a hint for the config's own toolsets points to the config", async () => {
-    const { stdout } = await runCli(["tools", "--json"], { cwd: makeProject() });
+    const { stdout } = await runMain(["tools", "--json"], { cwd: makeProject() });
     const problems = JSON.parse(stdout).problems.filter(
       ({ path }: { path?: string[] }) => path?.[0] === "toolsets",
     );
@@ -115,7 +115,7 @@ describe("hints for mistyped words", () => {
       "package.json": packManifest("x", { trailblaze: { tools: ["t"] } }),
       "trailblaze/tools/t.mjs": 'import a from "stranger"; export default a;',
     });
-    const { stdout } = await runCli(["validate"], { cwd });
+    const { stdout } = await runMain(["validate"], { cwd });
     expect(stdout).toMatch(/^error InvalidDefinitionContents .*\n(?:.*\n)*.*hint: .*stranger/m);
     expect(stdout).not.toContain("install");
   });
@@ -201,7 +201,7 @@ describe("package managers in hints", () => {
         tools: ["acme/jira/hello"],
       },
     });
-    const called = await runCli(["call", "acme/jira/hello"], { cwd });
+    const called = await runMain(["call", "acme/jira/hello"], { cwd });
     expect(called.stdout).toContain("hello");
     for (const args of [
       ["call", "fork/jira/hello"],
@@ -212,7 +212,7 @@ describe("package managers in hints", () => {
       const error = await fail(args, cwd);
       expect([args, error]).toMatchObject([args, { code: "PackNotInstalled", args: { name: "@fork/jira" } }]);
     }
-    const { stdout } = await runCli(["validate", "desk", "--json"], { cwd });
+    const { stdout } = await runMain(["validate", "desk", "--json"], { cwd });
     expect(JSON.parse(stdout).problems).toEqual([]);
   });
 
@@ -236,17 +236,17 @@ describe("package managers in hints", () => {
       "node_modules/other/package.json": { name: "other" },
       "node_modules/other/node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
     });
-    const { problems } = JSON.parse((await runCli(["validate", "--json"], { cwd })).stdout);
+    const { problems } = JSON.parse((await runMain(["validate", "--json"], { cwd })).stdout);
     const args = { name: "@acme/confluence", manager: "yarn" };
     expect(problems).toMatchObject([{ code: "PackNotInstalled", args }]);
-    const { stdout } = await runCli(["list", "--all", "--json"], { cwd });
+    const { stdout } = await runMain(["list", "--all", "--json"], { cwd });
     const found = JSON.parse(stdout).packs.flatMap((pack: { problems: unknown[] }) => pack.problems);
     expect(found).toMatchObject([{ code: "ShadowedPack", args: { name: "@acme/jira", manager: "yarn" } }]);
   });
 });
 
 test("`list` in an empty project names the commands that find and add packs", async () => {
-  const { stdout } = await runCli(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
+  const { stdout } = await runMain(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
   expect(stdout).toMatch(/`trailblaze search`.*`trailblaze add <pack>`.*\n$/);
 });
 
@@ -260,7 +260,7 @@ test.each([
   const error = await fail(args, cwd);
   expect(error).toMatchObject({ code: "ServerNotFound", args: { otherKind: "tool" } });
   const [, command = ""] = /`trailblaze ([^`]+)`/.exec(error.hint) ?? [];
-  const { stdout, exitCode } = await runCli([...command.split(" "), "--json"], { cwd });
+  const { stdout, exitCode } = await runMain([...command.split(" "), "--json"], { cwd });
   expect({ exitCode, item: JSON.parse(stdout) }).toMatchObject({
     exitCode: 0,
     item: { kind: "tool", qualifiedName: "acme/text/shout" },

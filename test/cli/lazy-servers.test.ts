@@ -6,8 +6,9 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { expect, onTestFinished, test } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, makeLocked, namesOf, pidsOf, write, writeListing } from "../session/support/lazy.ts";
+import { runMain } from "../support/main.ts";
 import { isRunning } from "../support/processes.ts";
-import { command, runCli } from "../support/run-cli.ts";
+import { command } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const makeProject = (config: object = {}) =>
@@ -20,7 +21,7 @@ const makeProject = (config: object = {}) =>
 /** Runs a command, and returns how many servers it has started. */
 async function run(args: readonly string[], cwd: string) {
   rmSync(join(cwd, "pids"), { force: true });
-  const result = await runCli([...args, "--json"], { cwd });
+  const result = await runMain([...args, "--json"], { cwd });
   const started = result.stderr.split("\n").filter((line) => line.startsWith("Starting ")).length;
   const pids = pidsOf(cwd);
   expect(pids.filter(isRunning)).toEqual([]);

@@ -11,7 +11,8 @@ import {
   makeJiraProject,
   readLockText,
 } from "../approval/support/locked-project.ts";
-import { command, runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
+import { command } from "../support/run-cli.ts";
 import { writeTree } from "../support/tree.ts";
 
 const makeProject = () => makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
@@ -33,8 +34,8 @@ function changeTool(cwd: string, description: string): void {
 test("approve without a terminal needs --yes, and names or --all", async () => {
   const cwd = makeProject();
   const [unconfirmed, unnamed] = await Promise.all([
-    runCli(["approve", "--all"], { cwd }),
-    runCli(["approve", "--yes"], { cwd }),
+    runMain(["approve", "--all"], { cwd }),
+    runMain(["approve", "--yes"], { cwd }),
   ]);
   expect(unconfirmed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("Pass --yes") });
   expect(unnamed).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--all") });
@@ -44,7 +45,7 @@ test("approve without a terminal needs --yes, and names or --all", async () => {
 
 test("approve prints what it starts first, and what it has recorded as JSON", async () => {
   const cwd = makeProject();
-  const approved = await runCli(["approve", "--all", "--yes", "--json"], { cwd });
+  const approved = await runMain(["approve", "--all", "--yes", "--json"], { cwd });
   expect(approved).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("Starting remote: ") });
   expect(json(approved)).toEqual({
     lockFile: lockOf(cwd),
@@ -53,22 +54,22 @@ test("approve prints what it starts first, and what it has recorded as JSON", as
     denied: [],
     pruned: [],
   });
-  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
-  const again = await runCli(["approve", "--all", "--yes"], { cwd });
+  expect(await runMain(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
+  const again = await runMain(["approve", "--all", "--yes"], { cwd });
   expect(again).toMatchObject({ exitCode: 0, stdout: "Nothing to approve.\n" });
 });
 
 test("diff exits with 0, 1 and 2", async () => {
   const cwd = makeProject();
-  expect(await runCli(["diff"], { cwd })).toMatchObject({
+  expect(await runMain(["diff"], { cwd })).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("LockMissing"),
   });
-  await runCli(["approve", "--all", "-y"], { cwd });
+  await runMain(["approve", "--all", "-y"], { cwd });
   changeTool(cwd, "Creates.");
-  const different = await runCli(["diff", "--static"], { cwd });
+  const different = await runMain(["diff", "--static"], { cwd });
   expect(different).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("+ Creates.") });
-  expect(json(await runCli(["diff", "--json", "acme/jira"], { cwd }))).toEqual({
+  expect(json(await runMain(["diff", "--json", "acme/jira"], { cwd }))).toEqual({
     lockFile: lockOf(cwd),
     inSync: false,
     packs: [
@@ -91,23 +92,23 @@ test("diff exits with 0, 1 and 2", async () => {
     problems: [],
   });
   writeFileSync(lockOf(cwd), readLockText(cwd).replace("createIssue", "x"));
-  expect(await runCli(["diff"], { cwd })).toMatchObject({
+  expect(await runMain(["diff"], { cwd })).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("LockMalformed"),
   });
-  expect(await runCli(["diff", "nothing"], { cwd })).toMatchObject({ exitCode: 2 });
+  expect(await runMain(["diff", "nothing"], { cwd })).toMatchObject({ exitCode: 2 });
 });
 
 test("an unknown name is an error with suggestions", async () => {
   const cwd = makeProject();
-  const result = await runCli(["approve", "acme/jira/createIsue", "--yes"], { cwd });
+  const result = await runMain(["approve", "acme/jira/createIsue", "--yes"], { cwd });
   expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("acme/jira/createIssue") });
   expect(existsSync(lockOf(cwd))).toBe(false);
 });
 
 test("a partial approval says how much is left", async () => {
   const cwd = makeProject();
-  const { exitCode, stdout } = await runCli(["approve", "acme/jira/createIssue", "--yes"], { cwd });
+  const { exitCode, stdout } = await runMain(["approve", "acme/jira/createIssue", "--yes"], { cwd });
   expect(exitCode).toBe(0);
   expect(stdout).toBe(
     "Approved acme/jira/createIssue.\n3 items are still not approved: run `trailblaze diff`.\n",
@@ -116,25 +117,25 @@ test("a partial approval says how much is left", async () => {
 
 test("a server that fails to start makes the exit code 1", async () => {
   const cwd = makeJiraProject({}, configWith([], { env: { PROBE_TOOLS: "{" } }));
-  const result = await runCli(["approve", "remote", "--yes"], { cwd });
+  const result = await runMain(["approve", "remote", "--yes"], { cwd });
   expect(result).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ServerStartFailed") });
-  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 1 });
+  expect(await runMain(["diff"], { cwd })).toMatchObject({ exitCode: 1 });
 });
 
 test("a broken item of a pack is shown, and is no difference", async () => {
   const cwd = makeProject();
   rmSync(join(cwd, "node_modules/@acme/jira/handlers.js"));
-  const approved = await runCli(["approve", "--all", "--yes"], { cwd });
+  const approved = await runMain(["approve", "--all", "--yes"], { cwd });
   expect(approved).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("HandlerNotFound") });
-  expect(await runCli(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await runMain(["diff"], { cwd })).toMatchObject({ exitCode: 0 });
 });
 
 test("texts of packs cannot control the terminal", async () => {
   const cwd = makeProject();
-  await runCli(["approve", "--all", "--yes"], { cwd });
+  await runMain(["approve", "--all", "--yes"], { cwd });
   changeTool(cwd, "Creates.\u001b[2K\r\u202eDeletes.\n::error::x");
   for (const args of [["diff"], ["diff", "--json"], ["approve", "--all", "--dry-run"]]) {
-    const { stdout, stderr } = await runCli(args, { cwd });
+    const { stdout, stderr } = await runMain(args, { cwd });
     expect(`${stdout}${stderr}`).not.toMatch(/[\u001b\r\u202e]/);
   }
 });
@@ -142,16 +143,16 @@ test("texts of packs cannot control the terminal", async () => {
 test("a lock of more than 64 MiB is malformed", async () => {
   const cwd = makeProject();
   writeFileSync(lockOf(cwd), Buffer.alloc((64 << 20) + 1, " "));
-  expect(await runCli(["diff"], { cwd })).toMatchObject({
+  expect(await runMain(["diff"], { cwd })).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining("64 MiB"),
   });
-  expect(await runCli(["approve", "--all", "--yes"], { cwd })).toMatchObject({ exitCode: 2 });
+  expect(await runMain(["approve", "--all", "--yes"], { cwd })).toMatchObject({ exitCode: 2 });
 });
 
 test("a process that is killed while it approves leaves the lock whole", async () => {
   const cwd = makeProject();
-  await runCli(["approve", "--all", "--yes", "--static"], { cwd });
+  await runMain(["approve", "--all", "--yes", "--static"], { cwd });
   const before = readLockText(cwd);
   changeTool(cwd, "Creates.");
   /** Kills the process at a change of the new file, which replaces the other one. */
@@ -170,7 +171,7 @@ test("a process that is killed while it approves leaves the lock whole", async (
   };
   const seen = new Set<string>();
   for (const changes of [2, 4]) seen.add(await killAt(changes));
-  await runCli(["approve", "@acme/jira", "--yes"], { cwd });
+  await runMain(["approve", "@acme/jira", "--yes"], { cwd });
   const approved = readLockText(cwd);
   expect([...seen].filter((text) => text !== before && text !== approved)).toEqual([]);
   expect(approved).toContain("Creates.");
@@ -182,12 +183,12 @@ test("--frozen needs a lock, and one that does not differ", async () => {
   const commands = [["tools"], ["call", "createIssue"], ["run", "trail.yaml"], ["types"]];
   const exitCodes = async () => {
     const codes: number[] = [];
-    for (const args of commands) codes.push((await runCli([...args, "--frozen"], { cwd })).exitCode);
+    for (const args of commands) codes.push((await runMain([...args, "--frozen"], { cwd })).exitCode);
     return codes;
   };
   expect(await exitCodes()).toEqual([2, 2, 2, 2]);
   expect(existsSync(join(cwd, "pids"))).toBe(false);
-  await runCli(["approve", "--all", "--yes"], { cwd });
+  await runMain(["approve", "--all", "--yes"], { cwd });
   expect(await exitCodes()).toEqual([0, 0, 0, 0]);
   changeTool(cwd, "Creates.");
   expect(await exitCodes()).toEqual([1, 1, 1, 1]);
@@ -204,7 +205,7 @@ test("--frozen needs a lock, and one that does not differ", async () => {
 test("doctor checks the lock", async () => {
   const cwd = makeProject();
   const check = async (...args: string[]) => {
-    const result = await runCli(["doctor", "--json", ...args], { cwd });
+    const result = await runMain(["doctor", "--json", ...args], { cwd });
     const { checks } = json(result) as { checks: { name: string; ok: boolean; summary: string }[] };
     const { ok, summary } = checks.find(({ name }) => name === "lock") ?? {};
     return { exitCode: result.exitCode, ok, summary };
@@ -215,7 +216,7 @@ test("doctor checks the lock", async () => {
     summary: "none, so everything that is installed is used",
   });
   expect(await check("--frozen")).toMatchObject({ exitCode: 1, ok: false });
-  await runCli(["approve", "--all", "--yes"], { cwd });
+  await runMain(["approve", "--all", "--yes"], { cwd });
   expect(await check("--frozen")).toEqual({ exitCode: 0, ok: true, summary: "approves what is installed" });
   changeTool(cwd, "Creates.");
   const summary = "differs from what is installed: @acme/jira; run `trailblaze diff`";
@@ -227,16 +228,16 @@ test("doctor checks the lock", async () => {
 
 test("import records a server without starting it, and refuses a lock that it cannot use", async () => {
   const cwd = makeJiraProject();
-  await runCli(["approve", "--all", "--yes"], { cwd });
+  await runMain(["approve", "--all", "--yes"], { cwd });
   const { mcpServers } = configWith([listed("search")]);
   const input = JSON.stringify({ mcpServers });
-  const { exitCode, stdout } = await runCli(["import", "-"], { cwd, input });
+  const { exitCode, stdout } = await runMain(["import", "-"], { cwd, input });
   expect(exitCode).toBe(0);
   expect(stdout).toContain("trailblaze approve remote");
   expect(JSON.parse(readLockText(cwd)).servers.remote.lists).toBeNull();
   expect(existsSync(join(cwd, "pids"))).toBe(false);
   writeFileSync(lockOf(cwd), "{}");
   const other = JSON.stringify({ mcpServers: { other: mcpServers.remote } });
-  expect(await runCli(["import", "-"], { cwd, input: other })).toMatchObject({ exitCode: 2 });
+  expect(await runMain(["import", "-"], { cwd, input: other })).toMatchObject({ exitCode: 2 });
   expect(readFileSync(join(cwd, "trailblaze.config.yaml"), "utf8")).not.toContain("other");
 });

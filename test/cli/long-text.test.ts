@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { shorten } from "../../src/problems/index.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 
 const long = `${"word ".repeat(20_000)}zzz`;
 const note = "… (95,907 more characters; --json shows all)";
@@ -57,24 +57,24 @@ describe("long texts from packs", () => {
     [["tools"]],
   ])("`trailblaze` with %j cuts long texts, and prints them whole with --json", async (args) => {
     const cwd = makeProject();
-    const { stdout } = await runCli(args, { cwd });
+    const { stdout } = await runMain(args, { cwd });
     expect(stdout).toContain(note);
     expect(stdout).not.toContain("zzz");
-    const { stdout: json } = await runCli([...args, "--json"], { cwd });
+    const { stdout: json } = await runMain([...args, "--json"], { cwd });
     expect(json).toContain(`"${long}"`);
   });
 
   test.each([[["validate"]], [["inspect", "x/p"]], [["run", "trail.yaml"]], [["doctor"]]])(
     "`trailblaze` with %j prints less than 40,000 characters of long texts",
     async (args) => {
-      const { stdout, stderr } = await runCli(args, { cwd: makeProject() });
+      const { stdout, stderr } = await runMain(args, { cwd: makeProject() });
       expect(stdout).not.toContain("zzz");
       expect(stdout.length + stderr.length).toBeLessThan(40_000);
     },
   );
 
   test("the result of a called tool is never cut", async () => {
-    const { stdout } = await runCli(["call", "x_t"], { cwd: makeProject() });
+    const { stdout } = await runMain(["call", "x_t"], { cwd: makeProject() });
     expect(stdout).toBe(`${long}\n`);
   });
 });

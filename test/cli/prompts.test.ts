@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 
 const prompt = {
   name: "greet",
@@ -15,7 +15,7 @@ const pack = {
 
 test("`prompts` lists prompts and prints their messages", async () => {
   const cwd = makeProject({ "@acme/desk": pack });
-  const run = (...args: string[]) => runCli(["prompts", ...args], { cwd });
+  const run = (...args: string[]) => runMain(["prompts", ...args], { cwd });
   const [listed, json, got, gotJson, missing, unknown] = await Promise.all([
     run(),
     run("--json"),

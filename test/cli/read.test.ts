@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 
 const project = () =>
   makeProject({
@@ -26,7 +26,7 @@ const project = () =>
 
 test("`read` prints text, and binary content only with --json or --out", async () => {
   const cwd = project();
-  const read = (...args: string[]) => runCli(["read", ...args], { cwd });
+  const read = (...args: string[]) => runMain(["read", ...args], { cwd });
   expect(await read("test://text")).toMatchObject({ exitCode: 0, stdout: "one\u001b[31m\n" });
   const refused = await read("test://bytes");
   expect(refused).toMatchObject({ exitCode: 2, stdout: "" });
@@ -40,7 +40,7 @@ test("`read` prints text, and binary content only with --json or --out", async (
 
 test("`read` exits with 1 for what is missing or fails, and with 2 for options that exclude each other", async () => {
   const cwd = project();
-  const read = (...args: string[]) => runCli(["read", ...args], { cwd });
+  const read = (...args: string[]) => runMain(["read", ...args], { cwd });
   expect(await read("test://txt", "--json")).toMatchObject({
     exitCode: 1,
     stdout: expect.stringContaining('"ResourceNotFound"'),

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
 import { makeProject } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { serveHttp, serveLegacy, serveModern } from "../support/remote-servers.ts";
-import { runCli } from "../support/run-cli.ts";
 
 const makeConfigured = (servers: object) =>
   makeProject({}, { "trailblaze.config.yaml": stringify({ logDir: "logs", mcpServers: servers }) });
@@ -13,7 +13,7 @@ test("commands use remote servers of both eras, and exit", async () => {
     old: { url: legacy.url, headers: { Authorization: "Bearer hunter2" }, prefix: "old" },
     new: { url: modern.url, prefix: "new" },
   });
-  const listed = await runCli(["tools", "--json"], { cwd });
+  const listed = await runMain(["tools", "--json"], { cwd });
   const { tools, servers } = JSON.parse(listed.stdout);
   expect(tools.map(({ name }: { name: string }) => name)).toEqual([
     ...["old_echo", "old_fail", "old_slow", "new_echo", "new_fail", "new_slow"],
@@ -26,14 +26,14 @@ test("commands use remote servers of both eras, and exit", async () => {
   expect(listed.stdout + listed.stderr).not.toContain("hunter2");
   expect(listed.exitCode).toBe(0);
 
-  const called = await runCli(["call", "new/echo", "text=hello"], { cwd });
+  const called = await runMain(["call", "new/echo", "text=hello"], { cwd });
   expect(called).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("hello") });
   expect(called.stderr).not.toContain("old");
-  expect(await runCli(["inspect", "old/echo", "--start"], { cwd })).toMatchObject({
+  expect(await runMain(["inspect", "old/echo", "--start"], { cwd })).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining("Returns its arguments."),
   });
-  expect((await runCli(["doctor"], { cwd })).stdout).toMatch(/2 of 2 started/);
+  expect((await runMain(["doctor"], { cwd })).stdout).toMatch(/2 of 2 started/);
   expect([...legacy.sessions.keys()]).toEqual([]);
 });
 
@@ -42,12 +42,12 @@ test("a remote server that requires authorization fails `tools` and is reported 
     response.writeHead(401, { "www-authenticate": "Bearer" }).end(),
   );
   const cwd = makeConfigured({ docs: { url: remote.url } });
-  const { stdout, exitCode } = await runCli(["tools", "--json"], { cwd });
+  const { stdout, exitCode } = await runMain(["tools", "--json"], { cwd });
   expect(JSON.parse(stdout).error).toMatchObject({
     ...{ code: "AuthorizationRequired", path: ["mcpServers", "docs"] },
     args: { label: "docs", status: 401, scheme: "Bearer" },
   });
   expect(exitCode).toBe(1);
-  const doctor = await runCli(["doctor"], { cwd });
+  const doctor = await runMain(["doctor"], { cwd });
   expect(doctor).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("AuthorizationRequired") });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeProject, toolPack } from "../session/support/session.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 
 const makeShops = () =>
   makeProject(
@@ -16,7 +16,7 @@ const makeShops = () =>
   );
 
 test("`run --served` replays a trail with the names that `start` serves", async () => {
-  const { exitCode, stdout } = await runCli(["run", "trail.yaml", "--served", "--json"], {
+  const { exitCode, stdout } = await runMain(["run", "trail.yaml", "--served", "--json"], {
     cwd: makeShops(),
   });
   expect(exitCode).toBe(0);
@@ -30,7 +30,7 @@ test.each([
   ["with `--served` and a bare name that several tools have", ["bare.yaml", "--served"], "ToolNotFound"],
   ["without `--served`, if names collide", ["trail.yaml"], "NameCollision"],
 ])("`run` fails before its first step %s", async (_, args, code) => {
-  const { exitCode, stdout } = await runCli(["run", ...args, "--json"], { cwd: makeShops() });
+  const { exitCode, stdout } = await runMain(["run", ...args, "--json"], { cwd: makeShops() });
   const { error, steps } = JSON.parse(stdout);
   expect({ code: error.code, steps }).toEqual({ code, steps: undefined });
   expect(exitCode).not.toBe(0);
@@ -39,9 +39,9 @@ test.each([
 test("`tools --served` and `call --served` have the cut names that `start` serves", async () => {
   const name = "x".repeat(60);
   const cwd = makeProject({ shop: toolPack({ [name]: {} }, `export const ${name} = () => "shop";`) });
-  const { stdout } = await runCli(["tools", "--served", "--json"], { cwd });
+  const { stdout } = await runMain(["tools", "--served", "--json"], { cwd });
   const [tool] = JSON.parse(stdout).tools;
   expect(tool.name).toMatch(/^x{38}_[0-9a-f]{8}$/);
-  const { exitCode } = await runCli(["call", tool.name, "--served"], { cwd });
+  const { exitCode } = await runMain(["call", tool.name, "--served"], { cwd });
   expect(exitCode).toBe(0);
 });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { command, runCli } from "../support/run-cli.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -42,8 +43,8 @@ const makeShop = (more = {}) =>
       ...more,
     },
   );
-const json = async (args: readonly string[], cwd: string, input?: string) => {
-  const run = await runCli([...args, "--json"], { cwd, ...(input === undefined ? {} : { input }) });
+const json = async (args: readonly string[], cwd: string, input = "", start = runMain) => {
+  const run = await start([...args, "--json"], { cwd, input });
   return { ...run, answer: JSON.parse(run.stdout) };
 };
 
@@ -90,7 +91,7 @@ describe("trailblaze tools", () => {
     ]);
     expect(stderr).toContain(`Starting probe: ${process.execPath} ${probeServer}`);
 
-    const text = await runCli(["tools"], { cwd });
+    const text = await runMain(["tools"], { cwd });
     expect(text.stdout).toMatch(/shop_add .*@acme\/shop/);
     expect(text.stdout).toContain("hidden from models: probe_hidden");
     expect(text.stdout).toMatch(/shop_phone .*PlatformUnsupported/);
@@ -126,7 +127,7 @@ test("an error in the config with which a session opens is the exit code of `too
   expect(listed).toMatchObject({ exitCode: 2, answer: { problems: [{ code: "InvalidConfig" }] } });
   const called = await json(["call", "shop_host"], cwd);
   expect(called).toMatchObject({ exitCode: 0, answer: { variant: "Success" } });
-  const text = await runCli(["call", "shop_host"], { cwd });
+  const text = await runMain(["call", "shop_host"], { cwd });
   expect(text.stderr).toContain("InvalidConfig");
   expect(await json(["run", "trail.yaml"], cwd)).toMatchObject({ exitCode: 0 });
 });
@@ -153,7 +154,7 @@ describe("trailblaze call", () => {
   test("`call` starts no server for invalid arguments", async () => {
     const cwd = makeShop();
     for (const args of [["--args", "[1"], ["--args", "-"], ["item"]]) {
-      const { exitCode, stderr } = await runCli(["call", "shop_add", ...args], { cwd });
+      const { exitCode, stderr } = await runMain(["call", "shop_add", ...args], { cwd });
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
         stderr: expect.stringContaining("InvalidArguments"),
@@ -257,7 +258,7 @@ describe("trailblaze call", () => {
     const cwd = makeProject({
       quitter: toolPack({ quit: {} }, "export const quit = () => process.exit(0);"),
     });
-    const quit = await json(["call", "quit"], cwd);
+    const quit = await json(["call", "quit"], cwd, "", runCli);
     const args = { reason: expect.stringMatching(/ended/) };
     expect(quit).toMatchObject({ exitCode: 1, answer: { error: { code: "SessionClosed", args } } });
     const shown = await runCli(["call", "quit"], { cwd });
@@ -267,9 +268,9 @@ describe("trailblaze call", () => {
 
   test("`call` exits with 1 unless the tool succeeds, and escapes control characters in its result", async () => {
     const cwd = makeShop();
-    const failed = await runCli(["call", "shop_fail"], { cwd });
+    const failed = await runMain(["call", "shop_fail"], { cwd });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "ExceptionThrown: no stock\n" });
-    const rude = await runCli(["call", "shop_rude"], { cwd });
+    const rude = await runMain(["call", "shop_rude"], { cwd });
     expect(rude).toMatchObject({ exitCode: 0, stdout: "\\u{001b}[2Jcleared\\u{202e}\n" });
     const unknown = await json(["call", "shop_ad"], cwd);
     expect(unknown).toMatchObject({
@@ -317,7 +318,7 @@ describe("trailblaze call", () => {
         'export const data = () => ({ content: [], structuredContent: { text: "\\u202e\\u009b31m" } });',
       ),
     });
-    const { stdout } = await runCli(["call", "data"], { cwd });
+    const { stdout } = await runMain(["call", "data"], { cwd });
     expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
   });
 
@@ -341,10 +342,10 @@ describe("trailblaze call", () => {
 
   test("`call --record` appends to a trail, and calls nothing if the trail cannot be written", async () => {
     const cwd = makeShop({ "trail.yaml": "# mine\n- shop_add: { item: tea }" });
-    await runCli(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
     const trail = "# mine\n- shop_add: { item: tea }\n- shop_add:\n    item: milk\n";
     expect(readFileSync(join(cwd, "trail.yaml"), "utf8")).toBe(trail);
-    await runCli(["call", "shop_fail", "--record", "new.yaml"], { cwd });
+    await runMain(["call", "shop_fail", "--record", "new.yaml"], { cwd });
     expect(existsSync(join(cwd, "new.yaml"))).toBe(false);
     const unwritable = await json(["call", "shop_add", "item=x", "--record", "nowhere/trail.yaml"], cwd);
     expect(unwritable).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
@@ -371,16 +372,16 @@ describe("trailblaze call", () => {
       user: "7",
       device: { platform: null, widthPixels: null, heightPixels: null, driverType: "d" },
     });
-    expect((await runCli(["tools"], { cwd })).exitCode).toBe(1);
+    expect((await runMain(["tools"], { cwd })).exitCode).toBe(1);
   });
 });
 
 describe("trailblaze run", () => {
   test("`run` replays the successful calls that `call` recorded", async () => {
     const cwd = makeShop();
-    await runCli(["call", "shop_add", "item=tea", "--record", "trail.yaml"], { cwd });
-    await runCli(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
-    await runCli(["call", "acme/shop/add", "item=milk", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "shop_add", "item=tea", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "acme/shop/add", "item=milk", "--record", "trail.yaml"], { cwd });
     const trail = readFileSync(join(cwd, "trail.yaml"), "utf8");
     expect(trail).toBe("- shop_add:\n    item: tea\n- shop_add:\n    item: milk\n");
     const replayed = await json(["run", "trail.yaml"], cwd);
@@ -475,12 +476,12 @@ describe("trailblaze doctor", () => {
     const elsewhere = makeProject({}, {});
     const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
     const doctor = async (cwd: string) => {
-      const { stdout, exitCode } = await runCli(["doctor", "--json"], { cwd, env });
+      const { stdout, exitCode } = await runMain(["doctor", "--json"], { cwd, env });
       const { checks, problems } = JSON.parse(stdout);
       return { exitCode, problems, clients: checks.find(({ name }: { name: string }) => name === "clients") };
     };
     for (const scope of ["user", "project"]) {
-      await runCli(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
+      await runMain(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
     }
     const places = [
       { cwd: elsewhere, found: "1 entry", files: [env.HOME] },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { inspectItem, inspectPack } from "../../src/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 import { prompt } from "../validate/validate-tree.ts";
 
 const jira = packManifest("@acme/jira", { trailblaze: { prompts: ["hello"] } });
@@ -66,9 +66,9 @@ describe("a pack that is installed under an alias", () => {
 
   test("commands find a pack by its alias", async () => {
     const cwd = installed("tracker");
-    const inspected = await runCli(["inspect", "tracker", "--json"], { cwd });
+    const inspected = await runMain(["inspect", "tracker", "--json"], { cwd });
     expect(JSON.parse(inspected.stdout)).toMatchObject({ name: "tracker" });
-    const validated = await runCli(["validate", "tracker", "--json"], { cwd });
+    const validated = await runMain(["validate", "tracker", "--json"], { cwd });
     expect(JSON.parse(validated.stdout)).toMatchObject({ ok: true, pack: "tracker" });
   });
 });

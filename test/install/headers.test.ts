@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { clients } from "../../src/install/clients/index.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 const url = "http://127.0.0.1:4000/mcp";
@@ -78,7 +78,7 @@ describe("invalid headers", () => {
 
 describe("install --header", () => {
   const install = (here: ReturnType<typeof place>, ...args: string[]) =>
-    runCli(["install", "cursor", "mine", ...args], {
+    runMain(["install", "cursor", "mine", ...args], {
       cwd: here.project,
       env: { ...here.environment } as Record<string, string>,
     });

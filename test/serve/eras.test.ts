@@ -10,8 +10,8 @@ import { initializing, post } from "../mcp/http/served.ts";
 import { headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
 import { hearProgress } from "../support/heard-progress.ts";
+import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -242,7 +242,7 @@ describe("the option --protocol", () => {
       ["--protocol", "auto"],
       ["--cache-ttl", "x"],
     ]) {
-      const run = await runCli(["start", "acme/desk/desk", ...option, "--json"], { cwd: makeDesk() });
+      const run = await runMain(["start", "acme/desk/desk", ...option, "--json"], { cwd: makeDesk() });
       expect(run).toMatchObject({ exitCode: 2 });
       expect(JSON.parse(run.stdout)).toMatchObject({ error: { code: "InvalidArguments" } });
     }

@@ -16,7 +16,7 @@ import { createRequest, openEndpoint, post as postCallback } from "../callback/o
 import { beginSession, post } from "../mcp/http/served.ts";
 import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runMain } from "../support/main.ts";
 
 /** The arguments of every call, as written. */
 const sent = `{"id":725653563933458433,"nested":{"ids":[725653563933458434,-9223372036854775808,[{"id":18446744073709551615}]]},"text":"725653563933458433","float":0.1}`;
@@ -229,7 +229,7 @@ describe("in a session", () => {
 
 describe("the command", () => {
   const run = async (...args: string[]) => {
-    const { stdout, stderr, exitCode } = await runCli(["call", "bare_get", ...args], { cwd });
+    const { stdout, stderr, exitCode } = await runMain(["call", "bare_get", ...args], { cwd });
     expect(exitCode, stderr).toBe(0);
     return stdout.replaceAll(/\s/g, "");
   };

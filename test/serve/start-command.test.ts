@@ -8,6 +8,7 @@ import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/type
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
 import { hearProgress } from "../support/heard-progress.ts";
+import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -396,13 +397,13 @@ describe("an invalid server", () => {
     ["acme/desk/bad", "InitializeFailed"],
     ["acme/desk/slashed", "InvalidAdvertisedName"],
   ])("%s is reported as %s, and nothing is served", async (server, code) => {
-    const run = await runCli(["start", server, "--json"], { cwd: makeDesk() });
+    const run = await runMain(["start", server, "--json"], { cwd: makeDesk() });
     expect(run.exitCode).toBe(1);
     expect(JSON.parse(run.stdout).error.code).toBe(code);
   });
 
   test("an unresolved reference is reported at its place, with similar names", async () => {
-    const run = await runCli(["start", "acme/desk/misspelled", "--json"], { cwd: makeDesk() });
+    const run = await runMain(["start", "acme/desk/misspelled", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(run.stdout).error).toMatchObject({
       code: "ToolNotFound",
       args: { nearest: ["echo"] },
@@ -411,12 +412,12 @@ describe("an invalid server", () => {
       file: "trailblaze/servers/misspelled.yaml",
       line: 2,
     });
-    const other = await runCli(["start", "acme/desk/mistaken"], { cwd: makeDesk() });
+    const other = await runMain(["start", "acme/desk/mistaken"], { cwd: makeDesk() });
     expect(other.stderr).toMatch(/^error ToolNotFound .*\n.*thrown.*\n?.*toolset/m);
   });
 
   test("HTTP options are rejected for a server over stdio", async () => {
-    const run = await runCli(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
+    const run = await runMain(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 2 });
     expect(JSON.parse(run.stdout).error).toMatchObject({ code: "InvalidArguments" });
   });
@@ -490,7 +491,7 @@ test.each([
     "trailblaze.config.yaml": `trailblazeSubprocessToolsets: [{ name: mine, ${program} }]\n`,
     "tool.txt": "not a program",
   });
-  const { exitCode, stdout } = await runCli(["start", "mine", "--json", ...options], { cwd });
+  const { exitCode, stdout } = await runMain(["start", "mine", "--json", ...options], { cwd });
   expect({ exitCode, answer: JSON.parse(stdout) }).toMatchObject({
     exitCode: 1,
     answer: { error: { code: "ServerStartFailed", args: { label: "mine" } } },
@@ -531,7 +532,7 @@ describe("a subprocess server over stdio", () => {
   });
 
   test("a failing subprocess server is reported with its exit code", async () => {
-    const run = await runCli(["start", "acme/desk/broken"], { cwd: makeDesk() });
+    const run = await runMain(["start", "acme/desk/broken"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
     expect(run.stderr).toMatch(/^error ServerDied\b/m);
     expect(run.stderr).toMatch(/acme\/desk\/broken/);

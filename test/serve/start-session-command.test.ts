@@ -8,8 +8,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const script = inRepository("dist/cli/cli.cjs");
@@ -167,7 +167,7 @@ describe("the session over stdio", () => {
   });
 
   test("an invalid config ends `start` with exit code 2", async () => {
-    const { exitCode, stdout } = await runCli(["start"], { cwd: makeDesk({ crash: "maybe" }) });
+    const { exitCode, stdout } = await runMain(["start"], { cwd: makeDesk({ crash: "maybe" }) });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   });
 
@@ -179,13 +179,13 @@ describe("the session over stdio", () => {
       },
       { "trailblaze.config.json": { logDir: "logs" } },
     );
-    const served = await runCli(["tools", "--served", "--json"], { cwd: cwd });
+    const served = await runMain(["tools", "--served", "--json"], { cwd: cwd });
     expect(namesOf(JSON.parse(served.stdout))).toEqual(["shop_find", "wiki_find"]);
     const { client } = await connect(cwd, "--no-watch");
     expect(namesOf(await client.listTools())).toEqual(["shop_find", "wiki_find"]);
-    const called = await runCli(["call", "wiki_find", "--served", "--json"], { cwd: cwd });
+    const called = await runMain(["call", "wiki_find", "--served", "--json"], { cwd: cwd });
     expect(JSON.parse(called.stdout)).toMatchObject({ variant: "Success", message: "wiki" });
-    const plain = await runCli(["tools", "--json"], { cwd: cwd });
+    const plain = await runMain(["tools", "--json"], { cwd: cwd });
     expect(JSON.parse(plain.stdout)).toMatchObject({ error: { code: "NameCollision" } });
   });
 });
@@ -213,7 +213,7 @@ describe("`start` with the name of a pack", () => {
     ["an HTTP option over stdio", ["--stateless"], "InvalidArguments"],
   ])("%s is refused with exit code 2", async (_what, args, code) => {
     const cwd = makeDesk({ servers: { twice: { tools: ["twice/mine"] } } });
-    const { exitCode, stdout } = await runCli(["start", ...args, "--json"], { cwd: cwd });
+    const { exitCode, stdout } = await runMain(["start", ...args, "--json"], { cwd: cwd });
     expect(exitCode).toBe(2);
     expect(JSON.parse(stdout).error).toMatchObject({ code });
   });
@@ -224,7 +224,7 @@ describe("`start` with the name of a pack", () => {
     const project = JSON.parse(readFileSync(path, "utf8"));
     const dependencies = { ...project.dependencies, "@acme/absent": "^1" };
     writeFileSync(path, JSON.stringify({ ...project, dependencies }));
-    const { exitCode, stdout } = await runCli(["start", name, "--json"], { cwd });
+    const { exitCode, stdout } = await runMain(["start", name, "--json"], { cwd });
     expect(exitCode).toBe(1);
     expect(JSON.parse(stdout).error).toMatchObject({
       code: "PackNotInstalled",
@@ -234,7 +234,7 @@ describe("`start` with the name of a pack", () => {
   });
 
   test("the servers of an ambiguous pack are listed", async () => {
-    const { stdout } = await runCli(["start", "pair", "--json"], { cwd: makeDesk() });
+    const { stdout } = await runMain(["start", "pair", "--json"], { cwd: makeDesk() });
     expect(JSON.parse(stdout).error.args.servers).toEqual(["pair/one", "pair/two"]);
   });
 });

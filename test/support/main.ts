@@ -1,14 +1,46 @@
+import { Readable } from "node:stream";
 import { main } from "../../src/cli/main.ts";
+import type { CliOptions } from "./run-cli.ts";
 import type { ProcessResult } from "./run-process.ts";
 
-/** Runs a command line as `runCli` does, but in this process: without a terminal, and without the built command. */
-export async function runMain(args: readonly string[], cwd: string): Promise<ProcessResult> {
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a command line as `runCli` does, but in this process: without a terminal and the built command. One runs after the
+ * other, because they share the environment, the input and where output goes.
+ */
+export function runMain(args: readonly string[], options: CliOptions): Promise<ProcessResult> {
+  const result = last.then(() => run(args, options));
+  last = result.catch(() => {});
+  return result;
+}
+
+async function run(
+  args: readonly string[],
+  { cwd, env = {}, input = "" }: CliOptions,
+): Promise<ProcessResult> {
+  const stdin = Object.getOwnPropertyDescriptor(process, "stdin") ?? {};
+  const before = Object.keys(env).map((name) => [name, process.env[name]] as const);
   const written = { 1: "", 2: "" };
-  const exitCode = await main(args, {
-    cwd,
-    write(descriptor, text) {
-      written[descriptor] += text;
-    },
-  });
-  return { exitCode, stdout: written[1], stderr: written[2] };
+  setVariables(Object.entries(env));
+  Object.defineProperty(process, "stdin", { value: Readable.from([Buffer.from(input)]), configurable: true });
+  try {
+    const exitCode = await main(args, {
+      cwd,
+      write(descriptor, text) {
+        written[descriptor] += text;
+      },
+    });
+    return { exitCode, stdout: written[1], stderr: written[2] };
+  } finally {
+    setVariables(before);
+    Object.defineProperty(process, "stdin", stdin);
+  }
+}
+
+function setVariables(variables: readonly (readonly [name: string, value: string | undefined])[]): void {
+  for (const [name, value] of variables) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
 }
