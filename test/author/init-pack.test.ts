@@ -1,33 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import ts from "typescript";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createPlannedPack, planNewPack, templateNames } from "../../src/author/init-pack.ts";
+import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
 import { findNameFault, suggestToolPrefix } from "../../src/author/new-package-name.ts";
 import { createFiles } from "../../src/files/author-files.ts";
 import { validateExtension } from "../../src/index.ts";
-import { openSession } from "../../src/session.ts";
-import { runUsersNpm } from "../support/package-managers.ts";
-import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
-import { writeTree } from "../support/tree.ts";
 
 function makeFolder(): string {
   const folder = makeTemporaryFolder();
   onTestFinished(folder.remove);
   return folder.path;
-}
-
-function link(directory: string, name: string, to: string): void {
-  const place = join(directory, "node_modules", name);
-  mkdirSync(dirname(place), { recursive: true });
-  symlinkSync(inRepository(to), place, "dir");
-}
-
-async function runNpm(args: readonly string[], cwd: string): Promise<string> {
-  const { stdout, stderr, exitCode } = await runUsersNpm(args, cwd);
-  expect(exitCode, `${stdout}${stderr}`).toBe(0);
-  return stdout;
 }
 
 /** An error whose reason names this. */
@@ -41,87 +24,6 @@ const refusal = (named: string) =>
 
 const make = (directory: string, template: string, name?: string) =>
   createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
-
-describe.each(templateNames)("the template %s", (template) => {
-  test("the new pack passes its tests, validates strictly and can be packed", async () => {
-    const directory = join(makeFolder(), "front-desk");
-    const made = make(directory, template);
-    expect(made).toMatchObject({ directory, name: "front-desk", template });
-    expect(made.files.every((file) => existsSync(join(directory, file)))).toBe(true);
-    if (template === "typescript") {
-      expect((await validateExtension(directory)).problems).toMatchObject([{ code: "HandlerNotFound" }]);
-      link(directory, "typescript", "node_modules/typescript");
-      link(directory, ".bin", "node_modules/.bin");
-      link(directory, "@trailblaze/scripting", "packages/scripting");
-    }
-    if (template === "bundle") link(directory, "trailblaze", ".");
-    await runNpm(["test"], directory);
-    const report = await validateExtension(directory, { strict: true });
-    expect(report.problems).toEqual([]);
-    expect(report.ok).toBe(true);
-    const packed = JSON.parse(
-      await runNpm(["pack", "--dry-run", "--json", "--silent"], directory).then(lastJson),
-    );
-    const published = packed[0].files.map(({ path }: { path: string }) => path);
-    expect(published).toEqual(expect.arrayContaining(["package.json", "README.md"]));
-    expect(published.filter((path: string) => /^(test|src)\/|^\./.test(path))).toEqual([]);
-    expect(published.some((path: string) => path.startsWith("trailblaze/"))).toBe(true);
-  });
-});
-
-/** What npm prints after the output of the scripts that it runs. */
-const lastJson = (text: string) => text.slice(text.search(/^\[/m));
-
-test.each([
-  ["data", { front_desk_greet: { name: "Ada", language: "fr" } }, "Bonjour, Ada!"],
-  ["composed", { front_desk_initials: { name: "Ada Lovelace" } }, "AL"],
-  ["bundle", { front_desk_currentWeather: { city: "Lisbon" } }, "Lisbon: 21 degrees, sunny"],
-])("the tools of the template %s work in a session", async (template, calls, answer) => {
-  const directory = join(makeFolder(), "front-desk");
-  make(directory, template);
-  await using session = await openSession({ cwd: directory });
-  expect(session.problems).toEqual([]);
-  for (const [name, args] of Object.entries(calls))
-    expect(await session.callTool(name, args)).toMatchObject({ variant: "Success", message: answer });
-});
-
-/** Puts the sources of `@trailblaze/scripting` as JavaScript, and the SDK, where a pack finds them. */
-function installScripting(directory: string): void {
-  const sources = inRepository("packages/scripting/src");
-  const target = join(directory, "node_modules/@trailblaze/scripting");
-  for (const path of readdirSync(sources, { recursive: true, encoding: "utf8" })) {
-    if (!path.endsWith(".ts")) continue;
-    const { outputText } = ts.transpileModule(readFileSync(join(sources, path), "utf8"), {
-      compilerOptions: {
-        target: ts.ScriptTarget.ES2022,
-        module: ts.ModuleKind.ES2022,
-        rewriteRelativeImportExtensions: true,
-      },
-    });
-    writeTree(target, { [path.replace(/\.ts$/, ".js")]: outputText });
-  }
-  writeTree(target, {
-    "package.json": {
-      name: "@trailblaze/scripting",
-      version: "1.0.0",
-      type: "module",
-      exports: "./index.js",
-    },
-  });
-  link(directory, "@modelcontextprotocol/sdk", "node_modules/@modelcontextprotocol/sdk");
-}
-
-test("the server of the template server runs in a session", async () => {
-  const directory = join(makeFolder(), "front-desk");
-  make(directory, "server");
-  installScripting(directory);
-  await using session = await openSession({ cwd: directory });
-  expect(session.problems).toEqual([]);
-  expect(await session.callTool("front_desk_countWords", { text: "one two three" })).toMatchObject({
-    variant: "Success",
-    structuredContent: { words: 3 },
-  });
-});
 
 describe("the name of a new pack", () => {
   test.each([

@@ -286,8 +286,8 @@ describe("editing any TOML or YAML", () => {
         edited++;
       },
     );
-    fc.assert(property, { numRuns: 500 });
-    expect(edited).toBeGreaterThan(100);
+    fc.assert(property, { numRuns: 300 });
+    expect(edited).toBeGreaterThan(60);
   });
 });
 
@@ -394,9 +394,9 @@ describe("a block scalar at the end of YAML without a final line end", () => {
   });
 });
 
-test("an entry can be added to 40,000 others in YAML and removed", async () => {
+test("an entry can be added to 10,000 others in YAML and removed", async () => {
   const open = await opener("yaml");
-  const lines = Array.from({ length: 40_000 }, (_, index) => `  s${index}: {}\n`);
+  const lines = Array.from({ length: 10_000 }, (_, index) => `  s${index}: {}\n`);
   const text = `extensions:\n${lines.join("")}`;
   const place = { container: ["extensions"], key: "x", isList: false };
   const added = open(text).set(place, entry);

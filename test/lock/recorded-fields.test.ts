@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lockFileOf } from "../../src/lock/lock-file.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject } from "../session/support/session.ts";
 import {
@@ -31,7 +32,9 @@ const helper = {
   "node_modules/helper/a.js": "",
 };
 
-/** A project with an item of every kind, and a lock that approves all of them. */
+let approved: string | undefined;
+
+/** A project with an item of every kind, and a lock that approves all of them, which names no absolute path. */
 async function makeLocked(): Promise<string> {
   const manifest = jira["package.json"];
   const { trailblaze } = manifest;
@@ -66,7 +69,10 @@ async function makeLocked(): Promise<string> {
     },
   );
   mkdirSync(join(project, inPack("sub")));
-  await lockEverything(project);
+  if (approved === undefined) {
+    await lockEverything(project);
+    approved = readFileSync(lockFileOf(project), "utf8");
+  } else writeFileSync(lockFileOf(project), approved);
   return project;
 }
 

@@ -28,11 +28,13 @@ describe("the weather example of seed 002", () => {
     ]);
     expect(tools[0]?.inputSchema.required).toEqual(["city"]);
     const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
-    expect(await call("weather_currentConditions", { city: "Lisbon" })).toMatchObject({
+    expect(await call("weather_currentConditions", { city: "Lisbon", units: "fahrenheit" })).toMatchObject({
+      content: [{ type: "text", text: "Lisbon: 70 degrees fahrenheit, sunny" }],
       structuredContent: { place: "Lisbon" },
     });
     await expect(call("weather_currentConditions", { city: "Nowhere" })).rejects.toMatchObject({
       code: -32001,
+      message: expect.stringContaining("There is no weather station in Nowhere"),
       data: { known: expect.arrayContaining(["Lisbon"]) },
     });
     const wrong = await call("weather_currentConditions", { city: 3 });

@@ -124,8 +124,8 @@ const meta = (isModern: boolean) => {
 const request = (name: string, isModern: boolean) =>
   `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"${name}","arguments":${sent},"_meta":${meta(isModern)}}}`;
 
-/** Sends a call over stdio, and returns what was written until its answer. */
-async function overStdio(name: string, isModern: boolean): Promise<string> {
+/** Sends calls over stdio, and returns what was written until the answer of each. */
+async function overStdio(names: readonly string[], isModern: boolean): Promise<string[]> {
   const session = await openForTest(cwd, { config: "trailblaze.config.json" });
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   const served = gateway.serve(() => gateway.ownScope());
@@ -138,12 +138,17 @@ async function overStdio(name: string, isModern: boolean): Promise<string> {
   });
   const running = await serveStdio(legacy, { input, output, modern: modern.stdio });
   onTestFinished(() => running.close());
-  input.write(`${request(name, isModern)}\n`);
-  await expect.poll(() => text).toContain('"result"');
-  return text;
+  const texts: string[] = [];
+  for (const name of names) {
+    text = "";
+    input.write(`${request(name, isModern)}\n`);
+    await expect.poll(() => text).toContain('"result"');
+    texts.push(text);
+  }
+  return texts;
 }
 
-async function overHttp(name: string, isModern: boolean, server: string | null = null): Promise<string> {
+async function overHttp(names: readonly string[], isModern: boolean, server: string | null = null) {
   const running = await startServer(server, {
     cwd,
     transport: { port: 0 },
@@ -151,34 +156,32 @@ async function overHttp(name: string, isModern: boolean, server: string | null =
   });
   onTestFinished(() => running.close());
   const url = String(running.url);
-  const headers = isModern
-    ? { ...headersFor({ method: "tools/call", params: { name } }), "mcp-param-id": "725653563933458433" }
-    : await beginSession({ url });
-  const response = await post({ url }, request(name, isModern), headers);
-  return response.text();
+  const session = isModern ? {} : await beginSession({ url });
+  const texts: string[] = [];
+  for (const name of names) {
+    const headers = isModern
+      ? { ...headersFor({ method: "tools/call", params: { name } }), "mcp-param-id": "725653563933458433" }
+      : session;
+    texts.push(await (await post({ url }, request(name, isModern), headers)).text());
+  }
+  return texts;
 }
 
-describe.each([
-  ["stdio", overStdio],
-  ["HTTP", overHttp],
-])("over %s", (_, call) => {
-  describe.each([
-    ["legacy", false],
-    ["modern", true],
-  ])("a %s client", (__, isModern) => {
-    test.each(["get", "json_get", "events_get"])(
-      "%s: arguments, results, ids and tokens keep every digit",
-      async (name) => {
-        const text = await call(name, isModern);
-        expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
-        expect(text).toContain('"_meta":{"id":725653563933458435}');
-        expect(text).toContain('"ids":[725653563933458437],"cursor":725653563933458438');
-        expect(text).toContain(`"id":${id}`);
-        if (name !== "json_get") expect(text).toContain(`"progressToken":${token}`);
-        expect(text).not.toContain('"integer ');
-      },
-    );
-  });
+test.each([
+  ["legacy", "stdio", overStdio],
+  ["legacy", "HTTP", overHttp],
+  ["modern", "stdio", overStdio],
+  ["modern", "HTTP", overHttp],
+])("a %s client over %s: arguments, results, ids and tokens keep every digit", async (era, _, call) => {
+  const names = ["get", "json_get", "events_get"];
+  for (const [index, text] of (await call(names, era === "modern")).entries()) {
+    expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
+    expect(text).toContain('"_meta":{"id":725653563933458435}');
+    expect(text).toContain('"ids":[725653563933458437],"cursor":725653563933458438');
+    expect(text).toContain(`"id":${id}`);
+    if (names[index] !== "json_get") expect(text).toContain(`"progressToken":${token}`);
+    expect(text).not.toContain('"integer ');
+  }
 });
 
 test.each([
@@ -191,7 +194,7 @@ test.each([
     "server.mjs": program,
   });
   cwd = makeProject({ old: packOf("old", {}), new: packOf("new", { protocol: "modern" }) });
-  const text = await overHttp("get", isModern, server);
+  const [text] = await overHttp(["get"], isModern, server);
   expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
   expect(text).toContain(`"id":${id}`);
   expect(text).not.toContain('"integer ');

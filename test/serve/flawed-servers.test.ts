@@ -367,27 +367,30 @@ describe("what a tool of a server answers", () => {
     );
   });
 
-  test.each<[Json, Json]>([
-    [{ content: null }, { content: [] }],
-    [{}, { content: [] }],
-    ...["structuredContent", "isError", "_meta"].map((key): [Json, Json] => [
-      { content: [textBlock], [key]: null },
-      { content: [textBlock] },
-    ]),
-    [{ content: [textBlock], isError: "yes" }, { content: [textBlock] }],
-    [{ content: [textBlock], _meta: 5 }, { content: [textBlock] }],
-    [
-      { content: [textBlock], _meta: { own: 1, trailblaze: { memoryDelta: {} }, progressToken: {} } },
-      { content: [textBlock], _meta: { own: 1 } },
-    ],
-    [
-      { content: [textBlock], isError: true, _meta: { own: 1 } },
-      { content: [textBlock], isError: true, _meta: { own: 1 } },
-    ],
-    [{ content: [textBlock], other: null }, { content: [textBlock] }],
-  ])("%j is read as %j, in sessions and by clients of both eras", async (result, expected) => {
-    const { all } = await callEverywhere([result]);
-    for (const answer of all[0] ?? []) expect(answer).toEqual(expected);
+  test("results are read alike in sessions and by clients of both eras", async () => {
+    const cases: [Json, Json][] = [
+      [{ content: null }, { content: [] }],
+      [{}, { content: [] }],
+      ...["structuredContent", "isError", "_meta"].map((key): [Json, Json] => [
+        { content: [textBlock], [key]: null },
+        { content: [textBlock] },
+      ]),
+      [{ content: [textBlock], isError: "yes" }, { content: [textBlock] }],
+      [{ content: [textBlock], _meta: 5 }, { content: [textBlock] }],
+      [
+        { content: [textBlock], _meta: { own: 1, trailblaze: { memoryDelta: {} }, progressToken: {} } },
+        { content: [textBlock], _meta: { own: 1 } },
+      ],
+      [
+        { content: [textBlock], isError: true, _meta: { own: 1 } },
+        { content: [textBlock], isError: true, _meta: { own: 1 } },
+      ],
+      [{ content: [textBlock], other: null }, { content: [textBlock] }],
+    ];
+    const { all } = await callEverywhere(cases.map(([result]) => result));
+    for (const [index, [result, expected]] of cases.entries())
+      for (const answer of all[index] ?? []) expect(answer, JSON.stringify(result)).toEqual(expected);
+    expect(all).toHaveLength(cases.length);
   });
 });
 

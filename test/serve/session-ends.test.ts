@@ -6,8 +6,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { post } from "../mcp/http/served.ts";
 import { headersFor, modernCall } from "../mcp/modern/modern-served.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { isRunning, readPids } from "../support/processes.ts";
-import { command, runCli } from "../support/run-cli.ts";
+import { command } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const request = (id: number, method: string, params: object = {}) =>
@@ -63,36 +64,6 @@ const ends: [what: string, end: (started: Started) => unknown][] = [
   ["the end of stdin", ({ child }) => child.stdin.end()],
 ];
 
-test.each(ends)(
-  "over stdio, %s ends a served session with exit code 0 and all its processes",
-  async (_, end) => {
-    const started = startSession();
-    started.child.stdin.write(initialize);
-    started.child.stdin.write(request(2, "tools/list"));
-    await waitUntil(() => started.stdout().includes('"id":2'));
-    await waitUntil(() => readPids(started.pids).length === 2);
-    const pids = readPids(started.pids);
-    expect(pids.every(isRunning)).toBe(true);
-    end(started);
-    expect(await started.ended).toEqual([0, null]);
-    await waitUntil(() => !pids.some(isRunning));
-  },
-);
-
-test.each(ends)(
-  "over HTTP, %s ends a served session with exit code 0 and all its processes",
-  async (_, end) => {
-    const started = startSession(["--http", "0"]);
-    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
-    await waitUntil(() => readPids(started.pids).length === 2);
-    const pids = readPids(started.pids);
-    expect(pids.every(isRunning)).toBe(true);
-    end(started);
-    expect(await started.ended).toEqual([0, null]);
-    await waitUntil(() => !pids.some(isRunning));
-  },
-);
-
 test.each(ends)("%s ends a served session while its server is starting", async (_, end) => {
   const started = startSession([], { PROBE_GATE: "/nonexistent/gate" });
   await waitUntil(() => readPids(started.pids).length > 0);
@@ -133,27 +104,44 @@ async function startCall(...args: string[]) {
   return started;
 }
 
-test.each(ends)("over stdio, %s lets a call finish", async (_, end) => {
-  const started = await startCall();
-  end(started);
-  finish(started);
-  expect(await started.ended).toEqual([0, null]);
-  expect(started.stdout()).toContain("finished");
-});
+/** The processes of a session, once all of them run. */
+async function processesOf({ pids }: Started): Promise<number[]> {
+  await waitUntil(() => readPids(pids).length === 2);
+  expect(readPids(pids).every(isRunning)).toBe(true);
+  return readPids(pids);
+}
 
-test.each(ends)("over HTTP, %s lets a call finish while probes get 503", async (_, end) => {
-  const started = startSession(["--http", "0", "--health"]);
-  await waitUntil(() => /http:\S+\n/.test(started.stderr()));
-  const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-  const message = modernCall("slow");
-  const slow = post({ url }, message, headersFor(message));
-  await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
-  end(started);
-  await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
-  finish(started);
-  expect(await (await slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
-  expect(await started.ended).toEqual([0, null]);
-});
+test.each(ends)(
+  "over stdio, %s lets a call finish, and ends all processes with exit code 0",
+  async (_, end) => {
+    const started = await startCall();
+    const pids = await processesOf(started);
+    end(started);
+    finish(started);
+    expect(await started.ended).toEqual([0, null]);
+    await waitUntil(() => !pids.some(isRunning));
+    expect(started.stdout()).toContain("finished");
+  },
+);
+
+test.each(ends)(
+  "over HTTP, %s lets a call finish while probes get 503, and ends all processes with exit code 0",
+  async (_, end) => {
+    const started = startSession(["--http", "0", "--health"]);
+    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
+    const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
+    const message = modernCall("slow");
+    const slow = post({ url }, message, headersFor(message));
+    await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
+    const pids = await processesOf(started);
+    end(started);
+    await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
+    finish(started);
+    expect(await (await slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
+    expect(await started.ended).toEqual([0, null]);
+    await waitUntil(() => !pids.some(isRunning));
+  },
+);
 
 test("a call that takes longer than --drain is aborted", async () => {
   const started = await startCall("--drain", "0");
@@ -178,10 +166,10 @@ test("a second signal ends a served session although a call is under way", async
 
 test("--health and --drain are refused where they cannot apply", async () => {
   const cwd = makeProject({});
-  const { exitCode: code, stderr } = await runCli(["start", "--stdio", "--health"], { cwd });
+  const { exitCode: code, stderr } = await runMain(["start", "--stdio", "--health"], { cwd });
   expect(code).toBe(2);
   expect(stderr).toContain("--health applies only to HTTP");
-  const wrong = await runCli(["start", "--drain", "soon"], { cwd });
+  const wrong = await runMain(["start", "--drain", "soon"], { cwd });
   expect(wrong.exitCode).toBe(2);
   expect(wrong.stderr).toContain("--drain requires an integer of at least 0");
 });

@@ -156,7 +156,7 @@ describe("calls that wait for a start", () => {
 
   test("include those of tools, whose own time stands still", async () => {
     const code = "export const outer = async (_, { callTool }) => (await callTool('say')).message;";
-    const config = listingConfig(["a"], {}, { timeouts: { callMs: 3000 } });
+    const config = listingConfig(["a"], {}, { timeouts: { callMs: 1000 } });
     config.mcpServers.probe = { ...probe("probe"), context: true } as never;
     const pack = { "@acme/jira": toolPack({ outer: {} }, code) };
     const cwd = await makeLocked(config, pack, { "a.json": everything });
@@ -165,7 +165,7 @@ describe("calls that wait for a start", () => {
     await session.callTool("probe_params", {});
     const calls = [session.callTool("outer", {}), session.callTool("probe_callback", { tool: "say" })];
     await waitUntil(() => pidsOf(cwd).length > 0);
-    await setTimeout(3500);
+    await setTimeout(1200);
     rmSync(join(cwd, "gate"));
     const [outer, callback] = await Promise.all(calls);
     expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });
