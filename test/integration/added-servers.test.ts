@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { makeProject, readState, useManagers, useYarn4 } from "../npm/changeable-project.ts";
-import { packageManagers } from "../support/package-managers.ts";
 import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
 
@@ -10,10 +9,10 @@ const everything = "@modelcontextprotocol/server-everything";
 const dependencies = { "hello-tools": "^1.0.0" };
 const configFile = "trailblaze.config.yaml";
 
-async function open(manager: (typeof packageManagers)[number] = "npm", config?: string) {
+async function open(config?: string) {
   const registry = inject("registry");
   useManagers(registry);
-  const cwd = await makeProject(manager, { registry, dependencies });
+  const cwd = await makeProject("npm", { registry, dependencies });
   if (config !== undefined) writeFileSync(join(cwd, configFile), config);
   const run = async (...args: string[]) => {
     const { exitCode, stdout, stderr } = await runCli([...args, "--json"], { cwd });
@@ -60,15 +59,12 @@ async function addAndRemove({ cwd, run, readConfig }: Awaited<ReturnType<typeof 
   expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
 }
 
-test.each(packageManagers)(
-  "%s: add installs a real MCP server with a config entry, call runs it, and remove undoes both",
-  async (manager) => {
-    await addAndRemove(await open(manager, config));
-  },
-);
+test("add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
+  await addAndRemove(await open(config));
+});
 
 test("Yarn 4 with node_modules: add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
-  const opened = await open("npm", config);
+  const opened = await open(config);
   const { cwd, registry } = opened;
   await useYarn4(cwd, registry);
   await addAndRemove(opened);
@@ -96,7 +92,7 @@ describe("additions that change nothing", () => {
     ],
   ])("add changes nothing %s", async (_, fields, options, exitCode, code) => {
     const config = "mcpServers: { mine: { command: node } }\n";
-    const { cwd, registry, run, readConfig } = await open("npm", config);
+    const { cwd, registry, run, readConfig } = await open(config);
     const name = `tb-plain-${Math.random().toString(36).slice(2)}`;
     await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
     const before = readState(cwd);
@@ -116,7 +112,7 @@ describe("additions that change nothing", () => {
   });
 
   test("add changes nothing if the config is invalid", async () => {
-    const { cwd, run } = await open("npm", "crash: maybe\n");
+    const { cwd, run } = await open("crash: maybe\n");
     const before = readState(cwd);
     const result = await run("add", everything, "--yes");
     expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidConfig" } } });
@@ -153,7 +149,7 @@ test("add installs the newest version that supports this Node.js, as npm does", 
 });
 
 test("add proposes a free label if the name of the package is a label that is taken", async () => {
-  const { registry, run } = await open("npm", "mcpServers: { mcp: { command: node } }\n");
+  const { registry, run } = await open("mcpServers: { mcp: { command: node } }\n");
   await publish(registry, plain("@tb-scope/mcp", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
   const result = await run("add", "@tb-scope/mcp", "--yes");
   expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidArguments" } } });
@@ -162,7 +158,6 @@ test("add proposes a free label if the name of the package is a label that is ta
 
 test("add --check reports a server that does not start at its place in the config", async () => {
   const { registry, run, readConfig } = await open(
-    "npm",
     "trailblazeSubprocessToolsets:\n  - { name: first, command: node }\n",
   );
   await publish(
@@ -186,7 +181,7 @@ test("add --check reports a server that does not start at its place in the confi
 
 test("remove names the place of a server in the list, which is removed by hand", async () => {
   const listed = '# mine\ntrailblazeSubprocessToolsets:\n  - name: own\n    package: "tb-listed"\n';
-  const { registry, run, readConfig } = await open("npm", listed);
+  const { registry, run, readConfig } = await open(listed);
   await publish(registry, plain("tb-listed", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
   await run("add", "tb-listed", "--yes", "--name", "other");
   expect(await run("remove", "tb-listed")).toMatchObject({

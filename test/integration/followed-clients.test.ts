@@ -12,7 +12,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
-import { changeCommands, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { runPackageManager } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { command } from "../support/run-cli.ts";
@@ -65,65 +65,58 @@ async function watchModern(transport: ModernStdio | ModernHttp) {
   return watching;
 }
 
-test.each(packageManagers)(
-  "connected clients of both eras have a pack's tools after %s has installed, updated and removed it",
-  async (manager) => {
-    const cwd = makeTree({
-      "package.json": { name: "app", version: "1.0.0", private: true },
-      "trailblaze.config.json": { logDir: "logs" },
-    });
-    const isolated = { cwd, registry: inject("registry"), home: makeTree({}) };
-    const { add, remove } = changeCommands[manager];
-    const serving = await serveOverHttp(null, { cwd });
-    onTestFinished(async () => void (await serving.stop()));
-    const url = new URL(serving.url);
-    let isListening = false;
-    const observed = async (target: string | URL, init?: RequestInit) => {
-      const response = await fetch(target, init);
-      isListening ||= init?.method === "GET";
-      return response;
-    };
-    const stdio = {
-      command: process.execPath,
-      args: [command, "start"],
-      cwd,
-      stderr: "ignore" as const,
-    };
-    const clients = [
-      await watchLegacy(new StdioClientTransport(stdio)),
-      await watchModern(new ModernStdio(stdio)),
-      await watchLegacy(new StreamableHTTPClientTransport(url, { fetch: observed })),
-      await watchModern(new ModernHttp(url)),
-    ];
-    // A client opens the stream for notifications by itself.
-    await waitUntil(() => isListening);
-    // The inspector looks for `../package.json`.
-    const desk = join(
-      makeTree({ "package.json": { name: "desk", version: "1.0.0" }, "src/empty": "" }),
-      "src",
-    );
-    const inspect = async (...args: readonly string[]) => {
-      const line = [inspector, "--cli", serving.url, "--method", ...args];
-      const options = { cwd: desk, env: process.env, timeoutMs: 60_000 };
-      return JSON.parse(await runToSuccess(process.execPath, line, options));
-    };
-    const expectAll = async (names: string, text: string) => {
-      await waitUntil(() => clients.every((client) => client.names === names), 60_000);
-      const content = [{ type: "text", text }];
-      for (const client of clients) expect(await client.call()).toMatchObject({ content });
-      expect(namesOf(await inspect("tools/list"))).toBe(names);
-      expect(await inspect("tools/call", "--tool-name", "live_ask")).toMatchObject({ content });
-    };
+test("connected clients of both eras have a pack's tools after npm has installed, updated and removed it", async () => {
+  const cwd = makeTree({
+    "package.json": { name: "app", version: "1.0.0", private: true },
+    "trailblaze.config.json": { logDir: "logs" },
+  });
+  const isolated = { cwd, registry: inject("registry"), home: makeTree({}) };
+  const serving = await serveOverHttp(null, { cwd });
+  onTestFinished(async () => void (await serving.stop()));
+  const url = new URL(serving.url);
+  let isListening = false;
+  const observed = async (target: string | URL, init?: RequestInit) => {
+    const response = await fetch(target, init);
+    isListening ||= init?.method === "GET";
+    return response;
+  };
+  const stdio = {
+    command: process.execPath,
+    args: [command, "start"],
+    cwd,
+    stderr: "ignore" as const,
+  };
+  const clients = [
+    await watchLegacy(new StdioClientTransport(stdio)),
+    await watchModern(new ModernStdio(stdio)),
+    await watchLegacy(new StreamableHTTPClientTransport(url, { fetch: observed })),
+    await watchModern(new ModernHttp(url)),
+  ];
+  // A client opens the stream for notifications by itself.
+  await waitUntil(() => isListening);
+  // The inspector looks for `../package.json`.
+  const desk = join(makeTree({ "package.json": { name: "desk", version: "1.0.0" }, "src/empty": "" }), "src");
+  const inspect = async (...args: readonly string[]) => {
+    const line = [inspector, "--cli", serving.url, "--method", ...args];
+    const options = { cwd: desk, env: process.env, timeoutMs: 60_000 };
+    return JSON.parse(await runToSuccess(process.execPath, line, options));
+  };
+  const expectAll = async (names: string, text: string) => {
+    await waitUntil(() => clients.every((client) => client.names === names), 60_000);
+    const content = [{ type: "text", text }];
+    for (const client of clients) expect(await client.call()).toMatchObject({ content });
+    expect(namesOf(await inspect("tools/list"))).toBe(names);
+    expect(await inspect("tools/call", "--tool-name", "live_ask")).toMatchObject({ content });
+  };
 
-    expect(clients.map(({ names }) => names)).toEqual(["", "", "", ""]);
-    await runPackageManager(manager, [...add, "@acme/live@1.0.0"], isolated);
-    await expectAll("live_ask", "version 1.0.0");
-    await runPackageManager(manager, [...add, "@acme/live@2.0.0"], isolated);
-    await expectAll("live_ask,live_more", "version 2.0.0");
-    await runPackageManager(manager, [...remove, "@acme/live"], isolated);
-    await waitUntil(() => clients.every(({ names }) => names === ""), 60_000);
-    for (const client of clients) await expect(client.call()).rejects.toMatchObject({ code: -32602 });
-    expect(namesOf(await inspect("tools/list"))).toBe("");
-    expect(await serving.stop()).toBe(0);
-  },
-);
+  expect(clients.map(({ names }) => names)).toEqual(["", "", "", ""]);
+  await runPackageManager("npm", ["install", "@acme/live@1.0.0"], isolated);
+  await expectAll("live_ask", "version 1.0.0");
+  await runPackageManager("npm", ["install", "@acme/live@2.0.0"], isolated);
+  await expectAll("live_ask,live_more", "version 2.0.0");
+  await runPackageManager("npm", ["uninstall", "@acme/live"], isolated);
+  await waitUntil(() => clients.every(({ names }) => names === ""), 60_000);
+  for (const client of clients) await expect(client.call()).rejects.toMatchObject({ code: -32602 });
+  expect(namesOf(await inspect("tools/list"))).toBe("");
+  expect(await serving.stop()).toBe(0);
+});

@@ -3,35 +3,57 @@ import { discoverPacks } from "../../src/index.ts";
 import { type InstalledProject, installWith } from "../support/install.ts";
 import { describeOrigins } from "../support/listing.ts";
 
-describe("packs installed in a layout that is not the package manager's default", () => {
+describe("two versions of one pack", () => {
   let project: InstalledProject | undefined;
   afterEach(() => project?.remove());
 
   test.each([
+    { manager: "npm", setting: "fund=false" },
+    { manager: "pnpm", setting: "fund=false" },
+    { manager: "yarn", setting: "fund=false" },
     { manager: "npm", setting: "install-strategy=nested" },
     { manager: "npm", setting: "install-strategy=linked" },
     { manager: "pnpm", setting: "node-linker=hoisted" },
     { manager: "pnpm", setting: "shamefully-hoist=true" },
     // Makes folder names of the store that do not tell the package.
     { manager: "pnpm", setting: "virtual-store-dir-max-length=20" },
-  ] as const)("packs are found with $manager and $setting", async ({ manager, setting }) => {
-    project = await installWith(manager, {
-      registry: inject("registry"),
-      dependencies: { "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0", "is-number": "^7.0.0" },
-      files: { ".npmrc": `${setting}\n` },
-    });
+  ] as const)(
+    "the project's own dependency shadows the copy of another pack with $manager and $setting",
+    async ({ manager, setting }) => {
+      project = await installWith(manager, {
+        registry: inject("registry"),
+        dependencies: { "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0", "is-number": "^7.0.0" },
+        files: { ".npmrc": `${setting}\n` },
+      });
 
-    const { packs, problems } = await discoverPacks({ cwd: project.directory, all: true });
+      const { packs, problems } = await discoverPacks({ cwd: project.directory, all: true });
+
+      expect(describeOrigins(packs)).toEqual([
+        "@acme/jira@1.2.0 transitive on demand",
+        "@globex/release-desk@3.0.0 direct enabled",
+        "@globex/text@1.0.0 transitive disabled shadowed",
+        "@globex/text@2.0.0 direct enabled",
+        "hello-tools@1.0.0 transitive on demand",
+      ]);
+      expect(problems).toEqual([]);
+      expect(packs.flatMap((pack) => pack.problems)).toEqual([
+        expect.objectContaining({ code: "ShadowedPack", severity: "warning", pack: "@globex/text" }),
+      ]);
+      const declared = await discoverPacks({ cwd: project.directory });
+      expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
+    },
+  );
+
+  test("an alias of another version is listed under the name that it is installed as", async () => {
+    project = await installWith("npm", {
+      registry: inject("registry"),
+      dependencies: { "@globex/text": "1.0.0", "text-next": "npm:@globex/text@2.0.0" },
+    });
+    const { packs } = await discoverPacks({ cwd: project.directory, all: true });
 
     expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.2.0 transitive on demand",
-      "@globex/release-desk@3.0.0 direct enabled",
-      "@globex/text@1.0.0 transitive disabled shadowed",
-      "@globex/text@2.0.0 direct enabled",
-      "hello-tools@1.0.0 transitive on demand",
+      "@globex/text@1.0.0 direct enabled",
+      "text-next@2.0.0 direct enabled",
     ]);
-    expect(problems).toEqual([]);
-    const declared = await discoverPacks({ cwd: project.directory });
-    expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TemplateName, templateNames } from "../../src/author/templates/template.ts";
 import { validateExtension } from "../../src/index.ts";
 import { type InstalledProject, installWith } from "../support/install.ts";
-import { type PackageManager, packageManagers, runPackageManager } from "../support/package-managers.ts";
+import { runPackageManager } from "../support/package-managers.ts";
 import { type Registry, startRegistry } from "../support/registry.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -19,13 +19,6 @@ const calls: Record<TemplateName, { args: readonly string[]; message: string }> 
   server: { args: ["tb_server_countWords", "text=one two three"], message: '{"words":3}' },
   composed: { args: ["tb_composed_initials", "name=Ada Lovelace"], message: "AL" },
   bundle: { args: ["tb_bundle_currentWeather", "city=Lisbon"], message: "Lisbon: 21 degrees, sunny" },
-};
-
-/** The arguments with which each package manager runs a command of an installed package. */
-const runCommand: Record<PackageManager, readonly string[]> = {
-  npm: ["exec", "--offline", "--"],
-  pnpm: ["exec"],
-  yarn: ["--silent", "run"],
 };
 
 /** The files of a new pack that work depends on, with `/`. */
@@ -72,8 +65,14 @@ describe("new packs", () => {
       }
       const report = await npm("exec", "--", "trailblaze", "validate", "--as-installed", "--yes", "--json");
       expect(JSON.parse(report)).toMatchObject({ ok: true, problems: [] });
-      await npm("pack", "--pack-destination", tarballs);
+      const [packed] = JSON.parse(
+        await npm("pack", "--json", "--ignore-scripts", "--pack-destination", tarballs),
+      );
       expect(readdirSync(tarballs)).toContain(`${name}-0.1.0.tgz`);
+      const published: string[] = packed.files.map(({ path }: { path: string }) => path);
+      expect(published).toEqual(expect.arrayContaining(["package.json", "README.md"]));
+      expect(published.filter((path) => /^(test|src)\/|^\./.test(path))).toEqual([]);
+      expect(published.some((path) => path.startsWith("trailblaze/"))).toBe(true);
     },
   );
 
@@ -145,32 +144,24 @@ describe("new packs", () => {
   });
 
   describe("new packs installed elsewhere", () => {
-    const projects = new Map<PackageManager, InstalledProject>();
+    let project: InstalledProject | undefined;
     beforeAll(async () => {
       const packs = templateNames.map((template) => [
         `tb-${template}`,
         `file:${tarballs}/tb-${template}-0.1.0.tgz`,
       ]);
       const dependencies = { trailblaze: "^1.0.0", ...Object.fromEntries(packs) };
-      const consumer = { registry: registry.url, dependencies };
-      await Promise.all(
-        packageManagers.map(async (manager) => projects.set(manager, await installWith(manager, consumer))),
-      );
+      project = await installWith("npm", { registry: registry.url, dependencies });
     });
-    afterAll(() => {
-      for (const project of projects.values()) project.remove();
-    });
+    afterAll(() => project?.remove());
 
-    test.each(packageManagers.flatMap((manager) => templateNames.map((template) => ({ manager, template }))))(
-      "with $manager, the tool of the template $template answers a call",
-      async ({ manager, template }) => {
-        const { args, message } = calls[template];
-        const cwd = projects.get(manager)?.directory ?? "";
-        const command = [...runCommand[manager], "trailblaze", "call", ...args, "--json"];
-        const options = { cwd, registry: registry.url, home: join(cwd, "../home") };
-        const answer = JSON.parse(await runPackageManager(manager, command, options));
-        expect(answer).toMatchObject({ variant: "Success", message });
-      },
-    );
+    test.each(templateNames)("the tool of the template %s answers a call", async (template) => {
+      const { args, message } = calls[template];
+      const cwd = project?.directory ?? "";
+      const command = ["exec", "--offline", "--", "trailblaze", "call", ...args, "--json"];
+      const options = { cwd, registry: registry.url, home: join(cwd, "../home") };
+      const answer = JSON.parse(await runPackageManager("npm", command, options));
+      expect(answer).toMatchObject({ variant: "Success", message });
+    });
   });
 });

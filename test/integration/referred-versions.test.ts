@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
-import { type PackageManager, packageManagers } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -32,15 +31,14 @@ interface Setting {
   config?: Record<string, unknown>;
   files?: Record<string, string>;
   dependencies?: Record<string, string>;
-  manager?: PackageManager;
 }
 
-async function setUp({ config, files = {}, dependencies = {}, manager = "npm" }: Setting = {}) {
+async function setUp({ config, files = {}, dependencies = {} }: Setting = {}) {
   const registry = inject("registry");
   const home = useManagers(registry);
   const configFile = config === undefined ? {} : { "trailblaze.config.json": JSON.stringify(config) };
   const project = { registry, dependencies, files: { ...files, ...configFile } };
-  return { home, cwd: await makeProject(manager, project) };
+  return { home, cwd: await makeProject("npm", project) };
 }
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
@@ -112,15 +110,12 @@ describe("missing packs with a range", () => {
 });
 
 describe("references with several ranges", () => {
-  test.each(packageManagers)(
-    "the range of a call is installed before those of the config, with %s",
-    async (manager) => {
-      const config = { toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] } };
-      const { cwd } = await setUp({ config, manager });
-      const { answer } = await run(cwd, "call", `${name}@>=1.0.1 <1.2/tell`, "--install");
-      expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
-    },
-  );
+  test("the range of a call is installed before those of the config", async () => {
+    const config = { toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] } };
+    const { cwd } = await setUp({ config });
+    const { answer } = await run(cwd, "call", `${name}@>=1.0.1 <1.2/tell`, "--install");
+    expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
+  });
 
   test("the first of several ranges is installed, and a mismatch with the others is reported", async () => {
     const tools = [`${name}@^1/tell`, `${name}@^2/say`];

@@ -97,16 +97,6 @@ describe.each(packageManagers)("with %s", (manager) => {
     expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual(["@acme/jira", "hello-tools"]);
   });
 
-  test("add changes nothing when the user declines", async () => {
-    const registry = inject("registry");
-    useManagers(registry);
-    const directory = await makeProject(manager, { registry, dependencies });
-    const before = readState(directory);
-    const change = await addPacks(["@acme/jira"], { cwd: directory, consent: () => false });
-    expect(change).toEqual({ added: [], servers: [], problems: [], declined: true });
-    expect(readState(directory)).toEqual(before);
-  });
-
   test("add restores the project when the package manager fails", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
@@ -131,6 +121,21 @@ describe.each(packageManagers)("with %s", (manager) => {
       manager === "npm" ? "install" : "add",
       "install",
     ]);
+  });
+});
+
+describe("with npm", () => {
+  const manager = "npm";
+  const dependencies = { "hello-tools": "^1.0.0" };
+
+  test("add changes nothing when the user declines", async () => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const directory = await makeProject(manager, { registry, dependencies });
+    const before = readState(directory);
+    const change = await addPacks(["@acme/jira"], { cwd: directory, consent: () => false });
+    expect(change).toEqual({ added: [], servers: [], problems: [], declined: true });
+    expect(readState(directory)).toEqual(before);
   });
 
   test("add removes a version that differs from the one shown", async () => {
@@ -236,26 +241,23 @@ const publishPack = (name: string, fields: Record<string, unknown>) =>
 describe("lifecycle scripts of packs", () => {
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
 
-  test.each(packageManagers)(
-    "a lifecycle script is shown but not run by %s, whatever the project's settings are",
-    async (manager) => {
-      const registry = inject("registry");
-      const name = `tb-scripts-${manager}`;
-      await publishPack(name, { type: "commonjs", scripts });
-      useManagers(registry);
-      const files = { ".npmrc": "ignore-scripts=false\n", ".yarnrc": "ignore-scripts false\n" };
-      const directory = await makeProject(manager, { registry, files });
-      const shown: PackPreview[] = [];
-      const { problems } = await addPacks([name], {
-        cwd: directory,
-        consent: (all) => shown.push(...all) > 0,
-      });
-      expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
-      expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
-      expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
-      expect(existsSync(join(directory, "canary"))).toBe(false);
-    },
-  );
+  test("a lifecycle script is shown but not run, whatever the project's settings are", async () => {
+    const registry = inject("registry");
+    const name = "tb-scripts";
+    await publishPack(name, { type: "commonjs", scripts });
+    useManagers(registry);
+    const files = { ".npmrc": "ignore-scripts=false\n" };
+    const directory = await makeProject("npm", { registry, files });
+    const shown: PackPreview[] = [];
+    const { problems } = await addPacks([name], {
+      cwd: directory,
+      consent: (all) => shown.push(...all) > 0,
+    });
+    expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
+    expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
+    expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
+    expect(existsSync(join(directory, "canary"))).toBe(false);
+  });
 
   test("add rejects a pack with a dependency outside the registry", async () => {
     const registry = inject("registry");

@@ -10,12 +10,7 @@ import { installMissing } from "../../src/npm/install-missing.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
-import {
-  type PackageManager,
-  packageManagers,
-  runPackageManager,
-  startPackageManager,
-} from "../support/package-managers.ts";
+import { runPackageManager, startPackageManager } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 
@@ -66,17 +61,17 @@ beforeAll(async () => {
   await publishPack("tb-scripted", { dependencies: { "tb-zzz-native": "1.0.0" } });
 });
 
-async function makeHost(manager: PackageManager, registry: string = inject("registry")) {
+async function makeHost(registry: string = inject("registry")) {
   useManagers(registry);
-  return makeProject(manager, { registry, dependencies, files: host });
+  return makeProject("npm", { registry, dependencies, files: host });
 }
 
 const commandOf = (directory: string) =>
   execFileSync(join(directory, "node_modules/.bin/trailblaze"), ["list"], { encoding: "utf8" }).trim();
 
-describe.each(packageManagers)("adding with %s", (manager) => {
+describe("adding", () => {
   test("add rejects a pack with a trailblaze command before it changes anything", async () => {
-    const directory = await makeHost(manager);
+    const directory = await makeHost();
     const before = readState(directory);
     const asked: unknown[] = [];
     const consent = (previews: unknown) => asked.push(previews) > 0;
@@ -90,7 +85,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
   });
 
   test("add detects a dependency with a trailblaze command after the install and restores the project", async () => {
-    const directory = await makeHost(manager);
+    const directory = await makeHost();
     const before = readState(directory);
     await expect(addPacks(["tb-carrier"], { cwd: directory, consent: yes })).rejects.toMatchObject({
       code: "ReservedCommand",
@@ -102,7 +97,7 @@ describe.each(packageManagers)("adding with %s", (manager) => {
 
   test("add protects a project that does not depend on trailblaze", async () => {
     useManagers(inject("registry"));
-    const directory = await makeProject(manager, { registry: inject("registry") });
+    const directory = await makeProject("npm", { registry: inject("registry") });
     const before = readState(directory);
     const options = { cwd: directory, consent: yes };
     await expect(addPacks(["tb-carrier"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
@@ -114,10 +109,9 @@ describe.each(packageManagers)("adding with %s", (manager) => {
 
   test("a trailblaze command that the package manager installed is run by no client", async () => {
     const registry = inject("registry");
-    const directory = await makeHost(manager);
-    const verb = manager === "npm" ? "install" : "add";
+    const directory = await makeHost();
     const home = join(directory, "../home");
-    await runPackageManager(manager, [verb, "tb-zzz-direct"], { cwd: directory, registry, home });
+    await runPackageManager("npm", ["install", "tb-zzz-direct"], { cwd: directory, registry, home });
 
     const { command, args } = createLaunch({
       scope: "project",
@@ -152,7 +146,7 @@ describe("a trailblaze command that only the registry's document declares", () =
   test("add rejects a pack whose trailblaze command only the registry's document declares", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
-    const directory = await makeHost("npm", proxy.url);
+    const directory = await makeHost(proxy.url);
     const options = { cwd: directory, consent: yes };
     await expect(addPacks(["tb-silent"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
   });
@@ -168,7 +162,7 @@ test("a pack that depends on the trailblaze package is added", async () => {
 });
 
 test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
-  const directory = await makeHost("npm");
+  const directory = await makeHost();
   const before = readState(directory);
   const { added, problems } = await installMissing([{ name: "tb-carrier", range: undefined }], {
     cwd: directory,
@@ -182,23 +176,21 @@ test("a missing pack whose dependency has a trailblaze command is not installed 
   expect(readFileSync(join(directory, "package.json"), "utf8")).not.toContain("tb-carrier");
 });
 
-describe.each(packageManagers)("install scripts with %s", (manager) => {
-  test("add names the packages whose install scripts were not run, and a command that runs them", async () => {
-    const directory = await makeHost(manager);
-    const { problems } = await addPacks(["tb-scripted"], { cwd: directory, consent: yes });
-    const built = join(directory, "built");
-    expect(existsSync(built)).toBe(false);
-    const [note] = problems.filter(({ code }) => code === "LifecycleScript");
-    expect(note).toMatchObject({ severity: "info", args: { packages: ["tb-zzz-native"] } });
-    const { command = "" } = (note?.args ?? {}) as { command?: string };
-    const [name, ...args] = command.split(" ");
-    expect(name).toBe(manager);
-    const home = join(directory, "../home");
-    const options = { cwd: directory, registry: inject("registry"), home };
-    await once(startPackageManager(manager, args, options), "exit");
-    expect(existsSync(built)).toBe(true);
-    // They were named before.
-    const again = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
-    expect(again.problems.filter(({ code }) => code === "LifecycleScript")).toEqual([]);
-  });
+test("add names the packages whose install scripts were not run, and a command that runs them", async () => {
+  const directory = await makeHost();
+  const { problems } = await addPacks(["tb-scripted"], { cwd: directory, consent: yes });
+  const built = join(directory, "built");
+  expect(existsSync(built)).toBe(false);
+  const [note] = problems.filter(({ code }) => code === "LifecycleScript");
+  expect(note).toMatchObject({ severity: "info", args: { packages: ["tb-zzz-native"] } });
+  const { command = "" } = (note?.args ?? {}) as { command?: string };
+  const [name, ...args] = command.split(" ");
+  expect(name).toBe("npm");
+  const home = join(directory, "../home");
+  const options = { cwd: directory, registry: inject("registry"), home };
+  await once(startPackageManager("npm", args, options), "exit");
+  expect(existsSync(built)).toBe(true);
+  // They were named before.
+  const again = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
+  expect(again.problems.filter(({ code }) => code === "LifecycleScript")).toEqual([]);
 });

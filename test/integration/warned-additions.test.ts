@@ -10,7 +10,6 @@ import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
-import { packageManagers } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -164,10 +163,10 @@ describe("the age of a version", () => {
   });
 });
 
-test.each(packageManagers)("add compares similar names in a project of %s", async (manager) => {
+test("add compares similar names", async () => {
   const registry = inject("registry");
   useManagers(registry);
-  const directory = await makeProject(manager, { registry, dependencies: { "@acme/jira": "^1.0.0" } });
+  const directory = await makeProject("npm", { registry, dependencies: { "@acme/jira": "^1.0.0" } });
   const before = readState(directory);
   for (const name of ["@acme/jria", "@acne/jira", "@acme/j1ra", "@acrne/jira", "acme-jira"])
     await expect(addPacks([name], { cwd: directory, consent: yes }), name).rejects.toMatchObject({
