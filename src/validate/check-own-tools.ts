@@ -28,9 +28,10 @@ export async function checkOwnHandlers(
   }
   const inspected = { items: [...tools.keys()], pack: { origin: "self" as const } };
   const files = new ModuleFiles(port, port.realPath(root) ?? root, {});
-  const modules = await collectModules(files, inspected);
   const faults = new Map<Definition, Problem>();
-  for (const { item, problem } of checkHandlers({ inspected, modules })) {
+  const modules = () => collectModules(files, inspected);
+  const moduleFaults = async () => new Map<string, never>();
+  for await (const { item, problem } of checkHandlers({ inspected, modules, moduleFaults })) {
     const definition = item && tools.get(item);
     if (definition === undefined || problem.severity !== "error" || faults.has(definition)) continue;
     faults.set(definition, problem);

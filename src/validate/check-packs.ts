@@ -13,13 +13,8 @@ import { checkServerPrograms } from "./checks/server-programs.ts";
 import { checkTexts } from "./checks/texts.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
-import { findDependencyCommands } from "./facts/dependency-commands.ts";
-import { collectPaths } from "./facts/needed-files.ts";
-import type { PackFacts } from "./facts/pack-facts.ts";
-import { collectServerPackages, lacksPackage } from "./facts/server-packages.ts";
 import type { Check } from "./finding.ts";
-import { collectModules } from "./modules/collect-modules.ts";
-import { ModuleFiles } from "./modules/module-files.ts";
+import { PackUnderTest } from "./pack-under-test.ts";
 import { runChecks } from "./run-checks.ts";
 
 /** The checks of validation whose errors make an item unusable or change its meaning. */
@@ -38,6 +33,11 @@ const sessionChecks = [
 /** Checks that need only definitions, for people who look at what is installed. */
 export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, checkResourceUris];
 
+/** Sessions know which packs they use, so no check of theirs searches for others. */
+const never = async (): Promise<never> => {
+  throw new Error("a session searches for no packs");
+};
+
 /** Finds the items of a pack that a session cannot use. Parses modules without running them. `others` are run too. */
 export async function checkPack(
   port: InspectionPort,
@@ -45,25 +45,9 @@ export async function checkPack(
   manager: PackageManager,
   others: readonly Check[] = [],
 ): Promise<CheckedPack> {
-  const { pack, items } = inspected;
-  const serverPackages = collectServerPackages(port, inspected);
-  const facts: PackFacts = {
-    inspected,
-    installed: [],
-    otherPackages: new Map(),
-    dependencies: new Set(),
-    builtIns: [],
-    unpublished: [],
-    modules: await collectModules(new ModuleFiles(port, pack.location, inspected.manifest.value), inspected),
-    expressionFaults: [],
-    dependencyCommands: findDependencyCommands(port, inspected),
-    serverPackages,
-    ...(lacksPackage(serverPackages) ? { manager } : {}),
-    // Read when they are asked for: sessions start without them.
-    resourceFiles: [],
-    paths: collectPaths(port, pack.location, items),
-  };
-  const found = (await runChecks(facts, [...sessionChecks, ...others])).filter(
+  const sources = { port, sessionManager: manager, builtIns: [], findContext: never, findWorkspace: never };
+  const pack = new PackUnderTest(inspected, sources);
+  const found = (await runChecks(pack, [...sessionChecks, ...others])).filter(
     ({ problem }) => problem.severity !== "info",
   );
   const unusable = new Map<InspectedItem, Problem>();
@@ -73,7 +57,7 @@ export async function checkPack(
   };
   for (const { item, problem } of found) note(item, problem);
   const byName = new Map<string, InspectedItem>(
-    items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]),
+    inspected.items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]),
   );
   for (const problem of inspected.problems) note(byName.get(`${problem.kind} ${problem.item}`), problem);
   const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];

@@ -7,7 +7,7 @@ import {
   type ProblemCode,
   type ProblemPlace,
 } from "../problems/index.ts";
-import type { PackFacts } from "./facts/pack-facts.ts";
+import type { PackUnderTest } from "./pack-under-test.ts";
 
 /** A problem with its place: in an item's definition, or in package.json. */
 export interface Finding {
@@ -17,8 +17,8 @@ export interface Finding {
   manifestPath?: Path;
 }
 
-/** One rule, or several about the same subject. Pure. */
-export type Check = (facts: PackFacts) => Iterable<Finding>;
+/** One rule, or several about the same subject: a function of what the pack is. */
+export type Check = (pack: PackUnderTest) => Iterable<Finding> | AsyncIterable<Finding>;
 
 /** A finding in an item's definition; `path` is from the definition's top. */
 export function findInItem<Code extends ProblemCode>(

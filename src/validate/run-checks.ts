@@ -7,12 +7,12 @@ import {
 import { placeInItem } from "../inspection/place-problems.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
-import type { PackFacts } from "./facts/pack-facts.ts";
 import type { Check, Finding } from "./finding.ts";
+import type { PackUnderTest } from "./pack-under-test.ts";
 
 /** Adds the place to a finding's problem. */
 function placeFinding(
-  { inspected }: PackFacts,
+  { inspected }: PackUnderTest,
   manifest: SourceText,
   { item, manifestPath, problem }: Finding,
 ): UnlocatedProblem {
@@ -25,13 +25,14 @@ function placeFinding(
   return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
-/** Runs checks on the facts of a pack. Returns located problems with their items. */
+/** Runs checks on a pack. Returns located problems with their items. */
 export async function runChecks(
-  facts: PackFacts,
+  pack: PackUnderTest,
   some: readonly Check[],
 ): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
-  const findings = some.flatMap((check) => [...check(facts)]);
-  const manifest = createJsonSource(facts.inspected.manifest.text);
-  const placed = await locateProblems(findings.map((finding) => placeFinding(facts, manifest, finding)));
+  const findings: Finding[] = [];
+  for (const check of some) for await (const finding of check(pack)) findings.push(finding);
+  const manifest = createJsonSource(pack.inspected.manifest.text);
+  const placed = await locateProblems(findings.map((finding) => placeFinding(pack, manifest, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));
 }

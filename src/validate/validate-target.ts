@@ -30,7 +30,7 @@ import {
 import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
-import { collectFacts, type PackFacts } from "./facts/pack-facts.ts";
+import { PackUnderTest } from "./pack-under-test.ts";
 import { runChecks } from "./run-checks.ts";
 
 /** The problems of a pack, and its items. */
@@ -181,12 +181,12 @@ function createReport(
   return { ok, pack, version, servers: [], tools: [], toolsets: [], prompts: [], resources: [], problems };
 }
 
-/** Loads the definitions of a pack, and collects what its checks need. */
+/** Loads the definitions of a pack. */
 async function readPack(
   ports: InspectionPorts,
   found: FoundPack,
   { findContext, ...options }: ValidationOptions & Pick<Target, "findContext">,
-): Promise<PackFacts> {
+): Promise<PackUnderTest> {
   const { port } = ports;
   const { dataOnly = false, builtIns = [] } = options;
   const { location } = found.pack;
@@ -197,8 +197,8 @@ async function readPack(
     createEvaluator: () => ports.createEvaluator(options),
   });
   const project = { directory: location, manifest: found.manifest, fault: undefined };
-  const sources = { port, findContext, findWorkspace: () => findWorkspace(port, project) };
-  return collectFacts(sources, inspected, builtIns);
+  const sources = { port, builtIns, findContext, findWorkspace: () => findWorkspace(port, project) };
+  return new PackUnderTest(inspected, sources);
 }
 
 /** Like `validateExtension`, but also returns the texts that positions refer to. */
@@ -235,9 +235,9 @@ export async function validateTarget(
     return { report: createReport(name, version, [problem], strict), location, texts };
   }
   const found = await describePack({ location, manifest: read, origin, name: installedAs }, "validation");
-  const facts = await readPack(ports, found, { ...options, findContext });
-  const { inspected } = facts;
-  const ofChecks = (await runChecks(facts, checks)).map(({ problem }) => problem);
+  const pack = await readPack(ports, found, { ...options, findContext });
+  const { inspected } = pack;
+  const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
   const isReported = new Set(ofChecks.map(({ code, file }) => `${code} ${file}`));
   const ofInspection = inspected.problems.filter(
     ({ code, file, args }) =>
@@ -259,7 +259,7 @@ export async function validateTarget(
   for (const kind of kinds) report[keyOfKind[kind]] = found.pack[keyOfKind[kind]].map((item) => item.name);
   for (const [file, source] of inspected.texts) texts.set(file, source.text);
   for (const { file, line } of ofChecks) {
-    const text = file === undefined || line === undefined ? undefined : facts.moduleTexts?.get(file);
+    const text = file === undefined || line === undefined ? undefined : pack.files.texts.get(file);
     if (file !== undefined && text !== undefined && !texts.has(file)) texts.set(file, text);
   }
   return { report, location, texts };

@@ -19,9 +19,9 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
 };
 
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
-export const checkRepeatedKeys: Check = function* ({ inspected, repeatedKeys = [] }) {
+export const checkRepeatedKeys: Check = async function* ({ inspected, repeatedKeys }) {
   const { location, origin } = inspected.pack;
-  for (const path of repeatedKeys) {
+  for (const path of await repeatedKeys()) {
     const key = quote(String(path.at(-1)), 40);
     if (path[0] === "trailblaze") {
       const args = {

@@ -2,8 +2,8 @@ import { isRecord } from "../../data/parse-json.ts";
 import { type Check, findInFile, findInManifest } from "../finding.ts";
 
 /** Checks that the packages that published modules import are declared as dependencies. */
-export const checkImports: Check = function* ({ undeclared = [] }) {
-  for (const { file, line, column, ...args } of undeclared)
+export const checkImports: Check = async function* ({ undeclared }) {
+  for (const { file, line, column, ...args } of await undeclared())
     yield findInFile(file, "UndeclaredDependency", args, { line, column });
 };
 

@@ -5,11 +5,11 @@ import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
-import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
 import { hintForSource } from "../modules/nearest-file.ts";
-import { isBroken } from "../modules/parse-module.ts";
+import { isBroken, type ModuleFault } from "../modules/parse-module.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
 
 const maximumListed = 10;
 
@@ -46,7 +46,7 @@ function* checkModule(
   handler: string,
   { module, exportName }: HandlerPlace,
   facts: ModuleFacts | undefined,
-  moduleFaults: PackFacts["moduleFaults"],
+  moduleFaults: ReadonlyMap<string, ModuleFault>,
   path: Path,
   suggestions: SuggestionBudget,
 ): Generator<Finding> {
@@ -71,7 +71,7 @@ function* checkModule(
       const search = facts.searches.get(exportName);
       if (search === undefined || search === "found") return;
       const looked = "absent" in search ? (search.module ?? module) : module;
-      if ([module, looked].some((file) => isBroken(moduleFaults?.get(file)))) return;
+      if ([module, looked].some((file) => isBroken(moduleFaults.get(file)))) return;
       if ("absent" in search) {
         const exports = chooseExports(exportName, facts.exports, suggestions);
         const { absent: reason, hint } = search;
@@ -89,15 +89,12 @@ export const backslashReason = 'it contains a backslash, but paths use "/"';
 const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
-export function* checkHandlers({
-  inspected,
-  modules,
-  moduleFaults,
-}: Pick<PackFacts, "modules" | "moduleFaults"> & {
-  inspected: Pick<InspectedPack, "items">;
-}): Generator<Finding> {
+export async function* checkHandlers(
+  pack: Pick<PackUnderTest, "modules" | "moduleFaults"> & { inspected: Pick<InspectedPack, "items"> },
+): AsyncGenerator<Finding> {
+  const [modules, moduleFaults] = [await pack.modules(), await pack.moduleFaults()];
   const suggestions = new SuggestionBudget();
-  for (const item of inspected.items) {
+  for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
         const place = parseHandler(handler);

@@ -2,8 +2,8 @@ import { quote } from "../../problems/index.ts";
 import { type Check, findInFile } from "../finding.ts";
 
 /** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
-export const checkModules: Check = function* ({ moduleFaults = new Map() }) {
-  for (const [file, found] of moduleFaults) {
+export const checkModules: Check = async function* ({ moduleFaults }) {
+  for (const [file, found] of await moduleFaults()) {
     const { line, column } = found;
     const place = line === undefined ? {} : { line, ...(column === undefined ? {} : { column }) };
     if (found.fault === "syntax")
@@ -24,8 +24,8 @@ export const checkModules: Check = function* ({ moduleFaults = new Map() }) {
 };
 
 /** Checks that published modules import no files outside the package. */
-export const checkOutsideImports: Check = function* ({ outsideImports = [] }) {
-  for (const { specifier, packageName, file, line, column } of outsideImports) {
+export const checkOutsideImports: Check = async function* ({ outsideImports }) {
+  for (const { specifier, packageName, file, line, column } of await outsideImports()) {
     const hint =
       packageName === undefined
         ? undefined

@@ -3,6 +3,7 @@ import { unclosedPlacesFor } from "../../extension-schema/prompt-messages.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
+import { collectExpressions } from "../facts/collect-expressions.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
 /** A placeholder for an argument. `${{ … }}` is an expression instead. */
@@ -84,8 +85,8 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
 };
 
 /** Checks that every `${{ … }}` of a bundle compiles. */
-export const checkExpressions: Check = function* ({ expressionFaults }) {
-  for (const { item, expression, reason, path } of expressionFaults) {
+export const checkExpressions: Check = async function* ({ inspected }) {
+  for (const { item, expression, reason, path } of await collectExpressions(inspected.items)) {
     yield findInItem(item, "InvalidExpression", { expression, reason }, path);
   }
 };

@@ -61,18 +61,16 @@ function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
  * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
  * their imports. Many files in one folder are one problem. Exports are warnings, because the pack does not need them.
  */
-export const checkPublishedFiles: Check = function* ({
-  unpublished,
-  unpublishedExports = [],
-  dependencyCommands,
-}) {
+export const checkPublishedFiles: Check = async function* (pack) {
+  const unpublished = await pack.unpublished();
   const isProgram = ({ file, item, path }: NeededFile) =>
     item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
-  for (const one of unpublished.filter(isProgram)) yield describeProgram(one, dependencyCommands);
+  for (const one of unpublished.filter(isProgram)) yield describeProgram(one, pack.dependencyCommands());
   for (const [first, ...others] of groupByFolder(unpublished.filter((one) => !isProgram(one)))) {
     if (first !== undefined) yield describeFile(first, others.length);
   }
-  for (const file of unpublishedExports) yield findInFile(file, "FileNotPublished", { file, isExport: true });
+  for (const file of await pack.unpublishedExports())
+    yield findInFile(file, "FileNotPublished", { file, isExport: true });
 };
 
 /** The keyword by which searches find packs. */

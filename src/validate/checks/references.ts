@@ -9,20 +9,22 @@ import {
   resolveReference,
   SuggestionBudget,
 } from "../../qualified-names/index.ts";
-import type { PackFacts } from "../facts/pack-facts.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
+import type { OtherPacks, PackUnderTest } from "../pack-under-test.ts";
 import { StepBudget } from "./subjects.ts";
 
 /** Resolves the references of one pack, each once. */
 class ReferenceLookup {
-  readonly #facts: PackFacts;
+  readonly #pack: PackUnderTest;
+  readonly #others: OtherPacks;
   readonly #own: ReadonlySet<string>;
   readonly #failures = new Map<string, TrailblazeError | undefined>();
   readonly suggestions = new SuggestionBudget();
 
-  constructor(facts: PackFacts) {
-    this.#facts = facts;
-    const { extension } = facts.inspected;
+  constructor(pack: PackUnderTest, others: OtherPacks) {
+    this.#pack = pack;
+    this.#others = others;
+    const { extension } = pack.inspected;
     this.#own = new Set(
       kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
     );
@@ -47,7 +49,7 @@ class ReferenceLookup {
     const others = kinds.filter((one) => one !== kind);
     return (
       others.find((one) => this.#own.has(`${one} ${reference}`)) ??
-      (this.#facts.builtIns.includes(reference) ? "tool" : undefined) ??
+      (this.#pack.builtIns.includes(reference) ? "tool" : undefined) ??
       others.find((one) => this.#leadsTo(reference, one))
     );
   }
@@ -58,7 +60,8 @@ class ReferenceLookup {
 
   /** Suggestions for a short name: similar own items, then items of other packs with the same name. */
   suggest(name: string): string[] {
-    const { inspected, installed } = this.#facts;
+    const { inspected } = this.#pack;
+    const { installed } = this.#others;
     const candidates = [inspected.extension, ...installed].reduce((sum, { tools }) => sum + tools.length, 0);
     if (!this.suggestions.take(candidates)) return [];
     const own = inspected.extension.tools.map((tool) => tool.name);
@@ -67,7 +70,8 @@ class ReferenceLookup {
   }
 
   #resolve(reference: string, kind: Kind): TrailblazeError | undefined {
-    const { inspected, installed: packs, builtIns, manager } = this.#facts;
+    const { inspected, builtIns } = this.#pack;
+    const { installed: packs, manager } = this.#others;
     try {
       const { suggestions } = this;
       resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager, suggestions });
@@ -98,24 +102,25 @@ function describeFailure(
   item: InspectedItem,
   { reference, kind, path }: WrittenReference,
   { code, problem }: TrailblazeError,
-  facts: PackFacts,
+  pack: PackUnderTest,
+  others: OtherPacks,
   lookup: ReferenceLookup,
 ): Finding {
   if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
   let { message, hint } = problem;
   if (code === "PackNotInstalled") {
     const { packageName: name } = parseQualifiedName(reference);
-    if (!facts.otherPackages.has(name)) {
+    if (!others.otherPackages.has(name)) {
       const nearest = findNearestNames(
         name,
-        facts.installed.map((pack) => pack.name),
+        others.installed.map((one) => one.name),
         lookup.suggestions,
       );
-      const isDeclared = facts.dependencies.has(name);
-      const args = { name, nearest, isDeclared, manager: facts.manager };
+      const isDeclared = pack.dependencies().has(name);
+      const args = { name, nearest, isDeclared, manager: others.manager };
       return findInItem(item, "PackNotInstalled", args, path);
     }
-    ({ message, hint } = facts.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
+    ({ message, hint } = others.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
   }
   const otherKind = lookup.findOtherKind({ reference, kind, path });
   if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
@@ -175,24 +180,25 @@ function* checkBundles(
 }
 
 /** Checks that every reference resolves to an item of the required kind: of the pack, the host, or another pack. */
-export const checkReferences: Check = function* (facts) {
-  const lookup = new ReferenceLookup(facts);
-  const toolsets = findToolsets(facts.inspected);
+export const checkReferences: Check = async function* (pack) {
+  const others = await pack.others();
+  const lookup = new ReferenceLookup(pack, others);
+  const toolsets = findToolsets(pack.inspected);
   const steps = new StepBudget();
-  for (const item of facts.inspected.items) {
+  for (const item of pack.inspected.items) {
     const references = findReferences(item);
     for (const written of references) {
       const { reference, path } = written;
       if (lookup.canBeBuiltIn(written)) {
-        if (facts.builtIns.includes(reference)) continue;
-        const advertises = facts.advertised?.get(reference);
+        if (pack.builtIns.includes(reference)) continue;
+        const advertises = others.advertised.get(reference);
         const nearest = advertises === undefined ? lookup.suggest(reference) : [advertises];
         yield findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
         continue;
       }
       const error = lookup.findFailure(written);
       if (error === undefined) continue;
-      yield describeFailure(item, written, error, facts, lookup);
+      yield describeFailure(item, written, error, pack, others, lookup);
     }
     yield* checkBundles(item, references, toolsets);
     yield* checkRepeatedBundles(item, toolsets, steps);

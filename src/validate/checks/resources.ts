@@ -29,7 +29,7 @@ export const checkResourceUris: Check = function* ({ inspected }) {
 
 /** Checks that the files of resources are regular files inside the package. */
 export const checkResourceFiles: Check = function* ({ resourceFiles }) {
-  for (const { item, file, state } of resourceFiles) {
+  for (const { item, file, state } of resourceFiles()) {
     const written = String(item.definition?.file);
     const meant = replaceBackslashes(written);
     const report = (reason: string, hint?: string) =>

@@ -64,7 +64,7 @@ export const checkDependencyCommands: Check = function* ({ inspected, dependency
       yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
       continue;
     }
-    const dependency = dependencyCommands.get(command);
+    const dependency = dependencyCommands().get(command);
     if (dependency === undefined) continue;
     const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which is not looked up in node_modules/.bin`;
     const hint = suggestPackage(dependency, command);
@@ -87,7 +87,7 @@ export const checkServerCommands: Check = function* ({ inspected, dependencyComm
       yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
     } else if (
       !knownPrograms.test(programName(command)) &&
-      !dependencyCommands.has(command) &&
+      !dependencyCommands().has(command) &&
       findOwnScript(inspected.manifest.value, command) === undefined
     ) {
       const reason = "programs outside the package depend on the machine";

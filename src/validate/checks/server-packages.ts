@@ -9,9 +9,9 @@ function findDeclared(manifest: Readonly<Record<string, unknown>>, name: string)
 }
 
 /** Checks that the package of a subprocess server is a dependency with the command, and that `command` is none's. */
-export const checkServerPackages: Check = function* ({ inspected, serverPackages, manager }) {
+export const checkServerPackages: Check = async function* ({ inspected, serverPackages, others }) {
   const manifest = inspected.manifest.value;
-  for (const [item, program] of serverPackages) {
+  for (const [item, program] of serverPackages()) {
     const name = String(item.definition?.package);
     const declared = findDeclared(manifest, name);
     if (declared === undefined) {
@@ -19,6 +19,7 @@ export const checkServerPackages: Check = function* ({ inspected, serverPackages
       const args = { name, specifier: name, isGuarded: false, isDev, others: 0 };
       yield findInItem(item, "UndeclaredDependency", { ...args, isServer: true }, ["package"]);
     } else if (program.state === "notInstalled") {
+      const { manager } = await others();
       const args = { name, label: item.qualifiedName, isDeclared: declared === "own", manager };
       yield findInItem(item, "ServerPackageNotInstalled", args, ["package"]);
     } else if (program.state === "unusable") {

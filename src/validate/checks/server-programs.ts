@@ -5,7 +5,7 @@ import { quote } from "../../problems/index.ts";
 import type { NeededPath } from "../facts/needed-files.ts";
 import { findPackage } from "../facts/undeclared-imports.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { hintForSource } from "../modules/nearest-file.ts";
+import { findNearestFile, hintForSource } from "../modules/nearest-file.ts";
 import { backslashReason } from "./handlers.ts";
 import { hasVariable } from "./server-commands.ts";
 
@@ -15,8 +15,8 @@ function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | und
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
-export const checkServerPrograms: Check = function* ({ paths, nearestPaths, failingImports, dependencies }) {
-  for (const [item, needed] of paths) {
+export const checkServerPrograms: Check = async function* (pack) {
+  for (const [item, needed] of pack.paths()) {
     for (const one of needed) {
       const { written, location, wanted, path, kind } = one;
       // The check of variables reports it.
@@ -31,7 +31,7 @@ export const checkServerPrograms: Check = function* ({ paths, nearestPaths, fail
         continue;
       }
       if (kind === wanted) {
-        const failing = failingImports?.get(location);
+        const failing = await pack.findFailingImport(location);
         const args = { handler: written, isProgram: true };
         if (failing !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...failing }, path);
         continue;
@@ -43,14 +43,14 @@ export const checkServerPrograms: Check = function* ({ paths, nearestPaths, fail
         yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const reason = describeMismatch(one, kind);
-        const { nearest, source } = nearestPaths?.get(location) ?? {};
+        const { nearest, source } = (kind === "absent" && findNearestFile(pack.files, location)) || {};
         const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
         const hasArguments = path[0] === "command" && /\s/.test(written);
         const split = hasArguments ? "Put arguments into `args`." : undefined;
         // A file of a dependency, as an import would name it.
         const owner = path[0] === "script" ? findPackage(location) : undefined;
         const ofDependency =
-          owner !== undefined && dependencies.has(owner)
+          owner !== undefined && pack.dependencies().has(owner)
             ? suggestPackage(owner, undefined, "script")
             : undefined;
         const hint = source === undefined ? (suggestion ?? ofDependency ?? split) : hintForSource(source);

@@ -11,6 +11,8 @@ import type {
   Program,
 } from "acorn";
 
+type CommonJsName = "require" | "module" | "exports" | "__dirname" | "__filename";
+
 export type ModuleKind = "esm" | "commonjs";
 
 /** An import with a literal specifier, and the kind of resolution. */
@@ -32,7 +34,7 @@ export type ModuleFault = { line?: number; column?: number } & (
       isMixed: boolean;
     }
   /** A variable that ES modules do not have. The module can be loaded if only a function uses it. */
-  | { fault: "variable"; name: string; isInFunction: boolean }
+  | { fault: "variable"; name: CommonJsName; isInFunction: boolean }
   /** The message of Node's parser. */
   | { fault: "syntax"; reason: string }
 );
@@ -84,7 +86,7 @@ interface Surroundings {
 
 /** A use of a variable that only CommonJS modules have. */
 interface CommonJsUse {
-  name: string;
+  name: CommonJsName;
   index: number;
   isInFunction: boolean;
 }
@@ -209,13 +211,13 @@ class CodeSurvey {
     for (const name of namesOf(pattern)) this.#ignored.add(name === "module" ? "exports" : name);
   }
 
-  #use(name: string, { start: index }: AnyNode, { isConditional, isInFunction }: Surroundings): void {
+  #use(name: CommonJsName, { start: index }: AnyNode, { isConditional, isInFunction }: Surroundings): void {
     if (!isConditional) this.#uses.push({ name, index, isInFunction });
   }
 
   /** Judges `require`, `module`, `__dirname` or `__filename` by what is done with it. */
   #judgeName(node: Identifier, around: Surroundings): void {
-    const { name } = node;
+    const name = node.name as CommonJsName;
     const parent = this.#parents.at(-1);
     const property = parent?.type === "MemberExpression" ? propertyOf(parent) : undefined;
     const isCall = parent?.type === "CallExpression" && parent.callee === node;
