@@ -99,7 +99,7 @@ Only the bytes of the entry change. Comments, order, indentation, line breaks, a
 stay as they are. Trailblaze locks a file while it edits it, parses and compares the edit before it writes it, and replaces the old file
 as a whole. It keeps a copy of the original file in the state folder (\`~/.local/state/trailblaze/backups\` on Linux), and output names
 it. A config whose layout does not allow editing only the entry, such as \`mcp_servers = { … }\` on one line of TOML, is refused with the
-entry to paste ([ClientConfigUnwritable](problems/ClientConfigUnwritable.md)).
+entry to paste ([ClientConfigUnwritable](problems.md#clientconfigunwritable)).
 
 Trailblaze recognizes its entries by their command lines. Keys that the client or you add to an entry, such as \`disabled\`,
 \`autoApprove\` or \`timeout\`, stay on a new install. An uninstall removes the entry, a container that is empty then, and a file that
@@ -107,7 +107,7 @@ holds nothing then; anything else is as before the install, except for a line br
 URL has no command line: it is removed if the URL is on this machine, otherwise with \`--force\`.
 
 Trailblaze never replaces an entry that it did not write, unless you pass \`--force\`, and does not touch malformed files: see
-[ClientConfigMalformed](problems/ClientConfigMalformed.md) and [ClientConfigConflict](problems/ClientConfigConflict.md).
+[ClientConfigMalformed](problems.md#clientconfigmalformed) and [ClientConfigConflict](problems.md#clientconfigconflict).
 
 ### While other programs write
 

@@ -126,8 +126,8 @@ ${formatTable(tool)}
 
 ### \`_meta\`
 
-The host reads these keys. It ignores values of the wrong type ([InvalidMetaValue](problems/InvalidMetaValue.md)). Other keys that
-start with \`trailblaze/\` are reported ([UnknownMetaKey](problems/UnknownMetaKey.md)). Keys of other vendors are free.
+The host reads these keys. It ignores values of the wrong type ([InvalidMetaValue](problems.md#invalidmetavalue)). Other keys that
+start with \`trailblaze/\` are reported ([UnknownMetaKey](problems.md#unknownmetakey)). Keys of other vendors are free.
 
 ${formatMetaKeys()}
 

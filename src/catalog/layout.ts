@@ -98,8 +98,9 @@ export function problemBadges(problems: readonly Problem[]): Html[] {
 export const hasProblems = (problems: readonly Problem[]): boolean =>
   problems.some(({ severity }) => severity !== "info");
 
-/** The page of a problem in the published package. */
-const pageOfCode = (code: string) => `https://unpkg.com/trailblaze@${hostVersion}/docs/problems/${code}.md`;
+/** The entry of a problem in the published package. */
+const pageOfCode = (code: string) =>
+  `https://unpkg.com/trailblaze@${hostVersion}/docs/problems.md#${code.toLowerCase()}`;
 
 /** Limit on the problems of one list: a hostile pack could have thousands. */
 const mostProblems = 200;

@@ -153,7 +153,7 @@ describe("the page of a catalog", () => {
     expect(json.packs[0].problems).toMatchObject([
       { code: "HandlerNotFound", kind: "tool", item: "greet", file: "trailblaze/tools/greet.json" },
     ]);
-    expect(page).toContain("docs/problems/HandlerNotFound.md");
+    expect(page).toContain("docs/problems.md#handlernotfound");
     expect(page).toContain('<li class="badge error">1 error</li>');
     expect(existsSync(join(cwd, ran))).toBe(false);
   });
@@ -161,7 +161,7 @@ describe("the page of a catalog", () => {
   test("text that hides from readers is a problem on the page", async () => {
     const { problems, page } = await build(makeProject(tool({ description: "Greet.\u202eydobemos" })));
     expect(problems.map(({ code }) => code)).toEqual(["HiddenText"]);
-    expect(page).toContain("docs/problems/HiddenText.md");
+    expect(page).toContain("docs/problems.md#hiddentext");
   });
 
   test("a copy that another one shadows is neither shown nor checked, because no session uses it", async () => {

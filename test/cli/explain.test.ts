@@ -1,27 +1,32 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { catalog } from "../../src/problems/index.ts";
 import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
 
 const explain = (...args: readonly string[]) => runMain(["explain", ...args], { cwd: "/" });
-const readPage = (code: string) => readFileSync(join(inRepository("docs/problems"), `${code}.md`), "utf8");
 
-test("`explain` prints the page of a code, and needs no project", async () => {
+/** An entry of the page, with a heading of the first level. */
+function readEntry(code: string): string {
+  const page = readFileSync(inRepository("docs/problems.md"), "utf8");
+  const [, entry = ""] = page.split(`\n## ${code}\n`);
+  return `# ${code}\n${entry.split("\n## ")[0]?.trimEnd()}\n`;
+}
+
+test("`explain` prints the entry of a code, and needs no project", async () => {
   const { stdout, stderr, exitCode } = await explain("HandlerNotFound");
-  expect(stdout).toBe(readPage("HandlerNotFound"));
+  expect(stdout).toBe(readEntry("HandlerNotFound"));
   expect(stderr).toBe("");
   expect(exitCode).toBe(0);
 });
 
-test("`explain --json` prints the code, severity, title and page", async () => {
+test("`explain --json` prints the code, severity, title and entry", async () => {
   const { stdout, exitCode } = await explain("UnknownExtensionKey", "--json");
   expect(JSON.parse(stdout)).toEqual({
     code: "UnknownExtensionKey",
     severity: "error in validation; otherwise a warning",
     title: catalog.UnknownExtensionKey.title,
-    page: readPage("UnknownExtensionKey"),
+    page: readEntry("UnknownExtensionKey"),
   });
   expect(exitCode).toBe(0);
 });
@@ -30,7 +35,7 @@ test.each([
   ["handlernotfound", ["HandlerNotFound", "ServerNotFound"]],
   ["HandlerNotFond", ["HandlerNotFound"]],
   ["qqqqqqqqqqqq", []],
-  ["README", []],
+  ["Problems", []],
   ["../words", []],
   ["__proto__", []],
 ])("`explain` rejects the unknown code %s and suggests similar codes", async (code, nearest) => {

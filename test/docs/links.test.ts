@@ -13,11 +13,22 @@ function findRelativeLinks(markdown: string): string[] {
     .filter((target) => !/^(?:[a-z]+:|#)/.test(target));
 }
 
+/** The anchors that GitHub gives to the headings of a page. */
+const findAnchors = (markdown: string) =>
+  [...markdown.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+
 test.each(pages)("every link of %s has a target", (page) => {
   const links = findRelativeLinks(readFileSync(inRepository(page), "utf8"));
   const broken = links.filter((link) => {
-    const [path = ""] = link.split("#");
-    return !existsSync(join(inRepository(dirname(page)), path));
+    const [path = "", anchor] = link.split("#");
+    const target = join(inRepository(dirname(page)), path);
+    if (!existsSync(target)) return true;
+    return anchor !== undefined && !findAnchors(readFileSync(target, "utf8")).includes(anchor);
   });
   expect(broken).toEqual([]);
 });

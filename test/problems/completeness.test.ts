@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CatalogEntry } from "../../src/problems/entry.ts";
-import { catalog, type ProblemContext, type Severity } from "../../src/problems/index.ts";
+import {
+  catalog,
+  createProblem,
+  type ProblemCode,
+  type ProblemContext,
+  type Severity,
+} from "../../src/problems/index.ts";
 import { inRepository } from "../support/repository.ts";
 import {
   alsoInValidation,
@@ -15,11 +21,12 @@ import {
   validationCodes,
   writingCodes,
 } from "./contract-codes.ts";
+import { samples } from "./samples.ts";
 
-const pages = inRepository("docs/problems");
+const page = inRepository("docs/problems.md");
 const brokenPacks = inRepository("fixtures/sample-plugins/broken");
-const entries = Object.entries(catalog) as [string, CatalogEntry<Record<string, unknown>>][];
-const codes = entries.map(([code]) => code);
+const entries = Object.entries(catalog) as [ProblemCode, CatalogEntry<Record<string, unknown>>][];
+const codes: string[] = entries.map(([code]) => code);
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).sort() : []);
 
@@ -27,89 +34,47 @@ const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).so
 const withoutBrokenPack: readonly string[] = namesIn(brokenPacks).length === 0 ? codes : [];
 
 /** Every severity that a code can have. */
-function severitiesOf({ severity }: CatalogEntry<Record<string, unknown>>): Set<Severity> {
-  if (typeof severity !== "function") return new Set([severity]);
+function severitiesOf(code: ProblemCode): Set<Severity> {
   const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
-  const args = [
-    {},
-    { isDeclared: true },
-    { required: true },
-    { answered: true },
-    { allowed: true },
-    { packages: [] },
-    { isGuarded: true },
-    { isExport: true },
-    { isInFunction: true },
-    { isPrivate: true },
-    { isDefault: true },
-    { cause: "git" },
-  ];
-  return new Set(contexts.flatMap((context) => args.map((arg) => severity(context, arg))));
+  const problems = samples[code].flatMap((args) =>
+    contexts.map((context) => createProblem(code, args as never, {}, context)),
+  );
+  return new Set(problems.map(({ severity }) => severity));
 }
 
-const headings = ["What it means", "Example", "How to fix it"];
-
-/** Verbs that the fix on a page starts with. */
+/** Verbs that a fix starts with. */
 const imperative =
-  /^(?:Add|Avoid|Await|Build|Change|Check|Choose|Combine|Configure|Correct|Create|Declare|Delete|Follow|Give|Ignore|Install|Keep|Move|Name|Omit|Open|Pass|Read|Remove|Rename|Report|Run|Say|Set|Start|Use|Wait|Write) /;
+  /^(?:Add|Await|Avoid|Build|Change|Check|Choose|Combine|Configure|Correct|Create|Declare|Delete|Follow|Give|Ignore|Install|Keep|Move|Name|Omit|Open|Pass|Read|Remove|Rename|Report|Run|Say|Set|Start|Use|Write) /;
 
-/** The sections of a page by heading; the part before the first heading of level 2 is under "". */
-function readSections(code: string): Map<string, string> {
-  const text = readFileSync(join(pages, `${code}.md`), "utf8");
-  const parts = text.split(/^## /m);
-  return new Map(
-    parts.map((part, index) => {
-      const end = index === 0 ? 0 : part.indexOf("\n");
-      return [part.slice(0, end), part.slice(end).trim()];
+describe("docs/problems.md", () => {
+  const [introduction = "", ...sections] = readFileSync(page, "utf8").split(/\n(?=## )/);
+  const written = new Map(
+    sections.map((section) => {
+      const [, code = "", severity = "", explanation = ""] =
+        /^## (\w+)\n\n\*\*(.+)\*\* · .*\n\n(?: {4}.*\n)+\n([\s\S]+)$/.exec(section) ?? [];
+      return [code, { severity, explanation: explanation.trim() }] as const;
     }),
   );
-}
 
-describe("the pages of problems", () => {
-  test("every code has one page, and there is an index", () => {
-    expect(namesIn(pages)).toEqual([...codes.map((code) => `${code}.md`), "README.md"].sort());
+  // Severity and explanation are written by hand; `-u` updates everything else.
+  test("every code has an entry with its title and the sentences of a sample", async () => {
+    const entriesOfPage = entries
+      .map(([code, { title }]) => {
+        const { severity = "", explanation = "" } = written.get(code) ?? {};
+        const { message, hint } = createProblem(code, samples[code][0] as never);
+        const example = hint === undefined ? message : `${message}\nhint: ${hint}`;
+        return `## ${code}\n\n**${severity}** · ${title}\n\n${example.replaceAll(/^/gm, "    ")}\n\n${explanation}\n`;
+      })
+      .sort();
+    await expect([introduction, ...entriesOfPage].join("\n")).toMatchFileSnapshot(page);
   });
 
-  describe.each(entries)("%s", (code, entry) => {
-    const sections = readSections(code);
-    const [heading = "", summary = "", ...rest] = (sections.get("") ?? "").split("\n\n");
-
-    test(`the page ${code} starts with code, severity and title`, () => {
-      expect(heading).toBe(`# ${code}`);
-      const [, severity = "", title] = /^\*\*(.+)\*\* · (.+)$/.exec(summary) ?? [];
-      expect(title).toBe(entry.title);
-      const words = new Set(severity.match(/error|warning|info/g));
-      expect(words).toEqual(severitiesOf(entry));
-      expect(rest).toEqual([]);
-    });
-
-    test(`the page ${code} has a meaning, an example in a fence, and a fix that starts with an imperative`, () => {
-      expect([...sections.keys()]).toEqual(["", ...headings]);
-      const [meaning = "", example, fix] = headings.map((name) => sections.get(name));
-      expect(meaning.length).toBeGreaterThan(80);
-      expect(example).toMatch(/^```[a-z]+\n[\s\S]+\n```$/m);
-      expect(fix).toMatch(imperative);
-    });
-
-    test(`the page ${code} has only valid JSON in its JSON examples`, () => {
-      if (code === "InvalidDefinitionContents" || code === "MalformedPackageJson") return;
-      const page = [...sections.values()].join("\n");
-      for (const [, json = ""] of page.matchAll(/^```json\n([\s\S]*?)^```/gm)) {
-        const text = json.trim().startsWith("{") ? json : `{${json}}`;
-        expect(() => JSON.parse(text), json).not.toThrow();
-      }
-    });
-  });
-
-  test("the index lists every page with severity and title", () => {
-    const readme = readFileSync(join(pages, "README.md"), "utf8");
-    const rows = [...readme.matchAll(/^\| \[(\w+)\]\((\w+)\.md\) \| (.+?) \| (.+) \|$/gm)];
-    expect(rows.map(([, code]) => code).sort()).toEqual([...codes].sort());
-    for (const [, code = "", file, severity = "", title] of rows) {
-      expect(file).toBe(code);
-      const [, pageSummary = ""] = (readSections(code).get("") ?? "").split("\n\n");
-      expect(`**${severity}** · ${title}`).toBe(pageSummary);
-    }
+  test.each(entries)("the entry of %s has every severity, a meaning and a fix", (code) => {
+    const { severity = "", explanation = "" } = written.get(code) ?? {};
+    expect(new Set(severity.match(/error|warning|info/g))).toEqual(severitiesOf(code));
+    const [meaning = "", fix = ""] = explanation.split("\n**Fix:** ");
+    expect(meaning.length).toBeGreaterThan(60);
+    expect(fix).toMatch(imperative);
   });
 });
 

@@ -17,7 +17,8 @@ const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalog, tex
 async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandAnswer> {
   if (!isCode(code))
     throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
-  const page = readFileSync(join(findOwnPackage(), "docs/problems", `${code}.md`), "utf8");
+  const entries = readFileSync(join(findOwnPackage(), "docs/problems.md"), "utf8").split(/^#(?=# )/m);
+  const page = `${entries.find((entry) => entry.startsWith(`# ${code}\n`))?.trimEnd()}\n`;
   // Only the page describes a severity that depends on the command.
   const severity = /^\*\*(.+)\*\* · /m.exec(page)?.[1];
   return {
