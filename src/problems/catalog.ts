@@ -28,7 +28,7 @@ export type ProblemCode = keyof typeof entries;
 
 /** The arguments of each code. */
 export type ProblemArguments = {
-  [Code in ProblemCode]: Parameters<(typeof entries)[Code]["message"]>[0];
+  [Code in ProblemCode]: (typeof entries)[Code] extends CatalogEntry<infer Args> ? Args : never;
 };
 
 /** Every code with its title, severity, message and hint. */

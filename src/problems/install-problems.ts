@@ -1,56 +1,47 @@
-import { entry } from "./entry.ts";
-import { listOf, printable, quote } from "./text.ts";
+import { entry, entryOf } from "./entry.ts";
+import { quote } from "./text.ts";
 
 const path = (file: string) => quote(file, 400);
 
 /** Problems in installing a server into an MCP client's config. */
 export const installProblems = {
-  UnknownClient: entry<{ name: string; nearest: readonly string[] }>({
+  UnknownClient: entry({
     title: "Unknown MCP client",
     severity: "error",
-    message: ({ name }) => `Unknown MCP client ${quote(name)}.`,
-    hint: ({ nearest }) =>
-      nearest.length > 0
-        ? `Did you mean ${listOf(nearest)}? Run \`trailblaze clients\` to list all clients.`
-        : "Run `trailblaze clients` to list all clients.",
+    message: 'Unknown MCP client "{name}".',
+    hint: "Run `trailblaze clients` to list all clients.",
+    when: {
+      nearest: { hint: "Did you mean {nearest:or}? Run `trailblaze clients` to list all clients." },
+    },
   }),
-  UnknownInstallLocation: entry<{
-    client: string;
-    /** Continues after a colon, without a period. */
-    reason: string;
-    hint?: string;
-  }>({
+  UnknownInstallLocation: entry({
     title: "Unknown config location for this client",
     severity: "error",
-    message: ({ client, reason }) => `Unknown config location for ${client}: ${printable(reason)}.`,
-    hint: ({ hint }) => hint ?? "Pass the config file with --file.",
+    message: "Unknown config location for {client}: {reason}.",
+    hint: "Pass the config file with --file.",
+    when: { hint: { hint: "{hint}" } },
   }),
-  NoProjectScope: entry<{ client: string }>({
+  NoProjectScope: entry({
     title: "Client has no project config",
     severity: "error",
-    message: ({ client }) => `${client} does not read a config from the project folder.`,
-    hint: () => "Omit --scope to install for the user.",
+    message: "{client} does not read a config from the project folder.",
+    hint: "Omit --scope to install for the user.",
   }),
-  ClientConfigNotFound: entry<{ file: string }>({
+  ClientConfigNotFound: entry({
     title: "Client config does not exist",
     severity: "error",
-    message: ({ file }) => `There is no file ${path(file)} to import servers from.`,
-    hint: () => "Check the path, or run `trailblaze clients` to see the files of all clients.",
+    message: 'There is no file "{file:400}" to import servers from.',
+    hint: "Check the path, or run `trailblaze clients` to see the files of all clients.",
   }),
-  ClientConfigMalformed: entry<{
-    file: string;
-    /** Continues after a colon, without a period. */
-    reason: string;
-    /** The file was to be read, not edited. */
-    isImport?: boolean;
-  }>({
+  /** `isImport`: the file was to be read, not edited. */
+  ClientConfigMalformed: entry({
     title: "Client config is malformed and was not changed",
     severity: "error",
-    message: ({ file, reason, isImport }) =>
-      `Cannot ${isImport ? "import" : "edit"} ${path(file)}: ${printable(reason)}.`,
-    hint: () => "Nothing was written. Correct the file and try again.",
+    message: 'Cannot edit "{file:400}": {reason}.',
+    hint: "Nothing was written. Correct the file and try again.",
+    when: { isImport: { message: 'Cannot import "{file:400}": {reason}.' } },
   }),
-  ClientConfigConflict: entry<{
+  ClientConfigConflict: entryOf<{
     file: string;
     key: string;
     /** The server that the entry starts, if Trailblaze wrote it; `null` for a project's session. */
@@ -67,22 +58,14 @@ export const installProblems = {
       const started = owner === null ? "the session" : quote(owner, 200);
       return `${path(file)} already has an entry ${quote(key)}, which starts ${started}${where}.`;
     },
-    hint: () =>
-      "Choose another name with --name, or replace the entry with --force, which keeps a backup of the file.",
+    hint: "Choose another name with --name, or replace the entry with --force, which keeps a backup of the file.",
   }),
-  ClientConfigUnwritable: entry<{
-    file: string;
-    /** Continues after a colon, without a period. */
-    reason: string;
-    /** The entry to paste, or what else to do in the file. */
-    byHand?: string;
-  }>({
+  /** `byHand`: the entry to paste, or what else to do in the file. */
+  ClientConfigUnwritable: entry({
     title: "Client config cannot be written",
     severity: "error",
-    message: ({ file, reason }) => `Cannot write ${path(file)}: ${printable(reason)}.`,
-    hint: ({ byHand }) =>
-      byHand === undefined
-        ? "The file was not changed. Check the permissions of the file and its folder, and the free disk space."
-        : `The file was not changed. Edit it by hand: ${byHand}`,
+    message: 'Cannot write "{file:400}": {reason}.',
+    hint: "The file was not changed. Check the permissions of the file and its folder, and the free disk space.",
+    when: { byHand: { hint: "The file was not changed. Edit it by hand: {byHand:lines}" } },
   }),
 };

@@ -1,4 +1,4 @@
-import { entry } from "./entry.ts";
+import { entryOf } from "./entry.ts";
 import { quote } from "./text.ts";
 
 /** How to make Deno create a node_modules folder. */
@@ -12,7 +12,7 @@ type UnsupportedLayout = {
 
 /** Layouts of installed packages that discovery cannot use. */
 export const layoutProblems = {
-  UnsupportedLayout: entry<UnsupportedLayout>({
+  UnsupportedLayout: entryOf<UnsupportedLayout>({
     title: "The layout of installed packages is not supported",
     severity: "error",
     message: ({ layout, file }) =>

@@ -1,7 +1,5 @@
-import { entry } from "./entry.ts";
+import { entry, entryOf } from "./entry.ts";
 import { endSentence, listOf, printable, quote, quoteForShell } from "./text.ts";
-
-const path = (file: string) => quote(file, 400);
 
 /** The first names, and how many others there are. */
 const listSome = (names: readonly string[], most = 5): string =>
@@ -48,7 +46,7 @@ const notApproved = ({ name, state, differences, list }: NotApproved): string =>
 
 /** Problems of trailblaze.lock: what differs from what was approved, and files that cannot be used. */
 export const lockProblems = {
-  NotApproved: entry<NotApproved>({
+  NotApproved: entryOf<NotApproved>({
     title: "Item is not approved by trailblaze.lock",
     severity: "warning",
     message: (args) => `${notApproved(args)}.`,
@@ -57,7 +55,7 @@ export const lockProblems = {
         ? "Add it to `lock.unlocked` in the config to use it without approval."
         : `Run \`trailblaze diff ${quoteForShell(printable(shown))}\` to see the difference, and \`trailblaze approve ${quoteForShell(printable(name))}\` to accept it.`,
   }),
-  LockOutdated: entry<{
+  LockOutdated: entryOf<{
     /** A pack, a server, or an item. */
     name: string;
     /** Continues the sentence after the name. */
@@ -66,14 +64,14 @@ export const lockProblems = {
     title: "Entry of trailblaze.lock is outdated",
     severity: "info",
     message: ({ name, reason }) => `${quote(name, 200)} ${endSentence(printable(reason))}`,
-    hint: () => "Run `trailblaze diff` to see whether anything else differs.",
+    hint: "Run `trailblaze diff` to see whether anything else differs.",
   }),
-  NotLocked: entry<{ name: string }>({
+  NotLocked: entry({
     title: "Item is used without approval",
     severity: "info",
-    message: ({ name }) => `${quote(name, 200)} is used as installed, because \`lock.unlocked\` names it.`,
+    message: '"{name:200}" is used as installed, because `lock.unlocked` names it.',
   }),
-  LockMismatch: entry<{
+  LockMismatch: entryOf<{
     /** What differs: packs, servers and items. */
     names: readonly string[];
   }>({
@@ -81,25 +79,19 @@ export const lockProblems = {
     severity: "error",
     message: ({ names }) =>
       `The installation differs from trailblaze.lock, which is frozen: ${listSome(names, 10)}.`,
-    hint: () =>
-      "Run `trailblaze diff` to see the difference, then `trailblaze approve`, and commit the file.",
+    hint: "Run `trailblaze diff` to see the difference, then `trailblaze approve`, and commit the file.",
   }),
-  LockMissing: entry<{ file: string }>({
+  LockMissing: entry({
     title: "There is no trailblaze.lock",
     severity: "error",
-    message: ({ file }) => `There is no ${path(file)}.`,
-    hint: () => "Run `trailblaze approve --all` to create it, and commit it.",
+    message: 'There is no "{file:400}".',
+    hint: "Run `trailblaze approve --all` to create it, and commit it.",
   }),
-  LockMalformed: entry<{
-    file: string;
-    /** Continues after a colon, without a period. */
-    reason: string;
-    /** The way out; default: version control. */
-    hint?: string;
-  }>({
+  LockMalformed: entry({
     title: "File trailblaze.lock cannot be used",
     severity: "error",
-    message: ({ file, reason }) => `Cannot use ${path(file)}: ${printable(reason)}.`,
-    hint: ({ hint }) => hint ?? "Restore it from version control, then run `trailblaze approve`.",
+    message: 'Cannot use "{file:400}": {reason}.',
+    hint: "Restore it from version control, then run `trailblaze approve`.",
+    when: { hint: { hint: "{hint}" } },
   }),
 };

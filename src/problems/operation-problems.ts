@@ -1,10 +1,9 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
-import { entry, warningForBystanders } from "./entry.ts";
+import { entry, entryOf, warningForBystanders } from "./entry.ts";
 import { installDenoPackages } from "./layout-problems.ts";
 import { hintForSyntax, type SyntaxCause } from "./syntax-hint.ts";
 import {
   endSentence,
-  formatCount,
   formatInstall,
   formatWhy,
   listOf,
@@ -34,37 +33,41 @@ export interface ItemNotFound {
 
 const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-const itemNotFound = (kind: Kind) =>
-  entry<ItemNotFound>({
+const itemNotFound = (kind: Kind) => {
+  const start = `${capitalize(kind)} "{name}"`;
+  return entryOf<ItemNotFound>({
     title: `${capitalize(kind)} not found`,
     severity: "error",
-    message: ({ name, otherKind, reason, isAnyKind, server, isDisabled }) =>
-      isDisabled
-        ? `${capitalize(kind)} ${quote(name)} is disabled in the config.`
-        : server !== undefined
-          ? `${capitalize(kind)} ${quote(name)} not found: the configured server ${quote(server)} has no such ${kind}.`
-          : otherKind !== undefined
-            ? `${capitalize(kind)} ${quote(name)} not found; there is a ${otherKind} with this name.`
-            : reason !== undefined
-              ? `${capitalize(kind)} ${quote(name)} is installed but not available in this session: ${printable(reason)}`
-              : `${isAnyKind ? "Item" : capitalize(kind)} ${quote(name)} not found.`,
-    hint: ({ name, nearest, otherKind, reason, isAnyKind, server, isDisabled, isLabel }) =>
-      isDisabled
-        ? "Enable it in the config."
-        : otherKind !== undefined && name.includes("/")
-          ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
-          : reason !== undefined
-            ? "Run `trailblaze tools` to see which tools are available and why others are not."
-            : nearest.length > 0
-              ? `Did you mean ${listOf(nearest)}?`
-              : isAnyKind
-                ? "Run `trailblaze list` to see what is installed."
-                : server !== undefined
-                  ? "Run `trailblaze tools` to list its tools."
-                  : isLabel
-                    ? `Run \`trailblaze list servers --built-in\` to see the config's servers. If ${quote(name)} is a pack, install it.`
-                    : `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
+    message: `${start} not found.`,
+    hint: `Run \`trailblaze list ${keyOfKind[kind]}\` to see every installed ${kind}.`,
+    when: {
+      isDisabled: { message: `${start} is disabled in the config.`, hint: "Enable it in the config." },
+      otherKind: {
+        message: `${start} not found; there is a {otherKind} with this name.`,
+        hint: ({ name, otherKind }) =>
+          name.includes("/")
+            ? `Run \`trailblaze inspect ${quoteForShell(printable(name))} --kind ${otherKind}\` to see the ${otherKind}.`
+            : undefined,
+      },
+      reason: {
+        message: `${start} is installed but not available in this session: {reason}`,
+        hint: "Run `trailblaze tools` to see which tools are available and why others are not.",
+      },
+      nearest: { hint: "Did you mean {nearest:or}?" },
+      isAnyKind: {
+        message: 'Item "{name}" not found.',
+        hint: "Run `trailblaze list` to see what is installed.",
+      },
+      server: {
+        message: `${start} not found: the configured server "{server}" has no such ${kind}.`,
+        hint: "Run `trailblaze tools` to list its tools.",
+      },
+      isLabel: {
+        hint: 'Run `trailblaze list servers --built-in` to see the config\'s servers. If "{name}" is a pack, install it.',
+      },
+    },
   });
+};
 
 export interface PackNotInstalled {
   name: string;
@@ -148,13 +151,13 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
 
 /** Problems that occur while a command or a library function runs. */
 export const operationProblems = {
-  InvalidQualifiedName: entry<{ name: string; reason: string }>({
+  InvalidQualifiedName: entry({
     title: "Invalid qualified name",
     severity: "error",
-    message: ({ name, reason }) => `${quote(name)} is not a valid qualified name: ${reason}.`,
-    hint: () => 'Use "publisher/pack/item", or "pack/item" if the npm name has no scope.',
+    message: '"{name}" is not a valid qualified name: {reason}.',
+    hint: 'Use "publisher/pack/item", or "pack/item" if the npm name has no scope.',
   }),
-  PackNotInstalled: entry<PackNotInstalled>({
+  PackNotInstalled: entryOf<PackNotInstalled>({
     title: "Pack is not installed",
     severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: ({ name, inConfig, isUndeclared }) =>
@@ -165,7 +168,7 @@ export const operationProblems = {
           : `${quote(name)} is a ${inConfig} in the project's config, not a pack.`,
     hint: hintForMissingPack,
   }),
-  PackVersionMismatch: entry<{
+  PackVersionMismatch: entryOf<{
     name: string;
     range: string;
     version: string;
@@ -177,45 +180,41 @@ export const operationProblems = {
       `The installed version ${version} of ${name} does not satisfy ${quote(range)}.`,
     hint: ({ manager, name, range }) => formatInstall(manager, `${name}@${range}`),
   }),
-  ExtensionNotFound: entry<{
-    name: string;
-    /** The package is in the registry, but not installed. */
-    inRegistry?: boolean;
-    /** The package has a command, which may be an MCP server. */
-    mayBeServer?: boolean;
-  }>({
+  /** `inRegistry`: not installed. `mayBeServer`: the package has a command, which may be an MCP server. */
+  ExtensionNotFound: entry({
     title: "The package is not a Trailblaze pack",
     severity: "error",
-    message: ({ name, inRegistry }) =>
-      `The ${inRegistry ? "package" : "installed package"} ${quote(name)} is not a Trailblaze pack: its package.json has no \`trailblaze\` field.`,
-    hint: ({ name, mayBeServer }) =>
-      mayBeServer
-        ? `If it is an MCP server, run \`trailblaze add ${quoteForShell(printable(name))}\` to add it to the config.`
-        : "Run `trailblaze list` to see which installed packages are packs.",
+    message:
+      'The installed package "{name}" is not a Trailblaze pack: its package.json has no `trailblaze` field.',
+    hint: "Run `trailblaze list` to see which installed packages are packs.",
+    when: {
+      inRegistry: {
+        message: 'The package "{name}" is not a Trailblaze pack: its package.json has no `trailblaze` field.',
+      },
+      mayBeServer: {
+        hint: "If it is an MCP server, run `trailblaze add {name:shell}` to add it to the config.",
+      },
+    },
   }),
-  NotAPack: entry<{
-    /** The npm name. */
-    name: string;
-    /** The package has a command, which may be an MCP server. */
-    hasBin: boolean;
-  }>({
+  NotAPack: entry({
     title: "Package is neither a pack nor an MCP server",
     severity: "error",
-    message: ({ name, hasBin }) =>
-      hasBin
-        ? `The package ${quote(name)} is not a Trailblaze pack, and its package.json does not say that it is an MCP server.`
-        : `The package ${quote(name)} is neither a Trailblaze pack nor an MCP server: it has no command.`,
-    hint: ({ hasBin }) =>
-      hasBin
-        ? "If it is an MCP server, pass --server."
-        : "Run `trailblaze search` to find packs in the registry.",
+    message: 'The package "{name}" is neither a Trailblaze pack nor an MCP server: it has no command.',
+    hint: "Run `trailblaze search` to find packs in the registry.",
+    when: {
+      hasBin: {
+        message:
+          'The package "{name}" is not a Trailblaze pack, and its package.json does not say that it is an MCP server.',
+        hint: "If it is an MCP server, pass --server.",
+      },
+    },
   }),
   ServerNotFound: itemNotFound("server"),
   ToolNotFound: itemNotFound("tool"),
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
   ResourceNotFound: itemNotFound("resource"),
-  AmbiguousName: entry<{
+  AmbiguousName: entryOf<{
     name: string;
     kinds: readonly Kind[];
     /** The server of the config that has a tool with this name, as a pack has. */
@@ -246,7 +245,7 @@ export const operationProblems = {
         : `Pass ${listOf(kinds.map((kind) => `--kind ${kind}`))}.`;
     },
   }),
-  InvalidConfig: entry<{
+  InvalidConfig: entryOf<{
     reason: string;
     cause?: SyntaxCause | undefined;
     hint?: string;
@@ -262,21 +261,21 @@ export const operationProblems = {
       return hint === undefined ? more : `${endSentence(hint)} ${more}`;
     },
   }),
-  ProjectNotFound: entry<{ directory: string; exists: boolean; denoFile?: string | undefined }>({
+  ProjectNotFound: entry({
     title: "No package.json found",
     severity: "error",
-    message: ({ directory, exists }) =>
-      exists
-        ? `No package.json found in ${quote(directory, 400)} or any parent folder.`
-        : `Folder ${quote(directory, 400)} does not exist.`,
-    hint: ({ exists, denoFile }) => {
-      if (!exists) return undefined;
-      if (denoFile === undefined)
-        return "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`.";
-      return `Declare the packs in a package.json beside ${quote(denoFile, 400)}; there, ${installDenoPackages}`;
+    message: 'Folder "{directory:400}" does not exist.',
+    when: {
+      denoFile: {
+        hint: `Declare the packs in a package.json beside "{denoFile:400}"; there, ${installDenoPackages}`,
+      },
+      exists: {
+        message: 'No package.json found in "{directory:400}" or any parent folder.',
+        hint: "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`.",
+      },
     },
   }),
-  MalformedPackageJson: entry<{
+  MalformedPackageJson: entryOf<{
     reason: string;
     cause?: SyntaxCause | undefined;
     location: string;
@@ -290,13 +289,12 @@ export const operationProblems = {
         ? (hintForSyntax(cause) ?? "Correct the file.")
         : "Reinstall the package, or report this to its author.",
   }),
-  PackageJsonTooLarge: entry<{ bytes: number; limit: number; location: string }>({
+  PackageJsonTooLarge: entry({
     title: "A package.json is larger than 1 MiB",
     severity: warningForBystanders,
-    message: ({ bytes, limit, location }) =>
-      `The package.json in ${quote(location, 400)} has ${formatCount(bytes)} bytes; the limit is ${formatCount(limit)}.`,
+    message: 'The package.json in "{location:400}" has {bytes:count} bytes; the limit is {limit:count}.',
   }),
-  WorkspaceIncomplete: entry<WorkspaceIncomplete>({
+  WorkspaceIncomplete: entryOf<WorkspaceIncomplete>({
     title: "Packages of the workspace may be missing",
     severity: "warning",
     message: describeIncomplete,
@@ -305,13 +303,13 @@ export const operationProblems = {
         ? "Remove entries that pnpm does not need."
         : "Use fewer and simpler patterns, such as packages/*.",
   }),
-  AliasedPack: entry<{ name: string; packageName: string }>({
+  AliasedPack: entry({
     title: "Pack is installed under another name",
     severity: "info",
-    message: ({ name, packageName }) =>
-      `The package.json of ${quote(name)} names it ${quote(packageName)}; Trailblaze uses the name it is installed under.`,
+    message:
+      'The package.json of "{name}" names it "{packageName}"; Trailblaze uses the name it is installed under.',
   }),
-  ShadowedPack: entry<{
+  ShadowedPack: entryOf<{
     name: string;
     version: string | null;
     winner: string | null;
@@ -325,44 +323,38 @@ export const operationProblems = {
     hint: ({ name, manager }) =>
       `Run \`${formatWhy(manager, name)}\` to see which package requires which version.`,
   }),
-  ConfinementUnavailable: entry<{ required: boolean }>({
+  ConfinementUnavailable: entry({
     title: "Confinement is not available on this system",
-    severity: (_context, { required }) => (required ? "error" : "warning"),
-    message: () => "This system cannot confine a pack's code while its definitions are read.",
-    hint: () => "Pass --data-only to read definitions that are data and reject those that are code.",
+    severity: "warning",
+    message: "This system cannot confine a pack's code while its definitions are read.",
+    hint: "Pass --data-only to read definitions that are data and reject those that are code.",
+    when: { required: { severity: "error" } },
   }),
-  InvalidArguments: entry<{ reason: string; hint?: string }>({
+  InvalidArguments: entry({
     title: "Invalid arguments",
     severity: "error",
-    message: ({ reason }) => `${reason}.`,
-    hint: ({ hint }) => hint,
+    message: "{reason:lines}.",
+    when: { hint: { hint: "{hint:lines}" } },
   }),
-  FailsAsInstalled: entry<{
-    /** A sentence without its period. */
-    what: string;
-    /** Continues after a colon, without a period; may have several lines. */
-    reason: string;
-    /** Replaces the default hint. */
-    hint?: string | undefined;
-  }>({
+  /** `what` is a sentence without its period; `reason` may have several lines. */
+  FailsAsInstalled: entry({
     title: "Pack does not work as installed",
     severity: "error",
-    message: ({ what, reason }) => `${what}: ${printable(reason)}.`,
-    hint: ({ hint }) =>
-      hint ??
-      "Add what is missing to `dependencies` or `files`, and move work from module scope into the handler.",
+    message: "{what}: {reason}.",
+    hint: "Add what is missing to `dependencies` or `files`, and move work from module scope into the handler.",
+    when: { hint: { hint: "{hint}" } },
   }),
-  UnknownCode: entry<{ code: string; nearest: readonly string[] }>({
+  UnknownCode: entry({
     title: "Unknown problem code",
     severity: "error",
-    message: ({ code }) => `Unknown problem code ${quote(code)}.`,
-    hint: ({ nearest }) =>
-      nearest.length > 0 ? `Did you mean ${listOf(nearest)}?` : "Copy the code from the output of a command.",
+    message: 'Unknown problem code "{code}".',
+    hint: "Copy the code from the output of a command.",
+    when: { nearest: { hint: "Did you mean {nearest:or}?" } },
   }),
-  InternalError: entry<{ reason: string }>({
+  InternalError: entry({
     title: "Unexpected error in Trailblaze",
     severity: "error",
-    message: ({ reason }) => `Unexpected error: ${reason}`,
-    hint: () => "This is a bug in Trailblaze. Please report it together with the command that you ran.",
+    message: "Unexpected error: {reason:lines}",
+    hint: "This is a bug in Trailblaze. Please report it together with the command that you ran.",
   }),
 };

@@ -1,11 +1,11 @@
-import { entry } from "./entry.ts";
+import { entry, entryOf } from "./entry.ts";
 import { quote } from "./text.ts";
 
 const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
 
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
-  UndeclaredDependency: entry<{
+  UndeclaredDependency: entryOf<{
     name: string;
     /** The specifier in the module. */
     specifier: string;
@@ -19,19 +19,19 @@ export const packageProblems = {
     isServer?: boolean;
   }>({
     title: "Module imports a package that is not a dependency",
-    severity: (_context, { isGuarded }) => (isGuarded ? "warning" : "error"),
+    severity: "error",
+    when: { isGuarded: { severity: "warning" } },
     message: ({ name, missingIn, others, isServer }) =>
       `The pack ${isServer ? "runs a command of" : "imports"} ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but ${missingIn === undefined ? "package.json does not declare it as a dependency" : `"${missingIn}" in package.json does not define it`}.`,
-    hint: ({ name, missingIn, isDev, isGuarded }) =>
-      missingIn !== undefined
-        ? `Add it to "${missingIn}" in package.json, or use a relative path.`
-        : isAlias(name)
-          ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
-          : isDev
-            ? `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`
-            : `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`,
+    hint: ({ name, missingIn, isDev, isGuarded }) => {
+      if (missingIn !== undefined) return `Add it to "${missingIn}" in package.json, or use a relative path.`;
+      if (isAlias(name))
+        return 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.';
+      if (isDev) return `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`;
+      return `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`;
+    },
   }),
-  FileNotPublished: entry<{
+  FileNotPublished: entryOf<{
     file: string;
     importer?: string | undefined;
     /** How many more required files of the same folder would be missing. */
@@ -42,34 +42,36 @@ export const packageProblems = {
     isExport?: boolean;
   }>({
     title: "Required file would not be published",
-    severity: (_context, { isExport }) => (isExport ? "warning" : "error"),
+    severity: "error",
+    when: {
+      isExport: { severity: "warning" },
+      packageName: {
+        hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
+      },
+    },
     message({ file, importer, others = 0 }) {
       const more =
         others === 0 ? "" : ` and ${others} more required file${others === 1 ? "" : "s"} in the same folder`;
       const left = `The published package would lack ${quote(file)}${more}`;
       return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
     },
-    hint: ({ file, others = 0, packageName }) =>
-      packageName !== undefined
-        ? `Write a module of the pack that exports what it imports from ${quote(packageName)}, and use that module. npm does not publish node_modules.`
-        : `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
+    hint: ({ file, others = 0 }) =>
+      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
-  UnpublishableDependency: entry<{ name: string; spec: string }>({
+  UnpublishableDependency: entry({
     title: "Dependency cannot be installed from the published package",
     severity: "error",
-    message: ({ name, spec }) =>
-      `The dependency ${quote(name)} is ${quote(spec, 200)}, a path on your machine.`,
-    hint: () =>
-      'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
+    message: 'The dependency "{name}" is "{spec:200}", a path on your machine.',
+    hint: 'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
   }),
-  UnparsableModule: entry<{ file: string; reason: string }>({
+  UnparsableModule: entryOf<{ file: string; reason: string }>({
     title: "Module has a syntax error",
     severity: "error",
     message: ({ file, reason }) =>
       `Node cannot parse ${quote(file, 200)}: ${quote(reason, 200).slice(1, -1)}.`,
-    hint: () => "Correct the syntax. Compile TypeScript and JSX to JavaScript first.",
+    hint: "Correct the syntax. Compile TypeScript and JSX to JavaScript first.",
   }),
-  WrongModuleFormat: entry<{
+  WrongModuleFormat: entryOf<{
     file: string;
     readAs: "esm" | "commonjs";
     /** The module has the syntax of both formats. */
@@ -80,41 +82,38 @@ export const packageProblems = {
     isInFunction?: boolean;
   }>({
     title: "Module has the wrong format for Node",
-    severity: (_context, { isInFunction }) => (isInFunction ? "warning" : "error"),
+    severity: "error",
+    when: { isInFunction: { severity: "warning" } },
     message: ({ file, readAs, isMixed, name, isInFunction }) =>
       name !== undefined
         ? `Node reads ${quote(file, 200)} as an ES module, where \`${name}\` is not defined${isInFunction ? ", but a function uses it" : ""}.`
         : `Node reads ${quote(file, 200)} as ${readAs === "esm" ? "an ES module" : "CommonJS"}, but it ${isMixed ? "also uses" : "is written as"} ${readAs === "esm" ? "CommonJS" : "an ES module"}.`,
-    hint: ({ file, readAs, isMixed, name }) =>
-      name?.startsWith("__")
-        ? `Use \`import.meta.${name.slice(2)}\`.`
-        : name !== undefined
-          ? "Use `import`, or create `require` with `createRequire` of `node:module`."
-          : readAs === "commonjs"
-            ? `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`
-            : `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`,
+    hint: ({ file, readAs, isMixed, name }) => {
+      if (name?.startsWith("__")) return `Use \`import.meta.${name.slice(2)}\`.`;
+      if (name !== undefined)
+        return "Use `import`, or create `require` with `createRequire` of `node:module`.";
+      if (readAs === "commonjs")
+        return `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`;
+      return `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`;
+    },
   }),
-  TypeScriptNotPublishable: entry<{
-    file: string;
-    /** The module that imports it. */
-    importer?: string;
-    /** The path of the compiled file next to it. */
-    javascript?: string | undefined;
-    isDefinition?: boolean;
-    isPrivate: boolean;
-  }>({
+  /** `importer` is the module that imports it, `javascript` the path of the compiled file next to it. */
+  TypeScriptNotPublishable: entry({
     title: "Installed pack would have to run TypeScript",
-    severity: (_context, { isPrivate }) => (isPrivate ? "info" : "error"),
-    message: ({ file, importer }) =>
-      `${importer === undefined ? "" : `${quote(importer, 200)} imports `}${quote(file, 200)}${importer === undefined ? " is" : ","} TypeScript, which Node does not run in installed packages.`,
-    hint: ({ javascript, isDefinition }) =>
-      javascript !== undefined
-        ? `Name the compiled file instead: ${quote(`./${javascript}`, 200)}.`
-        : isDefinition
-          ? "Compile it to a .js or .mjs file next to it; that file is used instead."
-          : "Compile it to JavaScript, and name the compiled file instead.",
+    severity: "error",
+    message: '"{file:200}" is TypeScript, which Node does not run in installed packages.',
+    hint: "Compile it to JavaScript, and name the compiled file instead.",
+    when: {
+      isPrivate: { severity: "info" },
+      importer: {
+        message:
+          '"{importer:200}" imports "{file:200}", TypeScript, which Node does not run in installed packages.',
+      },
+      javascript: { hint: 'Name the compiled file instead: "./{javascript}".' },
+      isDefinition: { hint: "Compile it to a .js or .mjs file next to it; that file is used instead." },
+    },
   }),
-  InvalidPackageManifest: entry<{
+  InvalidPackageManifest: entryOf<{
     key: "name" | "version";
     value?: string | undefined;
     /** Continues the message, without a period. */
@@ -129,11 +128,11 @@ export const packageProblems = {
         ? 'Set "version" to three numbers, for example "1.0.0".'
         : `Set "name" to a name such as ${suggestName(value)}.`,
   }),
-  PrivatePackage: entry<Record<never, never>>({
+  PrivatePackage: entry({
     title: "Package is private, so npm does not publish it",
     severity: "info",
-    message: () => "The package is private: npm refuses to publish it.",
-    hint: () => 'Remove "private" from package.json before you publish the pack.',
+    message: "The package is private: npm refuses to publish it.",
+    hint: 'Remove "private" from package.json before you publish the pack.',
   }),
 };
 

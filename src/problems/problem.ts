@@ -1,6 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
-import type { ProblemContext, Severity } from "./entry.ts";
+import { type ProblemContext, type Severity, wordsFor } from "./entry.ts";
 import { printableLines, shorten } from "./text.ts";
 
 /** Keys to a value, from the top of a definition, of package.json, or of the field. */
@@ -54,14 +54,12 @@ export function createProblem<Code extends ProblemCode>(
   place: ProblemPlace = {},
   context: ProblemContext = "operation",
 ): Problem {
-  const entry = catalog[code];
-  const severity = typeof entry.severity === "function" ? entry.severity(context, args) : entry.severity;
-  const hint = entry.hint?.(args);
+  const { severity, message, hint } = wordsFor(catalog[code], args, context);
   // The catalog does not escape every argument, and callers may log problems without escaping.
   const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
     code,
     severity,
-    message: printableLines(entry.message(args)),
+    message: printableLines(message),
     ...(hint === undefined ? {} : { hint: printableLines(hint) }),
     ...place,
     args: boundArguments(args) as ProblemArguments[Code],

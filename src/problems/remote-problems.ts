@@ -1,5 +1,5 @@
-import { entry } from "./entry.ts";
-import { listOf, printable, quote } from "./text.ts";
+import { entry, entryOf } from "./entry.ts";
+import { printable, quote } from "./text.ts";
 
 /** Whether everything was undone, or without node_modules (`false`), or nothing; `undefined` if nothing was changed. */
 type Restored = boolean | "nothing" | undefined;
@@ -15,38 +15,40 @@ function describeState(restored: Restored): string {
 
 /** Problems in searching a registry and in adding and removing packs. */
 export const remoteProblems = {
-  RegistryUnavailable: entry<{
-    /** Its address, without credentials. */
-    registry: string;
-    /** Continues after the address, without a period. */
-    reason: string;
-    /** There is an answer anyway: from the cache, or incomplete. */
-    answered?: boolean;
-    /** Lines of the project's .npmrc with credentials that were not sent, because no file of the user names the registry. */
-    withheld?: readonly string[];
-  }>({
+  /**
+   * `registry` is its address, without credentials. `answered`: there is an answer anyway, from the cache, or incomplete.
+   * `withheld` are lines of the project's .npmrc with credentials that were not sent, because no file of the user names
+   * the registry.
+   */
+  RegistryUnavailable: entry({
     title: "Registry is unavailable",
-    severity: (_context, { answered }) => (answered ? "warning" : "error"),
-    message: ({ registry, reason, answered }) =>
-      `Registry ${quote(registry, 200)} ${printable(reason)}.${answered ? " Results may be outdated or incomplete." : ""}`,
-    hint: ({ answered, withheld = [] }) =>
-      withheld.length > 0
-        ? `If you trust this project with these credentials, add them to the .npmrc in your home folder: ${listOf(withheld.map(printable), "and")}`
-        : answered
-          ? "Try again later."
-          : "Run `npm ping` to check whether npm can reach it with your configuration.",
+    severity: "error",
+    message: 'Registry "{registry:200}" {reason}.',
+    hint: "Run `npm ping` to check whether npm can reach it with your configuration.",
+    when: {
+      withheld: {
+        hint: "If you trust this project with these credentials, add them to the .npmrc in your home folder: {withheld:and}",
+      },
+      answered: {
+        severity: "warning",
+        message: 'Registry "{registry:200}" {reason}. Results may be outdated or incomplete.',
+        hint: "Try again later.",
+      },
+    },
   }),
-  UnsupportedSpec: entry<{ spec: string; reason: string; isRemoval?: boolean }>({
+  UnsupportedSpec: entry({
     title: "Unsupported package specifier",
     severity: "error",
-    message: ({ spec, reason, isRemoval }) =>
-      `Cannot ${isRemoval ? "remove" : "add"} ${quote(spec)}: ${printable(reason)}.`,
-    hint: ({ isRemoval }) =>
-      isRemoval
-        ? 'Pass the name of an installed pack: "name" or "@publisher/name". Run `trailblaze list` to see them.'
-        : 'Pass a package from the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
+    message: 'Cannot add "{spec}": {reason}.',
+    hint: 'Pass a package from the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
+    when: {
+      isRemoval: {
+        message: 'Cannot remove "{spec}": {reason}.',
+        hint: 'Pass the name of an installed pack: "name" or "@publisher/name". Run `trailblaze list` to see them.',
+      },
+    },
   }),
-  ReservedCommand: entry<{
+  ReservedCommand: entryOf<{
     /** Name and version of the package; `undefined` for the pack that is being validated. */
     package?: string | undefined;
     command: string;
@@ -62,23 +64,25 @@ export const remoteProblems = {
       if (what === undefined) return claim;
       return `Refused to ${printable(what)}: ${claim} ${describeState(restored)}`;
     },
-    hint: ({ package: name }) =>
-      name === undefined
-        ? 'Rename the command in "bin".'
-        : "Do not install this package. Report it to the registry.",
+    hint: 'Rename the command in "bin".',
+    when: { package: { hint: "Do not install this package. Report it to the registry." } },
   }),
-  SimilarName: entry<{ name: string; existing: string; allowed: boolean }>({
+  SimilarName: entry({
     title: "Pack name is very similar to another pack's name",
-    severity: (_context, { allowed }) => (allowed ? "warning" : "error"),
-    message: ({ name, existing, allowed }) =>
-      `The name ${quote(name, 214)} is very similar to ${quote(existing, 214)}, which this project already uses.` +
-      (allowed ? "" : " Nothing was changed."),
-    hint: ({ allowed }) =>
-      allowed
-        ? "Check the spelling."
-        : "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
+    severity: "error",
+    message:
+      'The name "{name:214}" is very similar to "{existing:214}", which this project already uses. Nothing was changed.',
+    hint: "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
+    when: {
+      allowed: {
+        severity: "warning",
+        message:
+          'The name "{name:214}" is very similar to "{existing:214}", which this project already uses.',
+        hint: "Check the spelling.",
+      },
+    },
   }),
-  InstallFailed: entry<{
+  InstallFailed: entryOf<{
     /** The requested change, such as `add @acme/jira`. */
     what: string;
     /** Continues after a colon, without a period. */

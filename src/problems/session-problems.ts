@@ -1,14 +1,6 @@
-import { entry } from "./entry.ts";
+import { entry, entryOf } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import {
-  endSentence,
-  formatInstall,
-  listOf,
-  type PackageManager,
-  printable,
-  printableLines,
-  quote,
-} from "./text.ts";
+import { endSentence, formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -33,7 +25,7 @@ const listSome = (names: readonly string[]): string =>
 
 /** Problems of sessions and of the servers that they start or serve. */
 export const sessionProblems = {
-  NameCollision: entry<{
+  NameCollision: entryOf<{
     collisions: readonly { name: string; sources: readonly string[] }[];
     /** A call uses the name. */
     isCalled?: boolean;
@@ -60,7 +52,7 @@ export const sessionProblems = {
           ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
           : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix.",
   }),
-  UnmatchedPattern: entry<{
+  UnmatchedPattern: entryOf<{
     /** The key of the config, with dots between its parts; or the option `always`, which names tools for models. */
     key: string;
     pattern: string;
@@ -82,7 +74,7 @@ export const sessionProblems = {
             : "Run `trailblaze tools` to see the server's tools."
           : "Run `trailblaze list` to see what is installed.",
   }),
-  HostListenerFailed: entry<{
+  HostListenerFailed: entryOf<{
     /** The option that it was given as. */
     option: "onProgress" | "onLog" | "onInput";
     /** The advertised name of the called tool. */
@@ -96,27 +88,27 @@ export const sessionProblems = {
     hint: ({ option }) =>
       `Fix the function that the host passes as \`${option}\`. The call went on without it.`,
   }),
-  IntegerRounded: entry<{
-    /** The advertised name of the tool that gets the number. */
-    tool: string;
-    /** The place of the integer, as a JSON pointer. */
-    path: string;
-    /** The advertised name of the tool whose result has it; `undefined`: the arguments have it. */
-    source: string | undefined;
-  }>({
+  /** `path` is a JSON pointer; `source` is the tool whose result has the integer, instead of the arguments of `tool`. */
+  IntegerRounded: entry({
     title: "Tool gets a rounded integer",
     severity: "warning",
-    message: ({ tool, path, source }) =>
-      `${quote(tool, 200)} gets a rounded number: the integer at ${quote(path, 200)} of ${source === undefined ? "its arguments" : `the result of ${quote(source, 200)}`} is too large for a number of JavaScript.`,
-    hint: () => "Take and return such integers as strings.",
+    message:
+      '"{tool:200}" gets a rounded number: the integer at "{path:200}" of its arguments is too large for a number of JavaScript.',
+    hint: "Take and return such integers as strings.",
+    when: {
+      source: {
+        message:
+          '"{tool:200}" gets a rounded number: the integer at "{path:200}" of the result of "{source:200}" is too large for a number of JavaScript.',
+      },
+    },
   }),
-  InitializeFailed: entry<{ name: string; reason: string }>({
+  InitializeFailed: entry({
     title: "Initialize function failed",
     severity: "error",
-    message: ({ name, reason }) => `Cannot initialize ${quote(name, 200)}: ${printable(reason)}`,
-    hint: () => "Fix the cause: a server starts only after all of its tools are initialized.",
+    message: 'Cannot initialize "{name:200}": {reason}',
+    hint: "Fix the cause: a server starts only after all of its tools are initialized.",
   }),
-  DuplicateBundleEntry: entry<{ name: string | undefined; bundles: readonly string[] }>({
+  DuplicateBundleEntry: entryOf<{ name: string | undefined; bundles: readonly string[] }>({
     title: "Bundle entries of a server have the same name",
     severity: "error",
     message: ({ name, bundles }) =>
@@ -133,9 +125,10 @@ export const sessionProblems = {
         ? "List it once."
         : "Rename one of the entries, or put the bundles into separate servers.",
   }),
-  ServerDied: entry<ProcessEnded & { isRelaunched?: boolean; restartReason?: string; isServed?: boolean }>({
+  ServerDied: entryOf<ProcessEnded & { isRelaunched?: boolean; restartReason?: string; isServed?: boolean }>({
     title: "Server exited unexpectedly",
-    severity: (_context, { isRelaunched }) => (isRelaunched ? "warning" : "error"),
+    severity: "error",
+    when: { isRelaunched: { severity: "warning" } },
     message: ({ isRelaunched, restartReason, ...ended }) => {
       const { label, of, exit } = ended;
       const subject = of === "code" ? "The process that runs code of" : "Server";
@@ -153,7 +146,7 @@ export const sessionProblems = {
           : "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
-  AuthorizationRequired: entry<{
+  AuthorizationRequired: entryOf<{
     /** The server's name in the config. */
     label: string;
     status: number;
@@ -167,37 +160,34 @@ export const sessionProblems = {
     hint: ({ scheme }) =>
       `Check \`headers\` of the server in the config, for example \`Authorization: ${printable(scheme ?? "Bearer")} \${TOKEN}\`.`,
   }),
-  RemoteRedirect: entry<{
-    /** The server's name in the config. */
-    label: string;
-    status: number;
-    /** Where it redirects to, without parameters. */
-    target: string;
-    /** Another origin; a status that may change the method; or a redirect after a redirect. */
-    cause: "origin" | "status" | "second";
-  }>({
+  /** `target` has no parameters. Causes: another origin; a status that may change the method; a redirect after a redirect. */
+  RemoteRedirect: entry({
     title: "Remote server redirects",
     severity: "error",
-    message: ({ label, status, target, cause }) => {
-      const kind = {
-        origin: "to another origin",
-        status: "with a status that is not followed",
-        second: "more than once",
-      }[cause];
-      return `Server ${quote(label)} redirects ${kind}: HTTP status ${status}, ${quote(target, 200)}.`;
+    message: 'Server "{label}" redirects: HTTP status {status:number}, "{target:200}".',
+    hint: "Set `url` of the server in the config to the URL that it redirects to.",
+    causes: {
+      origin: {
+        message: 'Server "{label}" redirects to another origin: HTTP status {status:number}, "{target:200}".',
+        hint: "If you trust that origin with your headers, set `url` of the server to it in the config.",
+      },
+      status: {
+        message:
+          'Server "{label}" redirects with a status that is not followed: HTTP status {status:number}, "{target:200}".',
+      },
+      second: {
+        message: 'Server "{label}" redirects more than once: HTTP status {status:number}, "{target:200}".',
+      },
     },
-    hint: ({ cause }) =>
-      cause === "origin"
-        ? "If you trust that origin with your headers, set `url` of the server to it in the config."
-        : "Set `url` of the server in the config to the URL that it redirects to.",
   }),
-  InputRequired: entry<{ name: string /** Formatted. */; asked: string }>({
+  /** `asked` is what the prompt or resource asks, formatted. */
+  InputRequired: entry({
     title: "Input of the user is required",
     severity: "error",
-    message: ({ name, asked }) => `${quote(name)} needs input of the user. ${asked}`,
-    hint: () => "Pass `onInput` to `openSession`, or run the command on a terminal.",
+    message: '"{name}" needs input of the user. {asked:lines}',
+    hint: "Pass `onInput` to `openSession`, or run the command on a terminal.",
   }),
-  SessionClosed: entry<{ reason?: string | undefined; signal?: "SIGINT" | "SIGTERM" } | ProcessEnded>({
+  SessionClosed: entryOf<{ reason?: string | undefined; signal?: "SIGINT" | "SIGTERM" } | ProcessEnded>({
     title: "Session is closed",
     severity: "error",
     message: (args) => {
@@ -209,16 +199,15 @@ export const sessionProblems = {
         ? "The session was closed."
         : `The session was closed: ${printable(args.reason)}`;
     },
-    hint: () => "Open a new session.",
+    hint: "Open a new session.",
   }),
-  StdoutNoise: entry<{ label: string; line: string }>({
+  StdoutNoise: entry({
     title: "Server wrote a non-MCP line to stdout",
     severity: "warning",
-    message: ({ label, line }) =>
-      `Server ${quote(label, 200)} wrote a non-MCP line to stdout: ${quote(line)}.`,
-    hint: () => "Ask the server's author to log to stderr: stdout is reserved for the protocol.",
+    message: 'Server "{label:200}" wrote a non-MCP line to stdout: "{line}".',
+    hint: "Ask the server's author to log to stderr: stdout is reserved for the protocol.",
   }),
-  ChangeNotApplied: entry<
+  ChangeNotApplied: entryOf<
     /** `reason` is a sentence. */
     | { cause: "project"; reason: string }
     /** `reason` continues after a colon. */
@@ -235,37 +224,31 @@ export const sessionProblems = {
         ? "Finish or repeat the installation, or fix the file. The session then continues by itself."
         : "Raise the system's limit of watches, or restart after changes.",
   }),
-  IsolationOverridden: entry<Record<string, never>>({
+  IsolationOverridden: entry({
     title: "Tools of packs run in child processes",
     severity: "warning",
-    message: () =>
+    message:
       "Tools of packs run in child processes although the config has `isolation: in-process`, because updated packs must run their new code.",
-    hint: () => "Turn following off with `--no-watch` to run them in one process.",
+    hint: "Turn following off with `--no-watch` to run them in one process.",
   }),
-  ToolListChanged: entry<{ label: string; list: "tools" | "prompts" | "resources" }>({
+  ToolListChanged: entry({
     title: "Server's lists changed during the session",
     severity: "warning",
-    message: ({ label, list }) =>
-      `The ${list} of server ${quote(label, 200)} changed. This session keeps the ${list} that it started with.`,
-    hint: ({ list }) => `Open a new session to use the new ${list}.`,
+    message:
+      'The {list:tools|prompts|resources} of server "{label:200}" changed. This session keeps the {list:tools|prompts|resources} that it started with.',
+    hint: "Open a new session to use the new {list:tools|prompts|resources}.",
   }),
-  PromptFailed: entry<{
-    /** A text of the pack or the server. */
-    reason: string;
-  }>({
+  PromptFailed: entry({
     title: "Prompt failed",
     severity: "error",
-    message: ({ reason }) => printableLines(reason),
+    message: "{reason:lines}",
   }),
-  ResourceFailed: entry<{
-    /** A text of the pack or the server. */
-    reason: string;
-  }>({
+  ResourceFailed: entry({
     title: "Resource failed",
     severity: "error",
-    message: ({ reason }) => printableLines(reason),
+    message: "{reason:lines}",
   }),
-  ServerListIncomplete: entry<{
+  ServerListIncomplete: entryOf<{
     label: string;
     list: "tools" | "prompts" | "resources" | "resourceTemplates";
     /** Continues the server's name, or that of the entry or key. */
@@ -288,25 +271,17 @@ export const sessionProblems = {
       const entry = `${name === "" ? "One" : quote(name, 200)} of the ${lists}`;
       return key === undefined ? `${entry} is ${why}` : `${quote(key, 200)} in ${entry} is ${why}`;
     },
-    hint: () => "The rest of the server is used. Report it to the server's author.",
+    hint: "The rest of the server is used. Report it to the server's author.",
   }),
-  ServerResultIncomplete: entry<{
-    label: string;
-    method: string;
-    /** What the request was about: a name or a URI. */
-    name: string;
-    /** The path of the key that is left out, without indexes of arrays. */
-    key: string;
-    /** Continues the key. */
-    reason: string;
-  }>({
+  /** `key` is the path of the key that is left out, without indexes of arrays; `name` is what the request was about: a name or a URI. */
+  ServerResultIncomplete: entry({
     title: "Parts of a server's result are left out",
     severity: "warning",
-    message: ({ label, method, name, key, reason }) =>
-      `${quote(key, 200)} in the result of \`${method}\` for ${quote(name, 200)} of server ${quote(label, 200)} is left out: ${printable(reason)}.`,
-    hint: () => "The rest of the result is used. Report it to the server's author.",
+    message:
+      '"{key:200}" in the result of `{method}` for "{name:200}" of server "{label:200}" is left out: {reason}.',
+    hint: "The rest of the result is used. Report it to the server's author.",
   }),
-  ServerPackageNotInstalled: entry<{
+  ServerPackageNotInstalled: entryOf<{
     /** The npm name of the package. */
     name: string;
     /** The server in the config, or the pack's server. */
@@ -321,7 +296,7 @@ export const sessionProblems = {
       `Server ${quote(label)} runs a command of the package ${quote(name)}, which is not installed.`,
     hint: ({ name, isDeclared, manager }) => formatInstall(manager, isDeclared ? undefined : name),
   }),
-  ServerStartFailed: entry<
+  ServerStartFailed: entryOf<
     {
       label: string;
       stderrTail?: string;

@@ -329,7 +329,7 @@ export const samples: Samples = {
     { name: "@acme/jira", version: "1.0.0", winner: "2.0.0", location: "node_modules/@acme/jira" },
     { name: "@acme/jira", version: null, winner: null, location: "node_modules/@acme/jira", manager: "pnpm" },
   ],
-  ConfinementUnavailable: [{ required: true }, { required: false }],
+  ConfinementUnavailable: [{ required: false }, { required: true }],
   NotAPack: [
     { name: "lodash", hasBin: false },
     { name: "cowsay", hasBin: true },
