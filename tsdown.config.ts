@@ -44,7 +44,7 @@ const commandFiles = [
         "data/(?:decode|parse-json|source-text)",
         "discovery/(?!config-names|discover-packs|look-up-pack|project-manager|walk-packages)[\\w-]+",
         "extension-schema/parse-extension",
-        "files/(?:discovery-port|find-workspaces|make-folders|node-discovery-port)",
+        "files/(?:discovery-port|make-folders|node-discovery-port)",
         "problems/(?:index|problem|text|trailblaze-error)",
         "qualified-names/item-name",
       ].join("|"),

@@ -69,8 +69,7 @@ export function declaredDependencies(manifest: Manifest | undefined): Set<string
   const names = new Set<string>();
   for (const key of dependencyKeys) {
     const declared = manifest?.value[key];
-    if (typeof declared !== "object" || declared === null) continue;
-    for (const name of Object.keys(declared)) names.add(name);
+    if (isRecord(declared)) for (const name of Object.keys(declared)) names.add(name);
   }
   return names;
 }

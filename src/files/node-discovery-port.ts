@@ -17,7 +17,6 @@ import {
   maximumProjectFileBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
-import { findWorkspaces } from "./find-workspaces.ts";
 import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
@@ -115,7 +114,10 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
         return existsSync(directory);
       }
     },
-    findWorkspaces,
+    async findWorkspaces(...search) {
+      const { findWorkspaces } = await import("./workspace-patterns.ts");
+      return findWorkspaces(...search);
+    },
     async globalPackages() {
       const { findGlobalPackages } = await import("./npm-configuration.ts");
       return findGlobalPackages({ env: process.env });

@@ -106,6 +106,8 @@ describe("origins of packs", () => {
       const lines = await list({
         "package.json": { name: "app", dependencies },
         "node_modules/notes/package.json": packManifest("notes"),
+        // What the keys of an array and of a string would name.
+        "node_modules/0/package.json": packManifest("0"),
       });
       expect(lines).toHaveLength(Number(JSON.stringify(dependencies).startsWith("{")));
     },

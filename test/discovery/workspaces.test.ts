@@ -155,6 +155,29 @@ describe("the borders of a workspace", () => {
     ]);
   });
 
+  test.each([
+    [["node_modules/*"]],
+    [["packages/lib/node_modules/notes"]],
+    [["{packages,x}/lib/node_modules/*"]],
+  ])("patterns of installed packages, %j, name no members", async (workspaces) => {
+    const root = makeTree({
+      "package.json": { name: "root", workspaces },
+      "packages/lib/node_modules/notes/package.json": packManifest("notes"),
+      "node_modules/other/package.json": packManifest("other"),
+    });
+    expect((await discoverPacks({ cwd: root })).packs).toEqual([]);
+  });
+
+  test("a file in place of a folder of members has none", async () => {
+    const root = makeTree({
+      "package.json": packManifest("root", { workspaces: ["packages/*", "packages/lib"] }),
+      packages: "",
+    });
+    const { packs, problems } = await discoverPacks({ cwd: root });
+    expect(describeOrigins(packs)).toEqual(["root@1.0.0 self enabled"]);
+    expect(problems).toEqual([]);
+  });
+
   test("without packages in pnpm's file, package.json declares the workspace", async () => {
     const tree = {
       "package.json": { name: "root", workspaces: ["packages/*"] },
