@@ -42,7 +42,7 @@ const commandFiles = [
         "cli/(?:commands/list|remote/format-remote-packs)",
         "config/(?:config-file|packs-policy)",
         "data/(?:decode|parse-json|source-text)",
-        "discovery/(?!config-names|discover-packs|look-up-pack|project-manager|walk-packages)[\\w-]+",
+        "discovery/(?!discover-packs|look-up-pack|project-manager|walk-packages|workspace-members)[\\w-]+",
         "extension-schema/parse-extension",
         "files/(?:discovery-port|make-folders|node-discovery-port)",
         "problems/(?:index|problem|text|trailblaze-error)",

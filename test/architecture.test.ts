@@ -26,11 +26,12 @@ const table = `
   config: problems data qualified-names extension-schema files
   discovery: kinds.ts version.ts problems data qualified-names extension-schema files config
   confinement: problems data qualified-names files
-  inspection: kinds.ts problems data qualified-names extension-schema files discovery confinement
+  inspection: kinds.ts problems data qualified-names extension-schema files config discovery confinement
   validate: kinds.ts problems data qualified-names extension-schema expressions json-schema files discovery
     confinement inspection
   # Packages in registries, and what installs them.
-  npm: kinds.ts problems data qualified-names extension-schema files processes discovery inspection validate
+  npm: kinds.ts problems data qualified-names extension-schema files processes config discovery inspection
+    validate
   # Execution: running code, speaking MCP, sessions, servers, clients' configs.
   runtime: problems data qualified-names extension-schema expressions json-schema files processes config
     discovery inspection
@@ -63,7 +64,7 @@ const table = `
     inspection validate json-schema lock session install session.ts
   catalog: kinds.ts version.ts problems data extension-schema files config discovery inspection validate lock
     session serve author
-  cli: kinds.ts version.ts problems data qualified-names extension-schema files discovery inspection validate
+  cli: kinds.ts version.ts problems data qualified-names extension-schema files config discovery inspection validate
     npm runtime mcp lock as-installed session serve approval install session.ts author catalog serve.ts
     install.ts lock.ts remote.ts
 `;

@@ -1,20 +1,10 @@
 import { matchesAny, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
-import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describePack } from "./describe-pack.ts";
 import { describeFault, isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
-import {
-  declaredFolders,
-  findDenoCache,
-  findPlugAndPlay,
-  globalFolders,
-  installedFolders,
-  packageFolders,
-  packNamesIn,
-  resolveFrom,
-} from "./package-folders.ts";
-import { dependencyKeys, findProject, installedKeys, type Project } from "./project.ts";
+import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
+import { findProject, type Project } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
 import type { FoundPack } from "./types.ts";
 import { searchWorkspace, type Workspace } from "./workspace.ts";
@@ -56,48 +46,46 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const policy = options.policy ?? (await readPacksPolicy(port, project.directory));
   const { workspace, problems } = await searchWorkspace(port, project);
 
-  const declared = readManifests(port, declaredFolders(port, project, workspace));
-  const named = readManifests(port, namedFolders(port, project, policy, declared));
-  const described = await describePackages([...declared, ...named]);
-  const packs = described.packs.filter(
-    (found) => found.pack.origin !== "transitive" || isNamed(policy, found),
-  );
-  const { broken } = described;
-  if (all || needsWalk(policy, packs)) {
-    const walked = await walk(port, project, workspace, [...declared, ...named], policy);
-    packs.push(...walked.packs.filter((found) => all || isNamed(policy, found)));
-    if (all) for (const [location, problem] of walked.broken) broken.set(location, problem);
+  const folders = declaredFolders(port, project, workspace);
+  folders.push(...namedFolders(port, project, policy, folders));
+  const read = readManifests(port, folders);
+  const { packs, broken } = await describePackages(read);
+  const found = packs.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
+  if (all || needsWalk(policy, found)) {
+    const { readInstalled } = await import("./walk-packages.ts");
+    const others = await describePackages(readInstalled(port, project, workspace, read));
+    for (const one of others.packs) if (isNamed(policy, one)) one.pack.origin = "transitive";
+    found.push(...others.packs.filter((one) => all || isNamed(policy, one)));
+    if (all) addAll(broken, others.broken);
   }
   if (global) {
-    const known = new Set(packs.map(({ pack }) => pack.location));
-    const read = readManifests(port, await globalFolders(port));
-    const installed = await describePackages(read.filter(({ location }) => !known.has(location)));
-    packs.push(...installed.packs);
-    for (const [location, problem] of installed.broken) broken.set(location, problem);
+    const { globalFolders } = await import("./walk-packages.ts");
+    const known = new Set(found.map(({ pack }) => pack.location));
+    const installed = readManifests(port, await globalFolders(port));
+    const others = await describePackages(installed.filter(({ location }) => !known.has(location)));
+    found.push(...others.packs);
+    addAll(broken, others.broken);
   }
 
-  const ranked = await rankPacks(packs, {
-    policy,
-    resolve: (name) => resolveFrom(port, project.directory, name),
-    findManager: async () => {
-      const { managerIn } = await import("./project-manager.ts");
-      return managerIn(port, { project: project.directory, workspace });
-    },
-  });
-  // Of the packs that a walk finds for the config, only the copies that count are of interest.
-  const isListed = ({ pack }: FoundPack) => all || !pack.shadowed || pack.origin !== "transitive";
+  const ranked = await rankPacks(found, { port, project: project.directory, workspace, policy });
+  const layouts = findUnsupportedLayouts(port, project, workspace);
   return {
     project: project.directory,
     workspace,
     policy,
-    packs: ranked.filter(isListed),
+    // Of the packs that a walk finds for the config, only the copies that count are of interest.
+    packs: ranked.filter(({ pack }) => all || !pack.shadowed || pack.origin !== "transitive"),
     problems: orderProblems([
       ...problems,
       ...[...broken].sort(([one], [other]) => compareText(one, other)).map(([, problem]) => problem),
-      ...findUnsupportedLayouts(port, project, workspace),
+      ...layouts.map((layout) => createProblem("UnsupportedLayout", layout)),
     ]),
     broken,
   };
+}
+
+function addAll<Key, Value>(target: Map<Key, Value>, source: ReadonlyMap<Key, Value>): void {
+  for (const [key, value] of source) target.set(key, value);
 }
 
 /** Where Node would find the packs that `packs.transitive` names without wildcards. */
@@ -105,8 +93,9 @@ function namedFolders(
   port: DiscoveryPort,
   { directory }: Project,
   { transitive }: PacksPolicy,
-  declared: readonly ReadPackage[],
+  declared: readonly PackageFolder[],
 ): PackageFolder[] {
+  if (transitive.length === 0) return [];
   const known = new Set(declared.map(({ name }) => name));
   const names = transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
   return packageFolders(
@@ -140,62 +129,6 @@ async function describePackages(packages: readonly ReadPackage[]) {
     }
   }
   return { packs, broken };
-}
-
-/** The installed packages besides `known` ones, of which packs are `transitive` or `undeclared`. */
-async function walk(
-  port: DiscoveryPort,
-  project: Project,
-  workspace: Workspace | undefined,
-  known: readonly ReadPackage[],
-  policy: PacksPolicy,
-) {
-  const locations = new Set(known.map(({ location }) => location));
-  const folders = installedFolders(port, project, workspace);
-  const texts: string[] = [];
-  const isNew = ({ paths: [path = ""] }: PackageFolder) => !locations.has(path);
-  const read = readManifests(port, folders.filter(isNew), texts);
-  const { packs, broken } = await describePackages(read);
-  const developed: string[] = [];
-  for (const { name, read: manifest } of [...known, ...read])
-    if (!isFault(manifest)) (name === undefined ? developed : texts).push(manifest.text);
-  for (const found of packs) {
-    const { name } = found.pack;
-    const isDeclared =
-      isNamed(policy, found) ||
-      developed.some((text) => declares(text, name, dependencyKeys)) ||
-      texts.some((text) => declares(text, name, installedKeys));
-    if (isDeclared) found.pack.origin = "transitive";
-  }
-  return { packs, broken };
-}
-
-/** Whether the text of a package.json declares a dependency. Parses only texts that contain the name. */
-function declares(text: string, name: string, keys: readonly string[]): boolean {
-  if (!text.includes(JSON.stringify(name))) return false;
-  try {
-    const manifest: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
-    return (
-      isRecord(manifest) && keys.some((key) => isRecord(manifest[key]) && Object.hasOwn(manifest[key], name))
-    );
-  } catch {
-    return false;
-  }
-}
-
-function findUnsupportedLayouts(
-  port: DiscoveryPort,
-  project: Project,
-  workspace: Workspace | undefined,
-): Problem[] {
-  const files = {
-    pnp: findPlugAndPlay(port, project, workspace),
-    deno: findDenoCache(port, project, workspace),
-  };
-  return (["pnp", "deno"] as const).flatMap((layout) => {
-    const file = files[layout];
-    return file === undefined ? [] : createProblem("UnsupportedLayout", { layout, file });
-  });
 }
 
 /** Sorts problems by code and place, which are independent of messages. */

@@ -15,7 +15,7 @@ export interface PackageFolder {
   /** The name it is installed under; `undefined` for a package of the project or its workspace. */
   name: string | undefined;
   origin: Origin;
-  /** Absolute paths; the first with a package.json counts. */
+  /** Absolute paths; the first with a package.json counts. Without a name, the only one is a real path. */
   paths: readonly string[];
 }
 
@@ -40,14 +40,14 @@ export function readManifests(
   const seen = new Set<string>();
   for (const { name, origin, paths } of folders) {
     for (const path of paths) {
-      const read = port.readManifest(path, name === undefined ? "always" : "ifRelevant");
+      const read = port.readManifest(path);
       if (read.state === "absent") continue;
-      if (read.state === "irrelevant") {
+      if (name !== undefined && read.state === "read" && isIrrelevant(read.text)) {
         irrelevant.push(read.text);
         break;
       }
       // Undefined if the folder is a link that leads to itself.
-      const location = port.realPath(path);
+      const location = name === undefined ? path : port.realPath(path);
       if (location === undefined) continue;
       const key = `${name} ${location}`;
       if (sources.has(location) || seen.has(key)) break;
@@ -60,29 +60,43 @@ export function readManifests(
   return packages;
 }
 
-/** Reads one package.json. Returns the manifest, its fault, or why there is neither. */
-export function readManifest(
-  port: DiscoveryPort,
-  location: string,
-  which: "always" | "ifRelevant",
-): Manifest | ManifestFault | "absent" | "irrelevant" {
-  const read = port.readManifest(location, which);
-  if (read.state === "absent" || read.state === "irrelevant") return read.state;
-  return parseManifest(location, read);
+/** Whether a text has the ends of an object and does not mention the field, so that its package is no pack. */
+function isIrrelevant(text: string): boolean {
+  if (text.includes('"trailblaze"')) return false;
+  // The usual format of package managers and editors, checked first.
+  if (text.startsWith("{") && text.endsWith("}\n")) return true;
+  const trimmed = text.trim();
+  return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
 }
 
-export function isFault(result: Manifest | ManifestFault | "absent" | "irrelevant"): result is ManifestFault {
-  return typeof result === "object" && "fault" in result;
+/** Reads one package.json: a manifest, a fault, or `undefined` if there is none. */
+export function readManifest(port: DiscoveryPort, location: string): Manifest | ManifestFault | undefined {
+  const read = port.readManifest(location);
+  return read.state === "absent" ? undefined : parseManifest(location, read);
+}
+
+/** Reads the package.json in a folder, if there is a folder and its package.json can be used. */
+export function readUsableManifest(port: DiscoveryPort, location: string | undefined): Manifest | undefined {
+  const read = location === undefined ? undefined : readManifest(port, location);
+  return isFault(read) ? undefined : read;
+}
+
+export function isFault(result: Manifest | ManifestFault | undefined): result is ManifestFault {
+  return result !== undefined && "fault" in result;
 }
 
 function parseManifest(
   location: string,
-  read: Exclude<ManifestRead, { state: "absent" | "irrelevant" }>,
+  read: Exclude<ManifestRead, { state: "absent" }>,
 ): Manifest | ManifestFault {
   if (read.state === "tooLarge") return { location, fault: { tooLarge: read.bytes } };
   if (read.state === "unusable") return { location, fault: { reason: read.reason } };
+  const bytes = Buffer.byteLength(read.text);
+  if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
+  if (!read.isUtf8)
+    return { location, fault: new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding") };
   try {
-    const { text, value } = parseJson(read.bytes);
+    const { text, value } = parseJson(read.text);
     if (isRecord(value)) return { text, value };
     return { location, fault: { reason: `expected an object, found ${describeType(value)}` } };
   } catch (error) {
@@ -102,20 +116,11 @@ export async function describeFault(
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);
   }
-  if (!(fault instanceof DataSyntaxError)) {
-    return createProblem(
-      "MalformedPackageJson",
-      { ...fault, location, isSource },
-      { ...place, line: 1, column: 1 },
-      context,
-    );
-  }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
-  const { reason, cause, ...position } = describeSyntaxError(fault);
-  return createProblem(
-    "MalformedPackageJson",
-    { reason, cause, location, isSource },
-    { ...place, ...position },
-    context,
-  );
+  const { reason, cause, ...position } =
+    fault instanceof DataSyntaxError
+      ? describeSyntaxError(fault)
+      : { ...fault, cause: undefined, line: 1, column: 1 };
+  const args = { reason, location, isSource, ...(cause === undefined ? {} : { cause }) };
+  return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { PackageManager } from "../problems/index.ts";
-import { isFault, readManifest } from "./manifest.ts";
+import { readUsableManifest } from "./manifest.ts";
 import type { Project } from "./project.ts";
 import { findWorkspace, type Workspace } from "./workspace.ts";
 
@@ -115,8 +115,7 @@ export function findProjectManager(
   workspace: Workspace | undefined,
 ): ProjectManager | { unsupported: string } {
   const folders = [...new Set([directory, workspace?.root ?? directory])].map((folder) => {
-    const read = readManifest(port, folder, "always");
-    const manifest = typeof read === "string" || isFault(read) ? undefined : read.value;
+    const manifest = readUsableManifest(port, folder)?.value;
     return { manifest, traces: readManagerTraces(port, folder) };
   });
   return findManager(folders);

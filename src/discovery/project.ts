@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import type { DiscoveryPort, ProjectFile } from "../files/discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { isFault, type ManifestFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
@@ -34,13 +34,13 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
   const start = port.realPath(resolve(cwd));
   if (start === undefined) throw failure("ProjectNotFound", { directory: resolve(cwd), exists: false });
   for (const directory of ancestorsOf(start)) {
-    const read = readManifest(port, directory, "always");
-    if (typeof read === "string") continue;
+    const read = readManifest(port, directory);
+    if (read === undefined) continue;
     if (isFault(read)) return { directory, manifest: undefined, fault: read };
     if (!holdsOnlyType(read)) return { directory, manifest: read, fault: undefined };
   }
   const [denoFile] = [...ancestorsOf(start)].flatMap(
-    (directory) => findDenoFile(port, directory, ["deno.json", "deno.jsonc"]) ?? [],
+    (directory) => findProjectFile(port, directory, ["deno.json", "deno.jsonc"]) ?? [],
   );
   const deno = denoFile === undefined ? {} : { denoFile };
   throw failure("ProjectNotFound", { directory: start, exists: true, ...deno });
@@ -48,11 +48,11 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
 
 export const denoFiles = ["deno.json", "deno.jsonc", "deno.lock"] as const;
 
-/** The first of these files of Deno in a folder. */
-export function findDenoFile(
+/** The path of the first of these files that is in a folder. */
+export function findProjectFile(
   port: DiscoveryPort,
   directory: string,
-  names: readonly (typeof denoFiles)[number][],
+  names: readonly ProjectFile[],
 ): string | undefined {
   const name = names.find((one) => port.hasProjectFile(directory, one));
   return name === undefined ? undefined : join(directory, name);

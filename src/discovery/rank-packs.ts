@@ -1,6 +1,9 @@
 import { isAllowed, isNeededForTools, matchesAny, type PacksPolicy } from "../config/packs-policy.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type PackageManager } from "../problems/index.ts";
+import { createProblem } from "../problems/index.ts";
+import type { FoundPacks } from "./find-packs.ts";
+import { resolveFrom } from "./package-folders.ts";
 import { type FoundPack, isDeclaredOrigin } from "./types.ts";
 
 export function compareText(a: string, b: string): number {
@@ -53,7 +56,7 @@ function tierOf({ pack: { origin } }: FoundPack, isNamed: boolean): number {
  */
 async function shadowCopies(
   packs: readonly FoundPack[],
-  { policy, resolve, findManager }: RankingContext,
+  { port, project, workspace, policy }: RankingContext,
 ): Promise<void> {
   const copiesByName = new Map<string, FoundPack[]>();
   for (const found of packs) {
@@ -64,12 +67,13 @@ async function shadowCopies(
     if (all.length < 2) continue;
     const tiers = all.map((found) => tierOf(found, isNamed(policy, found)));
     const copies = all.filter((_, index) => tiers[index] === Math.min(...tiers)).map(({ pack }) => pack);
-    const resolved = resolve(name);
+    const resolved = resolveFrom(port, project, name);
     const winner =
       copies.find(({ origin }) => origin === "self") ??
       copies.find(({ location }) => location === resolved) ??
       copies.at(-1);
-    const manager = await findManager();
+    const { managerIn } = await import("./project-manager.ts");
+    const manager = managerIn(port, { project, workspace });
     for (const { pack: copy } of all) {
       if (copy === winner || winner === undefined) continue;
       copy.shadowed = true;
@@ -110,13 +114,7 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   return !isDeclared && isTaken(false) ? "onDemand" : false;
 }
 
-interface RankingContext {
-  policy: PacksPolicy;
-  /** The location of the package that code in the project would import by this name. */
-  resolve(name: string): string | undefined;
-  /** The package manager for commands in hints. */
-  findManager(): Promise<PackageManager>;
-}
+type RankingContext = Pick<FoundPacks, "project" | "workspace" | "policy"> & { port: DiscoveryPort };
 
 /** Sorts packs, decides which copy of each counts, and whether sessions use it. */
 export async function rankPacks(packs: FoundPack[], context: RankingContext): Promise<FoundPack[]> {

@@ -1,5 +1,11 @@
-import { basename, dirname, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
+import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
+import { declaredFolders } from "./package-folders.ts";
+import { dependencyKeys, installedKeys, type Project } from "./project.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** Folders in which package managers keep packages as targets of links. */
 const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun", ".deno"]);
@@ -36,7 +42,7 @@ interface WalkStart {
  * Walks installed packages: hoisted and nested ones, links, and the stores of isolated installs. Returns the name of each
  * by location: the path below its node_modules, or below the one with a link to it.
  */
-export function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart): Map<string, string> {
+function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart): Map<string, string> {
   const found = new Map<string, string>();
   /** Real paths of the folders that were listed. */
   const listed = new Set<string>();
@@ -119,4 +125,90 @@ export function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: Wal
   }
   for (const root of roots) found.delete(root);
   return found;
+}
+
+/** Every package that is installed for the project and its workspace, by walking each node_modules. */
+export function installedFolders(
+  port: DiscoveryPort,
+  project: Project,
+  workspace: Workspace | undefined,
+): PackageFolder[] {
+  const roots: string[] = [];
+  const links: PackageLink[] = [];
+  for (const { name, paths } of declaredFolders(port, project, workspace)) {
+    if (name === undefined) roots.push(...paths);
+    else {
+      // It may be in a node_modules above, of which nothing else belongs to the project.
+      const path = paths.find((one) => port.exists(join(one, "package.json")));
+      const target = path === undefined ? undefined : port.realPath(path);
+      if (target !== undefined) links.push({ name, target });
+    }
+  }
+  const name = project.manifest?.value.name;
+  const ownUnit = typeof name === "string" ? `${name.replace("/", "+")}@` : undefined;
+  const found = walkPackages(port, { roots, links, ownUnit });
+  return [...found].map(([path, name]) => ({ name, origin: "undeclared", paths: [path] }));
+}
+
+/** The object of a package.json, empty if the text is not valid. */
+function parseText(text: string): Record<string, unknown> {
+  try {
+    const { value } = parseJson(text);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Those of the names that package.json files with these texts declare under these keys. */
+function findDeclared(names: ReadonlySet<string>, texts: readonly string[], keys: readonly string[]) {
+  const declared = new Set<string>();
+  const isNew = (part: string) => names.has(part) && !declared.has(part);
+  const section = new RegExp(`"(?:${keys.join("|")})"\\s*:\\s*\\{([^}]*)`, "g");
+  for (const text of texts) {
+    // To parse every text would take longer than to read all of them.
+    const sections = [...text.matchAll(section)];
+    if (!sections.some(([, list = ""]) => list.split('"').some(isNew))) continue;
+    const manifest = parseText(text);
+    for (const key of keys) {
+      const dependencies = manifest[key];
+      if (isRecord(dependencies))
+        for (const name of Object.keys(dependencies).filter(isNew)) declared.add(name);
+    }
+  }
+  return declared;
+}
+
+/** Reads what is installed besides the packages that were read: `transitive` if a package declares it, or else `undeclared`. */
+export function readInstalled(
+  port: DiscoveryPort,
+  project: Project,
+  workspace: Workspace | undefined,
+  known: readonly ReadPackage[],
+): ReadPackage[] {
+  const locations = new Set(known.map(({ location }) => location));
+  const folders = installedFolders(port, project, workspace).filter(
+    ({ paths }) => !locations.has(paths[0] ?? ""),
+  );
+  const installed: string[] = [];
+  const packages = readManifests(port, folders, installed);
+  const developed: string[] = [];
+  for (const { name, read } of [...known, ...packages])
+    if (!isFault(read)) (name === undefined ? developed : installed).push(read.text);
+  const names = new Set(packages.flatMap(({ name }) => name ?? []));
+  const declared = new Set([
+    ...findDeclared(names, developed, dependencyKeys),
+    ...findDeclared(names, installed, installedKeys),
+  ]);
+  return packages.map((one) => (declared.has(one.name ?? "") ? { ...one, origin: "transitive" } : one));
+}
+
+/** The packages at the top level of npm's folder of globally installed packages. */
+export async function globalFolders(port: DiscoveryPort): Promise<PackageFolder[]> {
+  const parent = await port.globalPackages();
+  const listNames = (folder: string) => (port.listDirectory(folder) ?? []).map(({ name }) => name);
+  const names = listNames(parent).flatMap((name) =>
+    name.startsWith("@") ? listNames(join(parent, name)).map((second) => `${name}/${second}`) : name,
+  );
+  return names.filter(isPackageName).map((name) => ({ name, origin: "global", paths: [join(parent, name)] }));
 }

@@ -1,7 +1,7 @@
 // Everything that discovery can do on the machine. Trust is a capability: code with only this port cannot open a pack's
 // other files, run code, or use the network, because there is no method for it.
 
-/** Limit on the size of a package.json. */
+/** Limit on the size of a package.json that is parsed. */
 export const maximumManifestBytes = 1 << 20;
 
 /** Limit on the size of other files of a project. */
@@ -28,10 +28,10 @@ export interface DirectoryEntry {
 export type ManifestRead =
   /** It does not exist. */
   | { state: "absent" }
-  /** It starts and ends with braces and does not mention the field, so it is not a pack. */
-  | { state: "irrelevant"; text: string }
-  | { state: "read"; bytes: Uint8Array }
+  /** Bytes that are not UTF-8 are replaced. */
+  | { state: "read"; text: string; isUtf8: boolean }
   | { state: "unusable"; reason: string }
+  /** It is so large that not even a search for the field is promised. */
   | { state: "tooLarge"; bytes: number };
 
 /** Files of a project that determine its packages and the user's policy. */
@@ -82,11 +82,8 @@ export interface DiscoveryPort {
   realPath(path: string): string | undefined;
   /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */
   isTrusted(path: string, reference: string): boolean;
-  /**
-   * Reads the package.json in a folder. With `"ifRelevant"`, skips one that starts with `{`, ends with `}` and does not
-   * contain `"trailblaze"`.
-   */
-  readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead;
+  /** Reads the package.json in a folder. */
+  readManifest(directory: string): ManifestRead;
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   hasProjectFile(directory: string, file: ProjectFile): boolean;

@@ -1,19 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, sep } from "node:path";
 import {
   type DiscoveryPort,
   type ManifestRead,
-  maximumManifestBytes,
   maximumProjectFileBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
@@ -24,46 +14,22 @@ const maximumSearchedBytes = 64 << 20;
 
 const absent: ManifestRead = { state: "absent" };
 
-function unusable(reason: string): ManifestRead {
-  return { state: "unusable", reason };
-}
-
-/** True for text that starts with `{` and ends with `}`, ignoring a byte order mark and white space. */
-function hasBracesAtEnds(text: string): boolean {
-  // The usual format of package managers and editors, checked first.
-  if (text.startsWith("{") && text.endsWith("}\n")) return true;
-  const trimmed = text.trim();
-  return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
-}
-
-/** Reads a whole regular file; the file may have been replaced since its size was checked. */
-function readBytes(path: string): ManifestRead {
-  const descriptor = openSync(path, openFlags);
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return unusable(`it is ${describeFileType(stats)}, not a regular file`);
-    if (stats.size > maximumManifestBytes) return { state: "tooLarge", bytes: stats.size };
-    return { state: "read", bytes: readFileSync(descriptor) };
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function readManifest(directory: string, which: "always" | "ifRelevant"): ManifestRead {
+function readManifest(directory: string): ManifestRead {
   const path = `${directory}${sep}package.json`;
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return absent;
-    if (stats.isFile() && stats.size <= maximumSearchedBytes && which === "ifRelevant") {
-      // As text, because Node opens, reads and decodes it in one native call.
-      const text = readFileSync(path, { encoding: "utf8", flag: openFlags as unknown as string });
-      if (!text.includes('"trailblaze"') && hasBracesAtEnds(text)) return { state: "irrelevant", text };
-    }
-    return readBytes(path);
+    if (!stats.isFile())
+      return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
+    if (stats.size > maximumSearchedBytes) return { state: "tooLarge", bytes: stats.size };
+    // As text, because Node opens, reads and decodes it in one native call; a pipe that replaces the file is not waited for.
+    const flag = openFlags as unknown as string;
+    const text = readFileSync(path, { encoding: "utf8", flag });
+    return { state: "read", text, isUtf8: !text.includes("\uFFFD") || isUtf8(readFileSync(path, { flag })) };
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return absent;
-    return unusable(code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be read (${code})`);
+    return { state: "unusable", reason: `it cannot be read (${code})` };
   }
 }
 

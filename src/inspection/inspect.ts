@@ -1,5 +1,5 @@
+import { findInConfig, readConfigNames } from "../config/config-names.ts";
 import type { Confinement } from "../confinement/evaluation-port.ts";
-import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
 import {
   type DiscoveryOptions,
   type FindOptions,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import { ancestorsOf } from "../discovery/project.ts";
 import { isNode } from "../extension-schema/node-script.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
@@ -67,8 +67,8 @@ export function findCommandOwner(
   if (isNode(command) || /[/\\]/.test(command)) return undefined;
   for (const name of [...names].slice(0, maximumDependencies)) {
     const folder = findPackageFolder(port, from, name);
-    const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
-    if (typeof read !== "string" && !isFault(read) && readBins(name, read.value).has(command)) return name;
+    const read = readUsableManifest(port, folder);
+    if (read !== undefined && readBins(name, read.value).has(command)) return name;
   }
   return undefined;
 }
@@ -97,9 +97,8 @@ export function findPackageProgram(
   });
   const folder = findPackageFolder(port, from, name);
   if (folder === undefined) return { state: "notInstalled" };
-  const read = readManifest(port, folder, "always");
-  if (typeof read === "string" || isFault(read))
-    return unusable("package", `the package.json of ${quote(name)} cannot be read`);
+  const read = readUsableManifest(port, folder);
+  if (read === undefined) return unusable("package", `the package.json of ${quote(name)} cannot be read`);
   const bins = readBins(name, read.value);
   if (bins.size === 0) return unusable("package", `the package ${quote(name)} has no command`);
   const names = [...bins.keys()];

@@ -1,5 +1,5 @@
 import type { UserServer } from "../config/session-config.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageFolder } from "../inspection/server-package.ts";
 
@@ -8,7 +8,6 @@ export function readInstalledVersion(project: string, { package: name }: UserSer
   if (name === undefined) return undefined;
   const port = createNodeInspectionPort();
   const location = findPackageFolder(port, project, name);
-  const read = location === undefined ? "absent" : readManifest(port, location, "always");
-  const version = typeof read === "string" || isFault(read) ? undefined : read.value.version;
+  const version = readUsableManifest(port, location)?.value.version;
   return typeof version === "string" ? version : null;
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
@@ -75,8 +75,8 @@ async function compare(
   const { name } = spec;
   if (serverBins !== undefined) {
     const location = resolveFrom(port, project, name);
-    const read = location === undefined ? "absent" : readManifest(port, location, "always");
-    if (typeof read === "string" || isFault(read)) return `${name} was not installed`;
+    const read = readUsableManifest(port, location);
+    if (read === undefined) return `${name} was not installed`;
     return read.value.version === pack.version ? undefined : describeVersion(name, read.value.version, pack);
   }
   const found = packs.find((one) => isPack(name)(one.pack));

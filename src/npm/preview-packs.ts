@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { parseExtension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -170,9 +170,8 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
   const { folder, unpack, remove } = await fetchPackage(context, spec);
   try {
     await unpack((path) => path === "package.json");
-    const manifest = readManifest(context.port, folder, "always");
-    if (typeof manifest === "string" || isFault(manifest))
-      throw createFailure(spec, "its package.json is missing or cannot be read");
+    const manifest = readUsableManifest(context.port, folder);
+    if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
     const { version } = manifest.value;
     const announced = await readAnnounced(context, spec, String(version));
     const isPack = Object.hasOwn(announced, "trailblaze");

@@ -1,7 +1,7 @@
-import { findInConfig, readConfigNames } from "../discovery/config-names.ts";
+import { findInConfig, readConfigNames } from "../config/config-names.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
@@ -63,8 +63,7 @@ async function findDependency(
   }
   const pack = packs.find((one) => one.location === location);
   if (pack === undefined && !isServer(name)) {
-    const read = readManifest(port, location, "always");
-    if (typeof read !== "string" && !isFault(read)) throw failure("ExtensionNotFound", { name });
+    if (readUsableManifest(port, location) !== undefined) throw failure("ExtensionNotFound", { name });
   }
   return { name, pack: pack ?? { name } };
 }
@@ -94,8 +93,8 @@ export async function removePacks(
   const packages = [...new Set(removed.map(({ name }) => name))];
   const change = { kind: "remove", packages } as const;
   await changePackages(project, change, options, async () => {
-    const read = readManifest(port, project.directory, "always");
-    if (typeof read === "string" || isFault(read)) return "package.json can no longer be read";
+    const read = readUsableManifest(port, project.directory);
+    if (read === undefined) return "package.json can no longer be read";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
     if (left !== undefined) return `package.json still declares ${left}`;

@@ -1,5 +1,5 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import { isFault, readManifest } from "../discovery/manifest.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findPackageFolder, readBins } from "../inspection/server-package.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
@@ -51,8 +51,8 @@ export function explainPackage(
   name: string,
 ): TrailblazeError | undefined {
   const folder = findPackageFolder(port, project, name);
-  const read = folder === undefined ? "absent" : readManifest(port, folder, "always");
-  if (typeof read === "string" || isFault(read)) return undefined;
+  const read = readUsableManifest(port, folder);
+  if (read === undefined) return undefined;
   if (read.value.trailblaze !== undefined)
     return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
   return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });

@@ -14,8 +14,8 @@ export async function findWorkspacePacks(cwd: string): Promise<{ folders: string
   const project = findProject(port, cwd);
   const { workspace, problems } = await searchWorkspace(port, project);
   const folders = (workspace?.members ?? []).filter((folder) => {
-    const read = readManifest(port, folder, "always");
-    return typeof read !== "string" && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
+    const read = readManifest(port, folder);
+    return read !== undefined && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
   });
   if (folders.length === 0)
     throw failure("NoExtension", { name: workspace?.root ?? project.directory, isWorkspace: true });

@@ -60,7 +60,7 @@ export interface ValidationOptions extends InspectionOptions {
 /** A package to validate. */
 interface Target {
   location: string;
-  read: Manifest | ManifestFault | "absent" | "irrelevant";
+  read: Manifest | ManifestFault | undefined;
   origin: Origin;
   /** The name it is installed under. */
   installedAs?: string | undefined;
@@ -89,7 +89,7 @@ async function findTarget(
   }
   if (typeof target !== "string") {
     const { location, origin, name } = target;
-    const read = readManifest(port, location, "always");
+    const read = readManifest(port, location);
     const findContext = () => {
       // If this process is not in a project, the pack's own folder determines the context.
       const isElsewhere = explicitCwd === undefined && !isInProject(port, cwd);
@@ -151,14 +151,14 @@ type ReadPackage = Pick<Target, "location" | "read">;
 
 function readProject(port: InspectionPort, cwd: string): ReadPackage {
   const { directory, manifest, fault } = findProject(port, cwd);
-  return { location: directory, read: manifest ?? fault ?? "absent" };
+  return { location: directory, read: manifest ?? fault };
 }
 
 function readFolder(port: InspectionPort, folder: string): ReadPackage {
   const location = port.realPath(folder);
   if (location === undefined)
     throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
-  return { location, read: readManifest(port, location, "always") };
+  return { location, read: readManifest(port, location) };
 }
 
 /** The name in a package.json that is not valid JSON, if it can be recovered. */
@@ -213,7 +213,7 @@ export async function validateTarget(
     target,
     options,
   );
-  if (typeof read === "string") throw failure("ProjectNotFound", { directory: location, exists: true });
+  if (read === undefined) throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
     const name = text === undefined ? undefined : await readLegibleName(text);

@@ -30,9 +30,9 @@ describe("packs that a project declares", () => {
         listDirectory: () => {
           throw new Error("A folder is listed.");
         },
-        readManifest: (directory, which) => {
+        readManifest: (directory) => {
           read.push(directory.slice(root.length));
-          return port.readManifest(directory, which);
+          return port.readManifest(directory);
         },
       },
       { cwd: root },
@@ -180,6 +180,17 @@ describe("packs that a workspace declares", () => {
 });
 
 describe("`all`", () => {
+  test("dependencies of another tool, and a text that only looks like them, declare nothing", async () => {
+    const root = makeTree({
+      "package.json": { name: "app", jspm: { dependencies: { notes: "*" } } },
+      "node_modules/desk/package.json": { name: "desk", description: '"dependencies": {"notes": "*"}' },
+      "node_modules/odd/package.json": '{"name": "odd", "dependencies" : { "notes": "*" ,,} }',
+      "node_modules/notes/package.json": packManifest("notes"),
+    });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
+    expect(packs.map(({ name, origin }) => [name, origin])).toEqual([["notes", "undeclared"]]);
+  });
+
   test("a pack that an installed package names is `transitive`, by the name it is installed as", async () => {
     const root = makeTree({
       "package.json": { name: "app", dependencies: { desk: "*" } },

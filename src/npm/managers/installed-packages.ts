@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
-import { isFault, readManifest } from "../../discovery/manifest.ts";
-import { installedFolders } from "../../discovery/package-folders.ts";
+import { readUsableManifest } from "../../discovery/manifest.ts";
 import { findProject } from "../../discovery/project.ts";
+import { installedFolders } from "../../discovery/walk-packages.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -31,8 +31,8 @@ export async function readInstalledPackages(port: DiscoveryPort, cwd: string): P
   const workspace = await findWorkspace(port, project);
   return installedFolders(port, project, workspace).flatMap(({ name: installedAs = "", paths }) => {
     const [location = ""] = paths;
-    const read = readManifest(port, location, "always");
-    if (typeof read === "string" || isFault(read)) return [];
+    const read = readUsableManifest(port, location);
+    if (read === undefined) return [];
     const name = String(read.value.name ?? installedAs);
     const version = String(read.value.version ?? "");
     return { name, isNamed: installedAs === name, version, location, manifest: read.value };

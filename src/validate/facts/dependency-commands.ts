@@ -1,5 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { isFault, readManifest } from "../../discovery/manifest.ts";
+import { readUsableManifest } from "../../discovery/manifest.ts";
 import { resolveFrom } from "../../discovery/package-folders.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import type { InspectionPort } from "../../files/inspection-port.ts";
@@ -29,8 +29,8 @@ export function findDependencyCommands(
   if (commands.size === 0) return found;
   for (const name of declaredDependencies(manifest)) {
     const location = resolveFrom(port, pack.location, name);
-    const read = location === undefined ? "absent" : readManifest(port, location, "always");
-    if (typeof read === "string" || isFault(read)) continue;
+    const read = readUsableManifest(port, location);
+    if (read === undefined) continue;
     for (const command of listCommands(read.value)) {
       if (commands.has(command) && !found.has(command)) found.set(command, name);
     }

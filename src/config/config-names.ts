@@ -1,8 +1,8 @@
-import { readProjectConfig } from "../config/config-file.ts";
-import { listServerEntries } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
+import { readProjectConfig } from "./config-file.ts";
+import { listServerEntries } from "./server-entries.ts";
 
 /** The names that a project's config defines. */
 export interface ConfigNames {
