@@ -383,7 +383,7 @@ describe("what a listing loads", () => {
   });
 
   test("list first reads only the policy for packs, and never loads what starts or imports servers", () => {
-    const rest = /^config\/(?!(?:packs-policy|packs-config|config-file)\.ts$)/;
+    const rest = /^config\/(?!(?:packs-policy|packs-config|tool-policy|config-file)\.ts$)/;
     expect(forbiddenWays("cli/commands/list.ts", ["static"], rest)).toEqual([]);
     const servers = /^(?:inspection\/server-package\.ts|runtime\/server-launches\.ts|(?:install|mcp)\/.*)$/;
     expect(forbiddenWays("cli/commands/list.ts", ["static"], servers)).toEqual([]);

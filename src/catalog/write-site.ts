@@ -2,7 +2,8 @@ import { lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { describeRefusal } from "../files/author-files.ts";
-import { errorCode, makeFolders } from "../files/make-folders.ts";
+import { errorCode } from "../files/file-errors.ts";
+import { makeFolders } from "../files/make-folders.ts";
 import { type Draft, overwriteFile, removeDrafts, writeBeside } from "../files/replace-file.ts";
 import { failure } from "../problems/index.ts";
 

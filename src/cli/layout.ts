@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { findHome } from "../files/user-folders.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 
@@ -128,4 +129,13 @@ export function formatTable(
   const cells = rows.map((row) => row.map((cell) => printable(shortenForPeople(cell))));
   const paint = (heading: string) => (color ? `\u001b[2m${heading}\u001b[22m` : heading);
   return formatColumns([headings.map(paint), ...cells], width);
+}
+
+/** Counts the items of a pack by kind: `1 server, 3 tools`. */
+export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {
+  const counts = kinds
+    .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${count === 1 ? kind : keyOfKind[kind]}`);
+  return counts.join(", ") || "nothing";
 }

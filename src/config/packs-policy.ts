@@ -1,8 +1,10 @@
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { configFiles, type DiscoveryPort } from "../files/discovery-port.ts";
 import { configFailure, describeConfigFaults, readProjectConfig } from "./config-file.ts";
 import { type PacksPolicy, readPacksConfig } from "./packs-config.ts";
 
 export type { PacksPolicy } from "./packs-config.ts";
+
+const openPolicy: PacksPolicy = { allow: undefined, deny: [], transitive: [] };
 
 /**
  * Reads the policy for packs from the project's config. An absent file allows everything. An invalid file is rejected as
@@ -10,8 +12,10 @@ export type { PacksPolicy } from "./packs-config.ts";
  * Throws `TrailblazeError` `InvalidConfig` with file, line and column.
  */
 export async function readPacksPolicy(port: DiscoveryPort, directory: string): Promise<PacksPolicy> {
+  // What reads and explains a config is loaded only where there is one.
+  if (!configFiles.some((name) => port.hasProjectFile(directory, name))) return openPolicy;
   const text = await readProjectConfig(port, directory);
-  if (text === undefined) return { allow: undefined, deny: [], transitive: [] };
+  if (text === undefined) return openPolicy;
   const { packs, faults } = readPacksConfig(text.value, { reportMisspelled: true });
   const [first, ...others] = await describeConfigFaults(faults, text);
   if (first !== undefined) throw configFailure([first, ...others]);
@@ -26,7 +30,7 @@ interface WildSegment {
 }
 
 /** Matches in one pass, for any number of wildcards. */
-function matchesSegment({ parts, length }: WildSegment, segment: string): boolean {
+export function matchesSegment({ parts, length }: WildSegment, segment: string): boolean {
   const [first = "", ...others] = parts;
   const last = others.pop();
   if (last === undefined) return first === segment;
@@ -41,7 +45,7 @@ function matchesSegment({ parts, length }: WildSegment, segment: string): boolea
   return true;
 }
 
-function parseWildSegment(segment: string): WildSegment {
+export function parseWildSegment(segment: string): WildSegment {
   const parts = segment.replace(/\*+/g, "*").split("*");
   return { parts, length: parts.reduce((sum, part) => sum + part.length, 0) };
 }
@@ -49,7 +53,7 @@ function parseWildSegment(segment: string): WildSegment {
 const parseWildPattern = (pattern: string): WildSegment[] => pattern.split("/").map(parseWildSegment);
 
 /** The patterns of one array, prepared for matching many names. */
-class PatternList {
+export class PatternList {
   /** Patterns without wildcards. */
   readonly #names = new Set<string>();
   readonly #wild: WildSegment[][] = [];
@@ -89,7 +93,7 @@ export function matchesAny(patterns: readonly string[], names: readonly string[]
   return names.some((name) => list.matches(name));
 }
 
-interface SelectionOptions {
+export interface SelectionOptions {
   /** The pack must also match `transitive`. */
   isTransitive: boolean;
 }
@@ -125,72 +129,4 @@ export function isAllowed(
 ): boolean {
   if (items.length === 0) return isSelected(policy, [pack], options);
   return items.some((item) => isItemAllowed(policy, pack, item, options));
-}
-
-/** A subprocess server of a pack. All names are qualified. */
-export interface PackServer {
-  pack: string;
-  server: string;
-  /** Every item of the pack. A pattern with the name of an item means the item and no tool. */
-  items: ReadonlySet<string>;
-}
-
-interface ToolPattern {
-  packs: PatternList;
-  /** Without `@`. */
-  name: string;
-}
-
-const knownToolPatterns = new WeakMap<readonly string[], ToolPattern[]>();
-
-/** The patterns that have a segment after the pack's, which may name tools. */
-function toolPatternsOf(patterns: readonly string[]): ToolPattern[] {
-  let list = knownToolPatterns.get(patterns);
-  if (list === undefined) {
-    list = patterns.flatMap((pattern) => {
-      const name = pattern.replace(/^@/, "");
-      const end = name.lastIndexOf("/");
-      return end < 0 ? [] : [{ name, packs: new PatternList([name.slice(0, end)]) }];
-    });
-    knownToolPatterns.set(patterns, list);
-  }
-  return list;
-}
-
-/**
- * Whether the policy needs a subprocess server only because `allow` may name tools of it. Which tools it has is known
- * only after it has started.
- */
-export function isNeededForTools(
-  { allow, deny, transitive }: PacksPolicy,
-  { pack, server, items }: PackServer,
-  { isTransitive }: SelectionOptions,
-): boolean {
-  if (allow === undefined || matchesAny(deny, [pack, server])) return false;
-  if (isTransitive && !matchesAny(transitive, [pack, server])) return false;
-  return toolPatternsOf(allow).some(
-    ({ packs, name }) => packs.matches(pack) && (name.includes("*") || !items.has(name)),
-  );
-}
-
-/** Whether the policy allows a tool of a subprocess server. `tool` is the server's own name for it. */
-export function isToolAllowed(
-  { allow, deny }: PacksPolicy,
-  { pack, server, items }: PackServer,
-  tool: string,
-): boolean {
-  const name = `${pack}/${tool}`;
-  const names = items.has(name) ? [] : [name];
-  return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
-}
-
-/** Whether `tools` of a server in the config chooses a tool by its own name. */
-export const isToolChosen = (
-  { allow, deny }: { allow: readonly string[] | undefined; deny: readonly string[] },
-  name: string,
-): boolean => !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
-
-/** Whether a tool's own name, which may contain slashes, matches any of the patterns; `*` matches any characters. */
-export function matchesToolName(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => matchesSegment(parseWildSegment(pattern), name));
 }

@@ -9,7 +9,8 @@ import {
   visit,
 } from "jsonc-parser";
 import type { Path, SyntaxCause } from "../problems/index.ts";
-import { createLineIndex, type DataSyntaxError, positionAt } from "./decode.ts";
+import type { DataSyntaxError } from "./decode.ts";
+import { createLineIndex, positionAt } from "./line-index.ts";
 import { hasManyBrackets } from "./parse-json.ts";
 
 const strict = { disallowComments: true };

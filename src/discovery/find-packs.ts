@@ -2,7 +2,7 @@ import { matchesAny, type PacksPolicy, readPacksPolicy } from "../config/packs-p
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describePack } from "./describe-pack.ts";
-import { describeFault, isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
+import { isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
 import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
 import { findProject, type Project } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
@@ -122,8 +122,9 @@ async function describePackages(packages: readonly ReadPackage[]) {
     // A broken package is an error if it is the project or one of its declared dependencies.
     const context = origin === "self" || origin === "direct" ? "operation" : "bystander";
     if (isFault(read)) {
+      const { describeFault } = await import("./describe-fault.ts");
       const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, await describeFault(read, name, { context, isSource }));
+      broken.set(location, describeFault(read, name, { context, isSource }));
     } else if (Object.hasOwn(read.value, "trailblaze")) {
       packs.push(await describePack({ ...source, manifest: read }, "operation", context));
     }

@@ -2,7 +2,7 @@ import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { describePack } from "./describe-pack.ts";
 import type { FoundPacks } from "./find-packs.ts";
-import { describeFault, isFault, readManifests } from "./manifest.ts";
+import { isFault, readManifests } from "./manifest.ts";
 import { packageFolders, packNamesIn } from "./package-folders.ts";
 import { compareText, decideEnabled } from "./rank-packs.ts";
 import type { DiscoveredPack } from "./types.ts";
@@ -27,8 +27,9 @@ async function lookUpPack(
   if (source === undefined) return;
   const { read, location } = source;
   if (isFault(read)) {
+    const { describeFault } = await import("./describe-fault.ts");
     const options = { context: "bystander", isSource: false } as const;
-    found.broken.set(location, await describeFault(read, name, options));
+    found.broken.set(location, describeFault(read, name, options));
   } else if (Object.hasOwn(read.value, "trailblaze")) {
     const added = await describePack({ ...source, manifest: read });
     added.pack.enabled = decideEnabled(found.policy, added);

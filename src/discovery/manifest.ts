@@ -1,7 +1,6 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../files/discovery-port.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import type { Manifest, Origin } from "./types.ts";
 
 /** An unusable package.json, before its fault is located and described. */
@@ -103,24 +102,4 @@ function parseManifest(
     if (error instanceof DataSyntaxError) return { location, fault: error };
     throw error;
   }
-}
-
-/** Creates the problem for a fault; `pack` is the name that the package is installed as. Loads the parser for positions. */
-export async function describeFault(
-  { location, fault }: ManifestFault,
-  pack: string | undefined,
-  { context, isSource }: { context: ProblemContext; isSource: boolean },
-): Promise<Problem> {
-  const place = { ...(pack === undefined ? {} : { pack }), file: "package.json" };
-  if ("tooLarge" in fault) {
-    const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
-    return createProblem("PackageJsonTooLarge", args, place, context);
-  }
-  const { describeSyntaxError } = await import("../data/json-positions.ts");
-  const { reason, cause, ...position } =
-    fault instanceof DataSyntaxError
-      ? describeSyntaxError(fault)
-      : { ...fault, cause: undefined, line: 1, column: 1 };
-  const args = { reason, location, isSource, ...(cause === undefined ? {} : { cause }) };
-  return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
 }

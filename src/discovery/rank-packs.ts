@@ -1,4 +1,5 @@
-import { isAllowed, isNeededForTools, matchesAny, type PacksPolicy } from "../config/packs-policy.ts";
+import { isAllowed, matchesAny, type PacksPolicy } from "../config/packs-policy.ts";
+import { isNeededForTools } from "../config/tool-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem } from "../problems/index.ts";
@@ -100,15 +101,11 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   if (!found.isUsable || shadowed || origin === "global") return false;
   const items = itemNames(found);
   const names = new Set(items);
+  const isNeeded = (server: string, isTransitive: boolean) =>
+    isNeededForTools(policy, { pack: qualifiedName, server, items: names }, { isTransitive });
   const isTaken = (isTransitive: boolean) =>
     isAllowed(policy, qualifiedName, items, { isTransitive }) ||
-    servers.some((server) =>
-      isNeededForTools(
-        policy,
-        { pack: qualifiedName, server: server.qualifiedName, items: names },
-        { isTransitive },
-      ),
-    );
+    (policy.allow !== undefined && servers.some((server) => isNeeded(server.qualifiedName, isTransitive)));
   const isDeclared = isDeclaredOrigin(origin);
   if (isTaken(!isDeclared)) return true;
   return !isDeclared && isTaken(false) ? "onDemand" : false;

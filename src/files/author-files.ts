@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode, makeFolders } from "./make-folders.ts";
+import { errorCode } from "./file-errors.ts";
+import { makeFolders } from "./make-folders.ts";
 import { overwriteFile } from "./replace-file.ts";
 
 const reasons: Readonly<Record<string, string>> = {

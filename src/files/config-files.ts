@@ -16,8 +16,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
+import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
-import { describeFileType, errorCode, makeFolders, openFlags } from "./make-folders.ts";
+import { makeFolders } from "./make-folders.ts";
 import { removeDrafts, sync, writeAndClose, writeBeside } from "./replace-file.ts";
 
 /** Limit on the size of a config. */

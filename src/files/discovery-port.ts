@@ -34,11 +34,16 @@ export type ManifestRead =
   /** It is so large that not even a search for the field is promised. */
   | { state: "tooLarge"; bytes: number };
 
+/** The names of a project's config; the second is a common mistake, which is reported. */
+export const configFiles = [
+  "trailblaze.config.yaml",
+  "trailblaze.config.yml",
+  "trailblaze.config.json",
+] as const;
+
 /** Files of a project that determine its packages and the user's policy. */
 export type ProjectFile =
-  | "trailblaze.config.yaml"
-  | "trailblaze.config.yml"
-  | "trailblaze.config.json"
+  | (typeof configFiles)[number]
   | "pnpm-workspace.yaml"
   | ".pnp.cjs"
   | ".pnp.js"

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, mkdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
-import { errorCode } from "./make-folders.ts";
+import { errorCode } from "./file-errors.ts";
 
 /** A lock on a file that other programs may also lock. */
 export interface FileLock {

@@ -1,5 +1,6 @@
-import { constants, existsSync, mkdirSync, type Stats } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { errorCode } from "./file-errors.ts";
 
 /**
  * Creates missing folders. Returns the created ones, innermost first. Creates them one by one, because Node's recursive
@@ -20,19 +21,4 @@ export function makeFolders(folder: string, mode?: number): string[] {
     }
   }
   return made;
-}
-
-/** Non-blocking, because opening a named pipe would wait for a writer. Windows has no such flag. */
-export const openFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
-export function errorCode(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? "unknown error";
-}
-
-/** Describes an entry that is not a regular file. */
-export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
-  if (stats.isDirectory()) return "a folder";
-  if (stats.isFIFO()) return "a named pipe";
-  if (stats.isSocket()) return "a socket";
-  return "a device";
 }

@@ -7,7 +7,7 @@ import {
   maximumProjectFileBytes,
   type ProjectFile,
 } from "./discovery-port.ts";
-import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
+import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
+import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
-import { describeFileType, errorCode, openFlags } from "./make-folders.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
 
 function isBelow(root: string, path: string): boolean {

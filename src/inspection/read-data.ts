@@ -54,7 +54,7 @@ export function describeCode(bytes: Uint8Array): SourceText {
     async createLocator() {
       const found = exported.exec(text);
       if (found === null) return undefined;
-      const { positionAt } = await import("../data/decode.ts");
+      const { positionAt } = await import("../data/line-index.ts");
       const position = positionAt(text, found.index + found[0].search(/\S/));
       return () => position;
     },

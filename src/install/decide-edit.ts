@@ -1,4 +1,4 @@
-import { createLineIndex } from "../data/decode.ts";
+import { createLineIndex } from "../data/line-index.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { isOtherFolder } from "../files/config-files.ts";
 import { failure } from "../problems/index.ts";

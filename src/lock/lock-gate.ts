@@ -1,5 +1,5 @@
-import { isToolAllowed, isToolChosen } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { isToolAllowed, isToolChosen } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";

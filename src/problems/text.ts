@@ -10,7 +10,9 @@ function escapeCharacter(character: string): string {
 
 /** The text on one line, with unprintable characters as `\u{…}`. */
 export function printable(text: string): string {
-  return replaceUnprintable(text.replace(/[\t\r\n]+/g, " "), escapeCharacter);
+  const line = text.replace(/[\t\r\n]+/g, " ");
+  // Nearly every text; what finds other characters is loaded when it is used.
+  return /^[ -~]*$/.test(line) ? line : replaceUnprintable(line, escapeCharacter);
 }
 
 /** Like `printable`, but keeps line breaks. */

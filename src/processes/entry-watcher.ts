@@ -1,6 +1,6 @@
 import { type FSWatcher, type Stats, statSync, watch } from "node:fs";
 import { basename, join } from "node:path";
-import { errorCode } from "../files/make-folders.ts";
+import { errorCode } from "../files/file-errors.ts";
 
 /** Whether a change of a folder's entry counts, by the folder's absolute path. */
 export type WatchedEntries = ReadonlyMap<string, (name: string) => boolean>;

@@ -1,6 +1,6 @@
 import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { errorCode } from "../files/make-folders.ts";
+import { errorCode } from "../files/file-errors.ts";
 import { failure, quote } from "../problems/index.ts";
 
 /** Folders that authors do not edit or that are too large to watch. */

@@ -1,10 +1,6 @@
-import {
-  isItemAllowed,
-  isNeededForTools,
-  type PackServer,
-  type PacksPolicy,
-} from "../config/packs-policy.ts";
+import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import { isNeededForTools, type PackServer } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import type { FoundPack } from "../discovery/types.ts";

@@ -1,6 +1,6 @@
 import { locateInConfig } from "../config/config-file.ts";
-import { isToolAllowed } from "../config/packs-policy.ts";
 import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
+import { isToolAllowed } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";

@@ -1,5 +1,5 @@
-import { isToolChosen } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import { isToolChosen } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { mayRefuseContext } from "../json-schema/refuses-context.ts";
 import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";

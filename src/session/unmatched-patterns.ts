@@ -1,5 +1,6 @@
-import { matchesAny, matchesToolName } from "../config/packs-policy.ts";
+import { matchesAny } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";

@@ -1,9 +1,10 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { DataSyntaxError } from "../data/decode.ts";
 import { isRecord } from "../data/parse-json.ts";
+import { describeFault } from "../discovery/describe-fault.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { describeFault, isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
@@ -217,7 +218,7 @@ export async function validateTarget(
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
     const name = text === undefined ? undefined : await readLegibleName(text);
-    const problem = await describeFault(read, name, { context: "validation", isSource: true });
+    const problem = describeFault(read, name, { context: "validation", isSource: true });
     const texts = new Map(text === undefined ? [] : [["package.json", text]]);
     return { report: createReport(name ?? null, null, [problem], strict), location, texts };
   }

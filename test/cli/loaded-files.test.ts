@@ -30,7 +30,7 @@ async function sizesOf(args: readonly string[], cwd: string): Promise<[name: str
 const filesOf = async (args: readonly string[], cwd: string) =>
   (await sizesOf(args, cwd)).map(([name]) => name);
 
-const listBytes = 60_000;
+const listBytes = 50_000;
 
 test("`list` loads little code where there is no config, and `--version` one file", async () => {
   const cwd = makeProject({ "node_modules/plain": { "package.json": { name: "plain", version: "1.0.0" } } });

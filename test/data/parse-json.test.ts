@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DataSyntaxError, decodeUtf8, positionAt } from "../../src/data/decode.ts";
+import { DataSyntaxError, decodeUtf8 } from "../../src/data/decode.ts";
 import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
+import { positionAt } from "../../src/data/line-index.ts";
 import { describeType, isRecord, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { stringify } from "yaml";
-import { DataSyntaxError, positionAt } from "../../src/data/decode.ts";
+import { DataSyntaxError } from "../../src/data/decode.ts";
+import { positionAt } from "../../src/data/line-index.ts";
 import { parseYaml } from "../../src/data/parse-yaml.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";

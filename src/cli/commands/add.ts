@@ -8,11 +8,11 @@ import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { countItems } from "../layout.ts";
 import { flag, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
-import { countItems } from "../remote/format-remote-packs.ts";
 import { formatCommand } from "../session/session-command.ts";
 
 export const command: Command = {

@@ -5,9 +5,8 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { abbreviateHome, formatTable, wrap } from "../layout.ts";
+import { abbreviateHome, countItems, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
-import { countItems } from "../remote/format-remote-packs.ts";
 
 export const command: Command = {
   summary: "List the packs that a project declares, or their items of one kind",

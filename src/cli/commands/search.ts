@@ -1,9 +1,9 @@
 import { failure } from "../../problems/index.ts";
-import { searchPacks } from "../../remote.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { type RemoteSearch, searchPacks } from "../../remote.ts";
+import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { countItems, formatTable } from "../layout.ts";
 import { remoteOptions } from "../options.ts";
 import { output } from "../output.ts";
-import { formatRemotePacks } from "../remote/format-remote-packs.ts";
 
 export const command: Command = {
   summary: "Search the npm registry for packs",
@@ -36,4 +36,17 @@ export async function searchFor(text: string, { options, cwd }: CommandInput): P
 
 async function run(input: CommandInput): Promise<CommandAnswer> {
   return await searchFor(input.positionals.join(" "), input);
+}
+
+function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
+  if (packs.length === 0) return "No packs found.";
+  const rows = packs.map((pack) => [
+    pack.name,
+    pack.version ?? "-",
+    pack.installed ? "yes" : "no",
+    countItems(pack),
+    pack.description ?? "",
+  ]);
+  const headings = ["PACK", "VERSION", "INSTALLED", "PROVIDES", "DESCRIPTION"];
+  return formatTable(headings, rows, style);
 }

@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
-import { errorCode } from "../../files/make-folders.ts";
+import { errorCode } from "../../files/file-errors.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { overwriteFile } from "../../files/replace-file.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";

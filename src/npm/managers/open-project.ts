@@ -1,4 +1,4 @@
-import { describeFault } from "../../discovery/manifest.ts";
+import { describeFault } from "../../discovery/describe-fault.ts";
 import { findProject, type Project } from "../../discovery/project.ts";
 import { findProjectManager } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
@@ -20,9 +20,7 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
   const { directory, manifest, fault } = project;
   if (manifest === undefined) {
     if (fault === undefined) throw failure("ProjectNotFound", { directory, exists: true });
-    throw new TrailblazeError(
-      await describeFault(fault, undefined, { context: "operation", isSource: true }),
-    );
+    throw new TrailblazeError(describeFault(fault, undefined, { context: "operation", isSource: true }));
   }
   const workspace = await findWorkspace(port, project);
   const manager = findProjectManager(port, project, workspace);

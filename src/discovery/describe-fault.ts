@@ -1,0 +1,24 @@
+import { DataSyntaxError } from "../data/decode.ts";
+import { describeSyntaxError } from "../data/json-positions.ts";
+import { maximumManifestBytes } from "../files/discovery-port.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import type { ManifestFault } from "./manifest.ts";
+
+/** Creates the problem for a fault; `pack` is the name that the package is installed as. */
+export function describeFault(
+  { location, fault }: ManifestFault,
+  pack: string | undefined,
+  { context, isSource }: { context: ProblemContext; isSource: boolean },
+): Problem {
+  const place = { ...(pack === undefined ? {} : { pack }), file: "package.json" };
+  if ("tooLarge" in fault) {
+    const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
+    return createProblem("PackageJsonTooLarge", args, place, context);
+  }
+  const { reason, cause, ...position } =
+    fault instanceof DataSyntaxError
+      ? describeSyntaxError(fault)
+      : { ...fault, cause: undefined, line: 1, column: 1 };
+  const args = { reason, location, isSource, ...(cause === undefined ? {} : { cause }) };
+  return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
+}

@@ -1,0 +1,16 @@
+import { constants, type Stats } from "node:fs";
+
+/** Non-blocking, because opening a named pipe would wait for a writer. Windows has no such flag. */
+export const openFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+export function errorCode(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "unknown error";
+}
+
+/** Describes an entry that is not a regular file. */
+export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
+  if (stats.isDirectory()) return "a folder";
+  if (stats.isFIFO()) return "a named pipe";
+  if (stats.isSocket()) return "a socket";
+  return "a device";
+}
