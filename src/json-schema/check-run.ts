@@ -92,3 +92,33 @@ export class CheckRun {
     this.isTentative = isTentative;
   }
 }
+
+/** Limit on the size of a value whose violations are all listed: values plus hundreds of characters. */
+const mostNodes = 2000;
+
+/** Whether a value is small enough to list all violations. Stops at the limit. */
+function isSmall(value: unknown): boolean {
+  const pending = [value];
+  let nodes = 0;
+  for (let one = pending.pop(); pending.length > 0 || one !== undefined; one = pending.pop()) {
+    nodes += 1 + (typeof one === "string" ? one.length / 100 : 0);
+    if (nodes > mostNodes) return false;
+    if (typeof one !== "object" || one === null) continue;
+    const inner: unknown[] = Array.isArray(one) ? one : Object.values(one);
+    if (inner.length > mostNodes) return false;
+    pending.push(...inner);
+  }
+  return true;
+}
+
+/** Finds violations within the budget. */
+export function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
+  run.mode = isSmall(value) ? "all" : "first";
+  try {
+    node.check(value, run, undefined);
+  } catch (error) {
+    // Earlier violations are enough.
+    if (!(error instanceof EnoughViolations || run.violations.length > 0)) throw error;
+  }
+  return run.violations;
+}

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { CheckBudget } from "./check-budget.ts";
 import { makeRules } from "./make-rules.ts";
 import { type RuleGroup, type SchemaContext, SchemaNode, type Target } from "./schema-node.ts";
-import { createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
+import { type Backtrack, createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
 import { type FollowedReferences, isAlias } from "./schema-references.ts";
 import type { Draft, Schema } from "./schema-survey.ts";
 
@@ -20,12 +20,12 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
   return keyword === "$dynamicRef" && anchor !== "" && target.$dynamicAnchor === anchor ? anchor : undefined;
 }
 
-/** Compiles a valid schema on demand, for calls or for validation. Returns the nodes of the schema itself and of the schemas inside it. */
+/** Compiles a valid schema on demand; without `backtrack`, it does not match patterns that need backtracking. Returns the nodes of the schema itself and of the schemas inside it. */
 export function compileSchema(
   draft: Draft,
   references: FollowedReferences | undefined,
   budget: CheckBudget,
-  { isCall }: { isCall: boolean },
+  backtrack?: Backtrack,
 ): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
     [true, new SchemaNode(true, undefined, () => [])],
@@ -49,7 +49,7 @@ export function compileSchema(
       return node;
     },
     patternOf(pattern) {
-      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget, { isCall });
+      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget, backtrack);
       patterns.set(pattern, compiled);
       return compiled;
     },

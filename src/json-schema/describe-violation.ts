@@ -13,6 +13,7 @@ export interface Violation {
 
 const longestPath = 200;
 const mostChoices = 10;
+const mostViolations = 10;
 
 const cut = (text: string) => text.slice(0, longestPath + 1);
 
@@ -33,4 +34,11 @@ export function describeViolation({ path, what }: Violation): string {
   // A key can be as long as the whole value.
   const pointer = writePointer(path.map((key) => cut(String(key))));
   return pointer === "" ? what : `${shorten(pointer)} ${what}`;
+}
+
+/** Joins the messages of violations without duplicates. */
+export function describeViolations(violations: readonly Violation[]): string {
+  const texts = [...new Set(violations.map(describeViolation))];
+  const rest = texts.length - mostViolations;
+  return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }

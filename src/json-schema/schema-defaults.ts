@@ -1,9 +1,9 @@
 import { CheckBudget, CheckLimit } from "./check-budget.ts";
-import { CheckRun } from "./check-run.ts";
+import { CheckRun, findViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
+import { describeViolations } from "./describe-violation.ts";
 import { readSchema } from "./schema-faults.ts";
 import { type Schema, type SchemaFault, surveySchema } from "./schema-survey.ts";
-import { describeViolations, findViolations } from "./schema-validator.ts";
 
 /**
  * Finds each `default` that its own schema rejects. `what` describes the violations, and the path is that of the default.
@@ -16,7 +16,7 @@ export function findInvalidDefaults(schema: Schema): SchemaFault[] {
   if (faults.length > 0) return [];
   const budget = new CheckBudget();
   const found: SchemaFault[] = [];
-  const nodeOf = compileSchema(survey.draft, references, budget, { isCall: false });
+  const nodeOf = compileSchema(survey.draft, references, budget);
   for (const { schema: one, path } of survey.defaults) {
     // Checking may add the defaults of inner schemas, as a call does.
     const value = structuredClone(one.default);

@@ -8,6 +8,9 @@ export interface SchemaPattern {
   test(text: string): boolean;
 }
 
+/** Matches by JavaScript's engine. Throws if that takes too long. */
+export type Backtrack = (expression: RegExp, text: string) => boolean;
+
 /** Limit on the characters of strings that are matched with backtracking. */
 const longestBacktracked = 1000;
 
@@ -26,22 +29,27 @@ function compileOwn(pattern: string) {
 
 /**
  * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. With a pattern that it
- * does not support (lookarounds, backreferences, very large counts), calls match short strings by JavaScript's engine;
- * otherwise, `test` throws `CheckLimit`.
+ * does not support (lookarounds, backreferences, very large counts), `backtrack`
+ * matches short strings; otherwise, `test` throws `CheckLimit`.
  */
 export function createSchemaPattern(
   pattern: string,
   budget: CheckBudget,
-  { isCall }: { isCall: boolean },
+  backtrack: Backtrack | undefined,
 ): SchemaPattern {
   const native = new RegExp(pattern, "u");
   const own = compileOwn(pattern);
   if (own !== undefined) return { test: (text) => findPattern(own, text, budget) };
   return {
     test(text) {
-      if (!isCall) throw new CheckLimit(`only calls match the pattern ${quote(pattern)}`);
-      if (text.length <= longestBacktracked) return native.test(text);
-      throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
+      if (backtrack === undefined) throw new CheckLimit(`only calls match the pattern ${quote(pattern)}`);
+      if (text.length > longestBacktracked)
+        throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
+      try {
+        return backtrack(native, text);
+      } catch {
+        throw new CheckLimit(`the pattern ${quote(pattern)} takes too long to match a string`);
+      }
     },
   };
 }

@@ -1,9 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { CheckBudget, CheckLimit } from "./check-budget.ts";
-import { CheckRun, EnoughViolations } from "./check-run.ts";
+import { CheckRun, findViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
-import { describeViolation, type Violation } from "./describe-violation.ts";
+import { describeViolations } from "./describe-violation.ts";
+import { backtrack } from "./patterns/backtrack.ts";
 import { readSchema } from "./schema-faults.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { type Draft, draftUris } from "./schema-survey.ts";
@@ -43,25 +44,6 @@ export interface SchemaValidator {
 
 type Compiled = SchemaNode | { fault: string };
 
-const mostViolations = 10;
-/** Limit on the size of a value whose violations are all listed: values plus hundreds of characters. */
-const mostNodes = 2000;
-
-/** Whether a value is small enough to list all violations. Stops at the limit. */
-function isSmall(value: unknown): boolean {
-  const pending = [value];
-  let nodes = 0;
-  for (let one = pending.pop(); pending.length > 0 || one !== undefined; one = pending.pop()) {
-    nodes += 1 + (typeof one === "string" ? one.length / 100 : 0);
-    if (nodes > mostNodes) return false;
-    if (typeof one !== "object" || one === null) continue;
-    const inner: unknown[] = Array.isArray(one) ? one : Object.values(one);
-    if (inner.length > mostNodes) return false;
-    pending.push(...inner);
-  }
-  return true;
-}
-
 /** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
 function findDraft({ $schema }: Schema): Draft | undefined {
   if ($schema === undefined) return "draft2020";
@@ -70,13 +52,6 @@ function findDraft({ $schema }: Schema): Draft | undefined {
   return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test($schema)
     ? "draft2020"
     : undefined;
-}
-
-/** Joins the messages of violations without duplicates. */
-export function describeViolations(violations: readonly Violation[]): string {
-  const texts = [...new Set(violations.map(describeViolation))];
-  const rest = texts.length - mostViolations;
-  return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
 
 const fail = (message: string, missing: readonly string[] = []): SchemaCheck => ({
@@ -101,22 +76,10 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
     const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, references, budget, { isCall: true })(schema);
+    return compileSchema(draft, references, budget, backtrack)(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
-}
-
-/** Finds violations within the budget. */
-export function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
-  run.mode = isSmall(value) ? "all" : "first";
-  try {
-    node.check(value, run, undefined);
-  } catch (error) {
-    // Earlier violations are enough.
-    if (!(error instanceof EnoughViolations || run.violations.length > 0)) throw error;
-  }
-  return run.violations;
 }
 
 /** Compiles each schema object once. */

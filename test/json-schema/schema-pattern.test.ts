@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CheckBudget } from "../../src/json-schema/check-budget.ts";
+import { backtrack } from "../../src/json-schema/patterns/backtrack.ts";
 import { createSchemaPattern } from "../../src/json-schema/schema-pattern.ts";
 
 const padding = " ".repeat(400);
 
 const create = (pattern: string, isCall = true) =>
-  createSchemaPattern(pattern, new CheckBudget(), { isCall });
+  createSchemaPattern(pattern, new CheckBudget(), isCall ? backtrack : undefined);
 
 describe("agreement with RegExp and its flag u", () => {
   test.each([
@@ -96,9 +97,19 @@ test.each(["^(?!x)a*b$", "^(a)\\1*b$", "^(?<!x)a{0,9000}b$"])(
   },
 );
 
+test.each(["^(?=a)(a+)+$", "^(?!x)a*a*a*a*b$", "^(a)(?:\\1+)+$"])(
+  "the pattern %s cannot block the process with a short string",
+  (pattern) => {
+    const start = performance.now();
+    expect(() => create(pattern).test(`${"a".repeat(900)}!`)).toThrow("takes too long to match a string");
+    expect(performance.now() - start).toBeLessThan(5000);
+    expect(create(pattern).test("!")).toBe(false);
+  },
+);
+
 test("the steps of our engine are counted across all strings of a check", () => {
   const budget = new CheckBudget();
-  const hard = createSchemaPattern("(a?){50}b", budget, { isCall: true });
+  const hard = createSchemaPattern("(a?){50}b", budget, backtrack);
   const text = "a".repeat(10_000);
   const untilRefused = () => {
     for (let count = 0; count < 100; count++) {
