@@ -12,7 +12,7 @@ const addItems = (evaluated: Evaluated | undefined, count: number) => {
 };
 
 const uniqueItemsRule: Rule = (value, run) => {
-  const duplicate = findDuplicate(value as Items, run.budget);
+  const duplicate = findDuplicate(value as Items);
   if (duplicate === undefined) return true;
   const [i, j] = duplicate;
   return run.fail(`must NOT have duplicate items (items ## ${i} and ${j} are identical)`);
@@ -23,9 +23,9 @@ function checkFrom(start: number, node: SchemaNode, items: Items, run: CheckRun)
   let isValid = true;
   for (let index = start; index < items.length; index++) {
     const item = items[index];
-    if (run.mode === "test" ? node.check(item, run, undefined) : run.enter(node, index, item)) continue;
+    if (run.records ? run.enter(node, index, item) : node.check(item, run, undefined)) continue;
     isValid = false;
-    if (run.mode !== "all") break;
+    if (!run.records) break;
   }
   return isValid;
 }
@@ -35,13 +35,12 @@ function tupleRule(schemas: Items, context: SchemaContext): Rule {
   return (value, run, evaluated) => {
     const items = value as Items;
     addItems(evaluated, nodes.length);
-    run.budget.spend(Math.min(nodes.length, items.length));
     let isValid = true;
     for (const [index, node] of nodes.entries()) {
       if (index >= items.length) break;
       if (node.takesAll || run.enter(node, index, items[index])) continue;
       isValid = false;
-      if (run.mode !== "all") break;
+      if (!run.records) break;
     }
     return isValid;
   };
@@ -74,8 +73,7 @@ function containsRule(node: SchemaNode, least: number, most: number): Rule {
       if (node.takesAll || run.try(node, item, undefined)) count++;
     }
     if (count >= least && count <= most) return true;
-    // Only in mode `all`, because there may be millions of items.
-    if (run.mode === "all") for (const [index, item] of items.entries()) run.explain(node, item, index);
+    if (run.records) for (const [index, item] of items.entries()) run.explain(node, item, index);
     return run.fail(what);
   };
 }

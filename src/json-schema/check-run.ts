@@ -1,4 +1,3 @@
-import type { CheckBudget } from "./check-budget.ts";
 import type { Violation } from "./describe-violation.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import type { Resource } from "./schema-references.ts";
@@ -8,14 +7,6 @@ const mostViolations = 1000;
 
 /** Thrown if enough violations are recorded. */
 export class EnoughViolations extends Error {}
-
-export type Mode =
-  /** Validates, and adds defaults. */
-  | "test"
-  /** Records the first violation, with those of each alternative. */
-  | "first"
-  /** Records all violations. */
-  | "all";
 
 /** The resources on the path of references to the current schema, innermost first. */
 export interface DynamicScope {
@@ -30,18 +21,17 @@ export class Evaluated {
   /** The number of evaluated items at the start; `Infinity` for all. */
   items = 0;
 
-  add(other: Evaluated, budget: CheckBudget): void {
+  add(other: Evaluated): void {
     this.hasAllProperties ||= other.hasAllProperties;
     this.items = Math.max(this.items, other.items);
-    budget.spend(other.properties.size);
     for (const name of other.properties) this.properties.add(name);
   }
 }
 
 /** The state of one check, which every rule receives. */
 export class CheckRun {
-  readonly budget: CheckBudget;
-  mode: Mode = "test";
+  /** Whether all violations are recorded; otherwise, the check ends at the first, and adds defaults. */
+  records = false;
   /** Whether the schema is only tried, as in `anyOf`, so that no defaults are added. */
   isTentative = false;
   scope: DynamicScope | undefined;
@@ -49,15 +39,10 @@ export class CheckRun {
   /** The path of the current value, which is maintained only if violations are recorded. */
   readonly #path: (string | number)[] = [];
 
-  constructor(budget: CheckBudget) {
-    this.budget = budget;
-  }
-
-  /** Returns `false`, and records the violation depending on the mode. */
+  /** Returns `false`, and records the violation. */
   fail(what: string | (() => string), { at, isMissing = false }: { at?: string; isMissing?: boolean } = {}) {
-    if (this.mode === "test") return false;
+    if (!this.records) return false;
     const path = at === undefined ? [...this.#path] : [...this.#path, at];
-    this.budget.spend(path.length);
     this.violations.push({ path, what: typeof what === "string" ? what : what(), isMissing });
     if (this.violations.length >= mostViolations) throw new EnoughViolations();
     return false;
@@ -73,18 +58,18 @@ export class CheckRun {
 
   /** Tries a schema without recording violations or adding defaults. */
   try(node: SchemaNode, value: unknown, evaluated: Evaluated | undefined): boolean {
-    const { mode, isTentative } = this;
-    this.mode = "test";
+    const { records, isTentative } = this;
+    this.records = false;
     this.isTentative = true;
     const isValid = node.check(value, this, evaluated);
-    this.mode = mode;
+    this.records = records;
     this.isTentative = isTentative;
     return isValid;
   }
 
   /** Records the violations of a schema that a value, or a part of it, did not match. */
   explain(node: SchemaNode, value: unknown, key?: string | number): void {
-    if (this.mode === "test") return;
+    if (!this.records) return;
     const { isTentative } = this;
     this.isTentative = true;
     if (key === undefined) node.check(value, this, undefined);
@@ -93,27 +78,9 @@ export class CheckRun {
   }
 }
 
-/** Limit on the size of a value whose violations are all listed: values plus hundreds of characters. */
-const mostNodes = 2000;
-
-/** Whether a value is small enough to list all violations. Stops at the limit. */
-function isSmall(value: unknown): boolean {
-  const pending = [value];
-  let nodes = 0;
-  for (let one = pending.pop(); pending.length > 0 || one !== undefined; one = pending.pop()) {
-    nodes += 1 + (typeof one === "string" ? one.length / 100 : 0);
-    if (nodes > mostNodes) return false;
-    if (typeof one !== "object" || one === null) continue;
-    const inner: unknown[] = Array.isArray(one) ? one : Object.values(one);
-    if (inner.length > mostNodes) return false;
-    pending.push(...inner);
-  }
-  return true;
-}
-
-/** Finds violations within the budget. */
+/** Finds the first violations. */
 export function findViolations(node: SchemaNode, value: unknown, run: CheckRun): readonly Violation[] {
-  run.mode = isSmall(value) ? "all" : "first";
+  run.records = true;
   try {
     node.check(value, run, undefined);
   } catch (error) {

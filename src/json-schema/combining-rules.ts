@@ -7,7 +7,6 @@ function resolveTarget({ node, findIn }: Target, run: CheckRun): SchemaNode {
   let found = node;
   if (findIn === undefined) return found;
   for (let scope = run.scope; scope !== undefined; scope = scope.outer) {
-    run.budget.spend(1);
     found = findIn(scope.resource) ?? found;
   }
   return found;
@@ -49,18 +48,18 @@ function notRule(node: SchemaNode): Rule {
 /** A rule about the number of matching alternatives. Those that match contribute evaluated properties. */
 function alternativesRule(nodes: readonly SchemaNode[], most: number, what: string): Rule {
   return (value, run, evaluated) => {
-    const { mode, isTentative } = run;
-    run.mode = "test";
+    const { records, isTentative } = run;
+    run.records = false;
     run.isTentative = true;
     let count = 0;
     for (const node of nodes) {
       const own = evaluated && new Evaluated();
       if (!node.check(value, run, own)) continue;
       count++;
-      if (own !== undefined) evaluated?.add(own, run.budget);
+      if (own !== undefined) evaluated?.add(own);
       if (count > most || (most === Infinity && evaluated === undefined)) break;
     }
-    run.mode = mode;
+    run.records = records;
     run.isTentative = isTentative;
     if (count > 0 && count <= most) return true;
     for (const node of nodes) run.explain(node, value);
@@ -75,7 +74,7 @@ function conditionRule(condition: SchemaNode, then: SchemaNode, otherwise: Schem
     const holds = run.try(condition, value, own);
     // With `then` but without `else`, the condition contributes evaluated properties even if it does not match.
     const counts = holds || (otherwise.takesAll && !then.takesAll);
-    if (own !== undefined && counts) evaluated?.add(own, run.budget);
+    if (own !== undefined && counts) evaluated?.add(own);
     const branch = holds ? then : otherwise;
     return branch.check(value, run, evaluated) || run.fail(`must match "${holds ? "then" : "else"}" schema`);
   };

@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { CheckBudget } from "./check-budget.ts";
 import { makeRules } from "./make-rules.ts";
 import { type RuleGroup, type SchemaContext, SchemaNode, type Target } from "./schema-node.ts";
 import { type Backtrack, createSchemaPattern, type SchemaPattern } from "./schema-pattern.ts";
@@ -24,7 +23,6 @@ function findDynamicAnchor(schema: Schema, keyword: string, target: Schema | boo
 export function compileSchema(
   draft: Draft,
   references: FollowedReferences | undefined,
-  budget: CheckBudget,
   backtrack?: Backtrack,
 ): (schema: Schema) => SchemaNode {
   const nodes = new Map<unknown, SchemaNode>([
@@ -49,7 +47,7 @@ export function compileSchema(
       return node;
     },
     patternOf(pattern) {
-      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, budget, backtrack);
+      const compiled = patterns.get(pattern) ?? createSchemaPattern(pattern, backtrack);
       patterns.set(pattern, compiled);
       return compiled;
     },

@@ -42,3 +42,7 @@ export function describeViolations(violations: readonly Violation[]): string {
   const rest = texts.length - mostViolations;
   return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
+
+/** The message for a check that was stopped. */
+export const describeStop = (what: string, stopped: string) =>
+  `The check of ${what} was stopped: ${stopped}.`;

@@ -1,6 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
 import { arrayRules } from "./array-rules.ts";
-import type { CheckBudget } from "./check-budget.ts";
 import { alternativeRules, referenceRules } from "./combining-rules.ts";
 import { objectRules } from "./object-rules.ts";
 import type { Rule, RuleGroup, SchemaContext } from "./schema-node.ts";
@@ -16,16 +15,6 @@ import {
   typesOf,
 } from "./value-rules.ts";
 
-/** The cost of copying a value of a default, which takes memory. */
-const stepsPerCopy = 40;
-
-function copyJson(value: unknown, budget: CheckBudget): unknown {
-  budget.spend(stepsPerCopy);
-  if (Array.isArray(value)) return value.map((item) => copyJson(item, budget));
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyJson(member, budget)]));
-}
-
 /** Defaults of properties, or of items with individual schemas. */
 function findDefaults(schemas: unknown): [string, unknown][] {
   if (typeof schemas !== "object" || schemas === null) return [];
@@ -39,9 +28,8 @@ function defaultsRule(defaults: readonly (readonly [string, unknown])[]): Rule {
   return (value, run) => {
     if (run.isTentative) return true;
     const target = value as Record<string, unknown>;
-    run.budget.spend(defaults.length);
     for (const [key, content] of defaults) {
-      if (target[key] === undefined) target[key] = copyJson(content, run.budget);
+      if (target[key] === undefined) target[key] = structuredClone(content);
     }
     return true;
   };

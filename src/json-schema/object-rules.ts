@@ -24,7 +24,6 @@ function countRules({ maxProperties, minProperties }: Schema): Rule[] {
     return [
       (value, run) => {
         const { length } = Object.keys(value as Value);
-        run.budget.spend(length);
         return fits(length, limit) || run.fail(what);
       },
     ];
@@ -33,12 +32,11 @@ function countRules({ maxProperties, minProperties }: Schema): Rule[] {
 
 function requiredRule(names: readonly string[]): Rule {
   return (value, run) => {
-    run.budget.spend(names.length);
     let isValid = true;
     for (const name of names) {
       if (has(value as Value, name)) continue;
       isValid = run.fail("is required", { at: name, isMissing: true });
-      if (run.mode !== "all") break;
+      if (!run.records) break;
     }
     return isValid;
   };
@@ -51,7 +49,7 @@ function propertyNamesRule(node: SchemaNode): Rule {
       if (run.try(node, name, undefined)) continue;
       run.explain(node, name);
       isValid = run.fail("property name must be valid");
-      if (run.mode !== "all") break;
+      if (!run.records) break;
     }
     return isValid;
   };
@@ -62,22 +60,25 @@ function propertiesRule(properties: Schema, context: SchemaContext): Rule {
   const checked = names
     .map((name) => ({ name, node: context.nodeOf(properties[name]) }))
     .filter(({ node }) => !node.takesAll);
-  const byName = new Map(checked.map((one) => [one.name, one]));
+  // Rejects an alternative before values inside it are looked at.
+  const isTag = ({ schema }: SchemaNode) =>
+    typeof schema === "object" && (schema.const !== undefined || schema.enum !== undefined);
+  const tagsFirst = [...checked].sort((a, b) => Number(isTag(b.node)) - Number(isTag(a.node)));
+  const byName = new Map(tagsFirst.map((one) => [one.name, one]));
   const findPresent = (value: Value) => Object.keys(value).flatMap((name) => byName.get(name) ?? []);
   return (value, run, evaluated) => {
     if (evaluated !== undefined && !evaluated.hasAllProperties) {
-      run.budget.spend(names.length);
       for (const name of names) evaluated.properties.add(name);
     }
-    const looked = checked.length <= manyProperties ? checked : findPresent(value as Value);
-    run.budget.spend(looked.length);
+    const ordered = run.records ? checked : tagsFirst;
+    const looked = checked.length <= manyProperties ? ordered : findPresent(value as Value);
     let isValid = true;
     for (const { name, node } of looked) {
       const part = (value as Value)[name];
       if (part === undefined || !Object.hasOwn(value as Value, name)) continue;
-      if (run.mode === "test" ? node.check(part, run, undefined) : run.enter(node, name, part)) continue;
+      if (run.records ? run.enter(node, name, part) : node.check(part, run, undefined)) continue;
       isValid = false;
-      if (run.mode !== "all") break;
+      if (!run.records) break;
     }
     return isValid;
   };
@@ -93,13 +94,12 @@ function patternPropertiesRule(patterns: Schema, context: SchemaContext): Rule {
     let isValid = true;
     for (const { pattern, node } of compiled) {
       if (node.takesAll && evaluated === undefined) continue;
-      run.budget.spend(names.length);
       for (const name of names) {
         if (!pattern.test(name)) continue;
         evaluated?.properties.add(name);
         if (node.takesAll || run.enter(node, name, (value as Value)[name])) continue;
         isValid = false;
-        if (run.mode !== "all") return false;
+        if (!run.records) return false;
       }
     }
     return isValid;
@@ -108,14 +108,13 @@ function patternPropertiesRule(patterns: Schema, context: SchemaContext): Rule {
 
 /** Checks the remaining properties. */
 function checkRest(node: SchemaNode, names: readonly string[], value: Value, run: CheckRun): boolean {
-  run.budget.spend(names.length);
   let isValid = true;
   for (const name of names) {
     const isFine =
       node.schema === false ? run.fail("is not allowed", { at: name }) : run.enter(node, name, value[name]);
     if (isFine) continue;
     isValid = false;
-    if (run.mode !== "all") break;
+    if (!run.records) break;
   }
   return isValid;
 }
@@ -129,7 +128,6 @@ function additionalPropertiesRule(schema: Schema, context: SchemaContext): Rule 
     if (evaluated !== undefined) evaluated.hasAllProperties = true;
     if (node.takesAll) return true;
     const names = Object.keys(value as Value);
-    run.budget.spend(names.length * (1 + patterns.length));
     if (names.every(isNamed)) return true;
     return checkRest(
       node,
@@ -156,7 +154,6 @@ function dependencyRules(dependencies: unknown, context: SchemaContext): Rule[] 
     return [
       (value, run) => {
         if (!has(value as Value, name)) return true;
-        run.budget.spend(wanted.length);
         return wanted.every((one) => has(value as Value, one)) || run.fail(what);
       },
     ];
@@ -169,7 +166,6 @@ function unevaluatedPropertiesRule(node: SchemaNode): Rule {
     evaluated.hasAllProperties = true;
     if (node.takesAll) return true;
     const names = Object.keys(value as Value);
-    run.budget.spend(names.length);
     const left = names.filter((name) => !evaluated.properties.has(name));
     return checkRest(node, left, value as Value, run);
   };

@@ -1,8 +1,8 @@
-import { CheckBudget, CheckLimit } from "./check-budget.ts";
 import { CheckRun, findViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { describeViolations } from "./describe-violation.ts";
 import { readSchema } from "./schema-faults.ts";
+import { PatternLimit } from "./schema-pattern.ts";
 import { type Schema, type SchemaFault, surveySchema } from "./schema-survey.ts";
 
 /**
@@ -14,21 +14,18 @@ export function findInvalidDefaults(schema: Schema): SchemaFault[] {
   if (survey === undefined || survey.defaults.length === 0) return [];
   const { faults, references } = readSchema(schema);
   if (faults.length > 0) return [];
-  const budget = new CheckBudget();
   const found: SchemaFault[] = [];
-  const nodeOf = compileSchema(survey.draft, references, budget);
+  const nodeOf = compileSchema(survey.draft, references);
   for (const { schema: one, path } of survey.defaults) {
     // Checking may add the defaults of inner schemas, as a call does.
     const value = structuredClone(one.default);
-    const run = new CheckRun(budget);
-    budget.start(value);
+    const run = new CheckRun();
     try {
       if (nodeOf(one).check(value, run, undefined)) continue;
-      budget.start(value);
       const what = describeViolations(findViolations(nodeOf(one), value, run));
       found.push({ what, path: [...path, "default"] });
     } catch (error) {
-      if (!(error instanceof CheckLimit || error instanceof RangeError)) throw error;
+      if (!(error instanceof PatternLimit || error instanceof RangeError)) throw error;
     }
   }
   return found;

@@ -1,4 +1,5 @@
 import { describeValue } from "./keywords.ts";
+import { findExcess } from "./schema-bound.ts";
 import { type FollowedReferences, followReferences } from "./schema-references.ts";
 import { type Schema, type SchemaFault, type SchemaSurvey, surveySchema } from "./schema-survey.ts";
 
@@ -37,16 +38,17 @@ export function readSchema(schema: Schema): SchemaReading {
     return { faults: [fault], references: undefined };
   }
   const faults = [...findOwnFaults(survey)];
-  if (!survey.refers) return { faults, references: undefined };
-  const references = followReferences(schema, survey.draft);
-  for (const one of references.elsewhere) faults.push(...findOwnFaults(one));
-  faults.push(...references.faults);
+  const references = survey.refers ? followReferences(schema, survey.draft) : undefined;
+  for (const one of references?.elsewhere ?? []) faults.push(...findOwnFaults(one));
+  faults.push(...(references?.faults ?? []));
+  const excess = faults.length === 0 && findExcess(schema, references?.targets);
+  if (excess) faults.push({ what: excess, path: [] });
   return { faults, references };
 }
 
 /**
  * Finds the faults of a JSON Schema: violations of its meta-schema, invalid patterns, and references that are external,
- * unresolvable, cyclic, or chained too long. Pure; runs no patterns.
+ * unresolvable, cyclic, or chained too long; and that it takes too many steps. Pure; runs no patterns.
  */
 export function findSchemaFaults(schema: Schema): SchemaFault[] {
   return readSchema(schema).faults;

@@ -65,7 +65,7 @@ export class SchemaNode {
     this.#makeRules = makeRules;
   }
 
-  /** Applies the rules to a value. Stops at the first violation unless the mode is `all`. */
+  /** Applies the rules to a value. Stops at the first violation unless violations are recorded. */
   // One stack frame per schema and value, because nesting of both adds up.
   check(value: unknown, run: CheckRun, evaluated: Evaluated | undefined): boolean {
     this.#groups ??= this.#makeRules();
@@ -75,22 +75,20 @@ export class SchemaNode {
     // `unevaluated…` considers only this schema and its subschemas, not the enclosing ones.
     const own = this.#collects ? new Evaluated() : evaluated;
     let isValid = true;
-    run.budget.spend(1 + this.#groups.length);
     groups: for (const { takes, wrongType, rules } of this.#groups) {
       if (takes !== undefined && !takes(value)) {
         if (wrongType === undefined) continue;
         isValid = run.fail(wrongType);
-        if (run.mode !== "all") break;
+        if (!run.records) break;
         continue;
       }
-      run.budget.spend(rules.length);
       for (const rule of rules) {
         if (rule(value, run, own)) continue;
         isValid = false;
-        if (run.mode !== "all") break groups;
+        if (!run.records) break groups;
       }
     }
-    if (own !== undefined && own !== evaluated) evaluated?.add(own, run.budget);
+    if (own !== undefined && own !== evaluated) evaluated?.add(own);
     run.scope = scope;
     return isValid;
   }

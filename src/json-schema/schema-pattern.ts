@@ -1,5 +1,4 @@
 import { quote } from "../problems/text.ts";
-import { type CheckBudget, CheckLimit } from "./check-budget.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { PatternError } from "./patterns/parse-pattern.ts";
 
@@ -7,6 +6,9 @@ import { PatternError } from "./patterns/parse-pattern.ts";
 export interface SchemaPattern {
   test(text: string): boolean;
 }
+
+/** Thrown if a string is not matched with a pattern. The message continues after a colon. */
+export class PatternLimit extends Error {}
 
 /** Matches by JavaScript's engine. Throws if that takes too long. */
 export type Backtrack = (expression: RegExp, text: string) => boolean;
@@ -30,25 +32,21 @@ function compileOwn(pattern: string) {
 /**
  * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. With a pattern that it
  * does not support (lookarounds, backreferences, very large counts), `backtrack`
- * matches short strings; otherwise, `test` throws `CheckLimit`.
+ * matches short strings; otherwise, `test` throws `PatternLimit`.
  */
-export function createSchemaPattern(
-  pattern: string,
-  budget: CheckBudget,
-  backtrack: Backtrack | undefined,
-): SchemaPattern {
+export function createSchemaPattern(pattern: string, backtrack: Backtrack | undefined): SchemaPattern {
   const native = new RegExp(pattern, "u");
   const own = compileOwn(pattern);
-  if (own !== undefined) return { test: (text) => findPattern(own, text, budget) };
+  if (own !== undefined) return { test: (text) => findPattern(own, text) };
   return {
     test(text) {
-      if (backtrack === undefined) throw new CheckLimit(`only calls match the pattern ${quote(pattern)}`);
+      if (backtrack === undefined) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
       if (text.length > longestBacktracked)
-        throw new CheckLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
+        throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
       try {
         return backtrack(native, text);
       } catch {
-        throw new CheckLimit(`the pattern ${quote(pattern)} takes too long to match a string`);
+        throw new PatternLimit(`the pattern ${quote(pattern)} takes too long to match a string`);
       }
     },
   };

@@ -1,12 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { CheckBudget, CheckLimit } from "./check-budget.ts";
 import { CheckRun, findViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { describeViolations } from "./describe-violation.ts";
 import { backtrack } from "./patterns/backtrack.ts";
 import { readSchema } from "./schema-faults.ts";
 import type { SchemaNode } from "./schema-node.ts";
+import { PatternLimit } from "./schema-pattern.ts";
 import { type Draft, draftUris } from "./schema-survey.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -30,16 +30,11 @@ export type SchemaCheck =
 export interface SchemaValidator {
   /**
    * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
-   * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object. The check
-   * is limited, and stops once `isOverdue` returns true.
+   * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object.
    */
-  check(schema: Schema | undefined, value: unknown, isOverdue?: () => boolean): SchemaCheck;
+  check(schema: Schema | undefined, value: unknown): SchemaCheck;
   /** The same, but adds defaults to the value, which the caller must own. */
-  checkOwned(
-    schema: Schema | undefined,
-    value: Record<string, unknown>,
-    isOverdue?: () => boolean,
-  ): SchemaCheck;
+  checkOwned(schema: Schema | undefined, value: Record<string, unknown>): SchemaCheck;
 }
 
 type Compiled = SchemaNode | { fault: string };
@@ -68,7 +63,7 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
   }
 }
 
-function compile(written: Schema, budget: CheckBudget): Compiled {
+function compile(written: Schema): Compiled {
   const draft = findDraft(written);
   if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
   try {
@@ -76,7 +71,7 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
     const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, references, budget, backtrack)(schema);
+    return compileSchema(draft, references, backtrack)(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
@@ -84,35 +79,29 @@ function compile(written: Schema, budget: CheckBudget): Compiled {
 
 /** Compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
-  // One budget for all schemas, because checks are synchronous.
-  const budget = new CheckBudget();
   const compiled = new WeakMap<Schema, Compiled>();
 
   const validator: SchemaValidator = {
-    check(schema, value, isOverdue) {
+    check(schema, value) {
       const copy = isRecord(value) ? cloneData(value) : undefined;
       if (copy === undefined) return fail(isRecord(value) ? "must be JSON" : "must be object");
-      return validator.checkOwned(schema, copy, isOverdue);
+      return validator.checkOwned(schema, copy);
     },
-    checkOwned(schema, copy, isOverdue) {
+    checkOwned(schema, copy) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      const node = compiled.get(schema) ?? compile(schema, budget);
+      const node = compiled.get(schema) ?? compile(schema);
       compiled.set(schema, node);
       if ("fault" in node) return { ...fail("the schema is not valid"), schemaFault: node.fault };
       try {
-        budget.start(copy, isOverdue);
-        const run = new CheckRun(budget);
+        const run = new CheckRun();
         if (node.check(copy, run, undefined)) return { ok: true, value: copy };
-        budget.start(copy, isOverdue);
         const violations = findViolations(node, copy, run);
         const missing = violations.filter(({ path, isMissing }) => isMissing && path.length === 1);
         return fail(describeViolations(violations), [...new Set(missing.map(({ path }) => String(path[0])))]);
       } catch (error) {
         const stopped =
-          error instanceof CheckLimit ? error.message : "the values and schemas are nested too deeply";
+          error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
         return { ...fail(`the check was stopped: ${stopped}`), stopped };
-      } finally {
-        budget.start();
       }
     },
   };

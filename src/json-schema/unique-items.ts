@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { CheckBudget } from "./check-budget.ts";
 
 /** A canonical string: equal exactly for equal JSON values. */
 export function writeCanonical(value: unknown): string {
@@ -14,13 +13,12 @@ export function writeCanonical(value: unknown): string {
 /**
  * The indexes of two equal items; `undefined` if there are none. Takes linear time.
  */
-export function findDuplicate(items: readonly unknown[], budget: CheckBudget): [number, number] | undefined {
+export function findDuplicate(items: readonly unknown[]): [number, number] | undefined {
   if (items.length < 2) return undefined;
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     // Canonical strings of other values do not start with a quotation mark.
     const text = typeof item === "string" ? `"${item}` : writeCanonical(item);
-    budget.spend(10 + (text.length >>> 3));
     const before = seen.get(text);
     if (before !== undefined) return [before, index];
     seen.set(text, index);

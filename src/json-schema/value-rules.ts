@@ -1,9 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
 import { quote } from "../problems/text.ts";
-import type { CheckBudget } from "./check-budget.ts";
 import { listChoices } from "./describe-violation.ts";
 import type { Rule, SchemaContext } from "./schema-node.ts";
 import type { Schema } from "./schema-survey.ts";
+import { writeCanonical } from "./unique-items.ts";
 
 export const isNumber = (value: unknown): boolean => typeof value === "number" && Number.isFinite(value);
 export const isString = (value: unknown): boolean => typeof value === "string";
@@ -34,26 +34,6 @@ export function typeRule(schema: Schema): Rule {
   return (value, run) => tests.some((test) => test(value)) || run.fail(what);
 }
 
-/** Equality as JSON. */
-function isEqual(a: unknown, b: unknown, budget: CheckBudget): boolean {
-  budget.spend(1);
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a)) {
-    return (
-      Array.isArray(b) && a.length === b.length && a.every((item, index) => isEqual(item, b[index], budget))
-    );
-  }
-  if (Array.isArray(b)) return false;
-  const keys = Object.keys(a);
-  budget.spend(keys.length);
-  const [one, other] = [a as Schema, b as Schema];
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isEqual(one[key], other[key], budget))
-  );
-}
-
 /** Creates a message on first use, because most are never used. */
 function lazily(write: () => string): () => string {
   let text: string | undefined;
@@ -63,38 +43,21 @@ function lazily(write: () => string): () => string {
   };
 }
 
-/** The cost of comparing a string with others. */
-const spendText = (value: unknown, budget: CheckBudget) => {
-  if (typeof value === "string") budget.spend(value.length >>> 6);
-};
-
-function enumRule(allowed: readonly unknown[]): Rule {
-  const what = lazily(() => `must be one of ${listChoices(allowed)}`);
-  const scalars = new Set(allowed.filter((value) => typeof value !== "object" || value === null));
-  const others = allowed.filter((value) => typeof value === "object" && value !== null);
-  return (value, run) => {
-    spendText(value, run.budget);
-    const isAllowed =
-      typeof value === "object" && value !== null
-        ? others.some((other) => isEqual(value, other, run.budget))
-        : scalars.has(value);
-    return isAllowed || run.fail(what);
-  };
-}
-
-function constRule(wanted: unknown): Rule {
-  const what = lazily(() => `must be ${listChoices([wanted])}`);
-  return (value, run) => {
-    spendText(value, run.budget);
-    return isEqual(value, wanted, run.budget) || run.fail(what);
-  };
+/** A rule about equality as JSON. */
+function choiceRule(allowed: readonly unknown[], text: string): Rule {
+  const what = lazily(() => `must be ${text}${listChoices(allowed)}`);
+  const isObject = (value: unknown) => typeof value === "object" && value !== null;
+  const scalars = new Set(allowed.filter((value) => !isObject(value)));
+  const objects = new Set(allowed.filter(isObject).map(writeCanonical));
+  return (value, run) =>
+    (isObject(value) ? objects.has(writeCanonical(value)) : scalars.has(value)) || run.fail(what);
 }
 
 /** Rules for values of every type. */
 export function anyTypeRules(schema: Schema): Rule[] {
   const rules: Rule[] = [];
-  if (schema.const !== undefined) rules.push(constRule(schema.const));
-  if (Array.isArray(schema.enum)) rules.push(enumRule(schema.enum));
+  if (schema.const !== undefined) rules.push(choiceRule([schema.const], ""));
+  if (Array.isArray(schema.enum)) rules.push(choiceRule(schema.enum, "one of "));
   return rules;
 }
 
@@ -124,9 +87,8 @@ export function numberRules(schema: Schema): Rule[] {
 }
 
 /** The length of a string in characters, which is exact only near the limit. Counts surrogate pairs only if necessary. */
-function lengthOf(text: string, limit: number, budget: CheckBudget): number {
+function lengthOf(text: string, limit: number): number {
   if (text.length <= limit || text.length >= 2 * limit + 2) return text.length;
-  budget.spend(text.length >>> 3);
   let count = text.length;
   for (let index = 0; index + 1 < text.length; index++) {
     const isPair =
@@ -143,18 +105,14 @@ export function stringRules({ maxLength, minLength, pattern }: Schema, context: 
   const rules: Rule[] = [];
   if (typeof maxLength === "number") {
     const what = `must NOT have more than ${maxLength} characters`;
-    rules.push(
-      (value, run) => lengthOf(value as string, maxLength, run.budget) <= maxLength || run.fail(what),
-    );
+    rules.push((value, run) => lengthOf(value as string, maxLength) <= maxLength || run.fail(what));
   }
   if (typeof minLength === "number") {
     const what = `must NOT have fewer than ${minLength} characters`;
     rules.push((value, run) => {
       const text = value as string;
       // The number of characters is at most the number of UTF-16 code units.
-      return (
-        (text.length >= minLength && lengthOf(text, minLength - 1, run.budget) >= minLength) || run.fail(what)
-      );
+      return (text.length >= minLength && lengthOf(text, minLength - 1) >= minLength) || run.fail(what);
     });
   }
   if (typeof pattern === "string") {

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { describeStop } from "../json-schema/check-budget.ts";
+import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./input-requests.ts";
 import { repairResult } from "./mcp-shapes.ts";
@@ -86,14 +86,13 @@ export function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
   validator: SchemaValidator,
-  isOverdue?: () => boolean,
 ): CallToolResult {
   if (outputSchema === undefined || result.isError === true) return result;
   if (Object.keys(outputSchema).length === 0) return result;
   if (result.structuredContent === undefined) {
     return createErrorResult("The tool has an outputSchema, but its result has no structuredContent.");
   }
-  const checked = validator.check(outputSchema, result.structuredContent, isOverdue);
+  const checked = validator.check(outputSchema, result.structuredContent);
   if (checked.ok) return result;
   if (checked.stopped !== undefined)
     return createErrorResult(describeStop("the tool's structuredContent", checked.stopped));

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { describeStop } from "../json-schema/check-budget.ts";
+import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaCheck } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";

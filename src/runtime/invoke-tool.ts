@@ -42,7 +42,7 @@ export async function invokeTool(
   const { args, request, legacyContext, validator, isOverdue } = call;
   const { inputSchema, outputSchema } = entry ?? code;
   const given = Object.keys(args);
-  const checked = validator.checkOwned(inputSchema, args, isOverdue);
+  const checked = validator.checkOwned(inputSchema, args);
   if (!checked.ok) {
     return { result: createErrorResult(describeRefusal(request.name, inputSchema, given, checked)) };
   }
@@ -65,7 +65,7 @@ export async function invokeTool(
       : Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
   const checkResult = (outcome: BundleOutcome): BundleOutcome =>
     "result" in outcome
-      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator, isOverdue) }
+      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) }
       : outcome;
   if (entry === undefined) {
     const returned = await runner.invoke(code.handler, withContext(checked.value), context);
@@ -74,7 +74,7 @@ export async function invokeTool(
   // The inputs for a tool must match that tool's schema.
   let refusal: string | undefined;
   const invoke = async (inputs: Record<string, unknown>): Promise<Outcome> => {
-    const fitting = validator.checkOwned(code.inputSchema, inputs, isOverdue);
+    const fitting = validator.checkOwned(code.inputSchema, inputs);
     if (fitting.ok) return runner.invoke(code.handler, withContext(fitting.value), context);
     refusal = `The entry's \`inputs\` do not match the tool's inputSchema: ${fitting.schemaFault ?? fitting.message}`;
     return { returned: { kind: "refused", message: refusal } };

@@ -281,10 +281,10 @@ describe("limits of patterns and values", () => {
 
   test("of many violations, the first are reported in bounded time", async () => {
     const many = Array.from({ length: 1_000_000 }, () => 1);
-    expect(await inTime({ items: { type: "string" } }, many)).toBe("/v/0 must be string");
-    expect(await inTime({ contains: { type: "string" } }, many)).toBe(
-      "/v must contain at least 1 valid item(s)",
+    expect(await inTime({ items: { type: "string" } }, many)).toMatch(
+      /^\/v\/0 must be string; \/v\/1 must be string; .*; and 990 more$/,
     );
+    expect(await inTime({ contains: { type: "string" } }, many)).toMatch(/^\/v\/0 must be string; /);
     expect(await inTime({ contains: { type: "string" } }, [...many, "x"])).toBe("ok");
     expect(await inTime({ items: { type: "string" } }, many.slice(0, 12))).toContain(
       "/v/9 must be string; and 2 more",

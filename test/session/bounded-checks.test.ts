@@ -40,35 +40,30 @@ const project = () =>
       },
       "export const echo = (args) => args; export const output = () => ({ a: 'x' });",
       {
-        "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all"] } },
+        "package.json": { trailblaze: { toolsets: ["Bundle", "Refused"], servers: ["all"] } },
         "trailblaze/toolsets/Bundle.json": {
           kind: "Mcp.Tools",
           metadata: { name: "Bundle" },
-          entries: [
-            entry("entry", { argumentsSchema: exponential }),
-            entry("slow", { argumentsSchema: list, inputs: { all: slow } }),
-          ],
+          entries: [entry("slow", { argumentsSchema: list, inputs: { all: slow } })],
         },
-        "trailblaze/servers/all.json": { tools: ["echo", "output", "wide"], toolsets: ["Bundle"] },
+        "trailblaze/toolsets/Refused.json": {
+          kind: "Mcp.Tools",
+          metadata: { name: "Refused" },
+          entries: [entry("entry", { argumentsSchema: exponential })],
+        },
+        "trailblaze/servers/all.json": { tools: ["wide"], toolsets: ["Bundle"] },
       },
     ),
   });
 
-const stopped = /was stopped: .* [\d,]+ steps/;
+const refused = /can apply its schemas more than 1,000,000 times to one value/;
 
 describe.each(["in-process", "process"] as const)("with isolation %s", (isolation) => {
-  test("a schema that takes exponential steps fails the call, and the host continues", async () => {
+  test("a schema that can take exponentially many steps is refused, and the host continues", async () => {
     const session = await openForTest(project(), { config: { isolation } });
-    for (const name of ["echo", "entry"]) {
-      expect(await session.callTool(name, { a: "x" })).toMatchObject({
-        variant: "ExceptionThrown",
-        message: expect.stringMatching(stopped),
-      });
-      expect((await session.callTool(name, { a: "fits" })).variant).toBe("Success");
+    for (const name of ["echo", "output", "entry"]) {
+      await expect(session.callTool(name, { a: "x" })).rejects.toThrow(refused);
     }
-    expect((await session.callTool("output")).message).toMatch(
-      /^The check of the tool's structuredContent was/,
-    );
     expect((await session.callTool("wide", { p19999: "x" })).variant).toBe("Success");
   });
 
@@ -80,25 +75,20 @@ describe.each(["in-process", "process"] as const)("with isolation %s", (isolatio
     expect(message).toContain("/a must match the pattern");
   });
 
-  test("checks and expressions end at the timeout of their call", async () => {
+  test("expressions end at the timeout of their call", async () => {
     const session = await openForTest(project(), { config: { isolation } });
     const late = "timeout";
-    expect((await session.callTool("echo", { a: "x" }, { timeoutMs: 1 })).message).toContain(late);
     const l = Array.from({ length: 1000 }, (_, index) => index);
     expect((await session.callTool("slow", { l }, { timeoutMs: 1 })).message).toContain(late);
     expect((await session.callTool("slow", { l: [1] })).variant).toBe("Success");
   });
 });
 
-test("a served tool has the same limits", async () => {
+test("a served tool is checked in the same way", async () => {
   const client = new Client({ name: "test", version: "1.0.0" });
   const args = [inRepository("dist/cli/cli.cjs"), "start", "pack/all", "--cwd", project()];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, stderr: "ignore" }));
   onTestFinished(() => client.close());
-  for (const name of ["echo", "entry"]) {
-    const answer = await client.callTool({ name, arguments: { a: "x" } });
-    expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(stopped) }] });
-  }
   const answer = await client.callTool({ name: "wide", arguments: { p0: 1 } });
   expect(answer).toMatchObject({ content: [{ text: expect.stringContaining("/p0 must be string") }] });
 });

@@ -128,9 +128,9 @@ export function compilePattern(pattern: string, budget?: StepBudget): LinearPatt
 }
 
 /** Whether a pattern matches anywhere in a string. */
-export function findPattern({ steps }: LinearPattern, text: string, budget: StepBudget): boolean {
+export function findPattern({ steps }: LinearPattern, text: string, budget?: StepBudget): boolean {
   // For allocating the array below.
-  budget.spend(1 + (steps.length >>> 3));
+  budget?.spend(1 + (steps.length >>> 3));
   // The position in the string at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
   let waiting: number[] = [];
@@ -154,7 +154,7 @@ export function findPattern({ steps }: LinearPattern, text: string, budget: Step
       else if (step.type === "match") return true;
       else if (step.holds(before, next)) pending.push(index + 1);
     }
-    budget.spend(spent * stepsPerVisit);
+    budget?.spend(spent * stepsPerVisit);
     if (next === undefined) return false;
     // `pending` is empty, so it is reused.
     waiting = pending;
