@@ -19,6 +19,7 @@ import {
 const longestExpression = 20_000;
 const longestReason = 300;
 const maximumLoops = 2;
+const longestDuration = 100;
 /** JavaScript's search compares up to as many characters as the product of the two lengths. */
 const comparisonsPerStep = 64;
 
@@ -110,6 +111,15 @@ const makeMap: Visit = (evaluator, node, context) => {
   return map;
 };
 
+/** `duration(…)`, which cel-js reads in a time that grows faster than the length of the string. */
+const readDuration: Visit = (evaluator, node, context) => {
+  const [, args] = node.args as [string, Node[]];
+  const values = args.map((argument) => evaluator.run(argument, context));
+  if (values.some((value) => typeof value === "string" && value.length > longestDuration))
+    throw fail(`a duration has at most ${longestDuration} characters`, node);
+  return node.handle(values, node, evaluator);
+};
+
 /** `has(a.b)` becomes this with `a.?b`, because cel-js allows only keys of keys of variables. */
 const hasMember = {
   name: "has",
@@ -182,7 +192,7 @@ export function createCelEngine(): ExpressionEngine {
     return node.handle(...values, node, evaluator);
   };
 
-  /** A method of strings. Its ints may also be whole JSON numbers. */
+  /** A method of strings, or `join`. Its ints may also be whole JSON numbers. */
   const callStringMethod: Visit = (evaluator, node, context) => {
     const [, receiver, args] = node.args as [string, Node, Node[]];
     const text = evaluator.run(receiver, context);
@@ -191,6 +201,8 @@ export function createCelEngine(): ExpressionEngine {
       return Number.isInteger(value) ? BigInt(value as number) : value;
     });
     const [part] = values;
+    if (Array.isArray(text) && typeof part === "string")
+      getEvaluation().spend((text.length * part.length) / 4);
     if (typeof text === "string" && typeof part === "string")
       getEvaluation().spend((text.length * part.length) / comparisonsPerStep);
     return node.handle([text, ...values], evaluator, node);
@@ -238,11 +250,17 @@ export function createCelEngine(): ExpressionEngine {
         throw error instanceof EvaluationError ? fail(error.summary, pattern) : error;
       }
     }
-    if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace)$/.test(name))
+    if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
       node.setMeta("evaluate", callStringMethod);
     parts[0] = replacedFunctions.get(name) ?? name;
 
+    if (node.op === "call" && name === "duration") node.setMeta("evaluate", readDuration);
+
     const isLoop = node.meta.alternate?.op === "comprehension";
+    // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
+    const loop = (isLoop ? node.meta.alternate?.args : {}) as { condition?: (value: unknown) => boolean };
+    const { condition } = loop;
+    if (condition !== undefined) loop.condition = (value) => !getEvaluation().isStopped && condition(value);
     if (first === undefined || !(isLoop || node.meta.macro?.var !== undefined)) {
       for (const child of childrenOf(parts)) prepare(child, scope);
       return;

@@ -29,12 +29,6 @@ export function compileMatch(pattern: string, evaluation?: Evaluation): LinearPa
   }
 }
 
-function replace(text: string, part: string, by: string, limit = -1n): string {
-  const parts = text.split(part);
-  const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
-  return [parts.join(by), ...rest].join(part);
-}
-
 function getDayOfYear(time: Date): bigint {
   const start = Date.UTC(time.getUTCFullYear(), 0, 1);
   return BigInt(Math.floor((time.getTime() - start) / 86_400_000));
@@ -108,6 +102,12 @@ export function createEnvironment(
   );
   const matches = (text: string, pattern: string) =>
     findPattern(patterns.get(pattern) ?? compileMatch(pattern, getEvaluation()), text, getEvaluation());
+  const replace = (text: string, part: string, by: string, limit = -1n) => {
+    const parts = text.split(part);
+    const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
+    getEvaluation().spend((parts.length * by.length) / 4);
+    return [parts.join(by), ...rest].join(part);
+  };
   const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
     "matches_(string, string): bool": matches,
     "string.matches_(string): bool": matches,

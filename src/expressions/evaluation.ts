@@ -30,6 +30,11 @@ export class Evaluation {
     this.#isOverdue = isOverdue;
   }
 
+  /** Whether a limit was exceeded. */
+  get isStopped(): boolean {
+    return this.#limit !== undefined;
+  }
+
   get variables(): ReadonlyMap<string, unknown> {
     this.#variables ??= toCel(this.#scope) as Map<string, unknown>;
     return this.#variables;

@@ -53,11 +53,34 @@ describe("limits of evaluation", () => {
     ["numbers of many digits", "l.all(i, double(large) > 0.0 || true)"],
     ["lists that are joined", "l.map(i, l.map(j, l + l))"],
     ["maps that are made", "l.map(i, l.map(j, {'a': i, 'b': j}))"],
+    ["texts that are replaced", "size(large.replace('', middle)) > 0"],
+    ["lists that are joined to a text", "size(large.split('').join(middle)) > 0"],
     ["large patterns", pairs("!text.matches('a{4000}')")],
     ["patterns that are worked out", pairs("!text.matches('[bc]{1000}' + string(j))")],
     ["patterns that are too large", pairs("text.matches('(a{100}){100}' + string(j)) || true")],
   ])("an evaluation that costs too much is stopped: %s", (_, expression) => {
     expect(() => evaluate(expression)).toThrow(limit);
+  });
+
+  test("nothing goes on after the limit, although errors are absorbed", () => {
+    const numbers = list(50_000);
+    const compiled = engine.compile("n.exists(i, n.exists(j, 1 / 0 > 1))", { variables: { n: true } });
+    if ("fault" in compiled) throw new Error(compiled.fault.reason);
+    let stopped: number | undefined;
+    const { program } = compiled;
+    const start = performance.now();
+    const evaluation = new Evaluation({ n: numbers }, () => {
+      stopped = performance.now();
+      return stopped - start > 100;
+    });
+    expect(() => program.evaluate(evaluation)).toThrow("it exceeds the timeout of the call");
+    expect(performance.now() - Number(stopped)).toBeLessThan(1000);
+  });
+
+  test("a long text is not read as a duration", () => {
+    expect(() => evaluate("duration(large) == duration('1s')")).toThrow(
+      "a duration has at most 100 characters",
+    );
   });
 
   test("an evaluation ends at the timeout of its call", () => {
