@@ -11,8 +11,7 @@ import type {
   AdvertisedTool,
 } from "../mcp/client/connected-server.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
-import { readToolMeta } from "../runtime/tool-meta.ts";
-import { isSameJson, setKey, toJson, UnrecordableError } from "./canonical-json.ts";
+import { isSameJson, setKey, toJson } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
 import type { Json, LockedItem, LockedServer } from "./types.ts";
 
@@ -35,22 +34,6 @@ function createItem(values: Readonly<Record<string, unknown>>, known?: LockedIte
   return item;
 }
 
-/** The `trailblaze/*` keys that decide whether or to whom a tool is shown, without defaults. */
-function describeMeta(written: unknown): Record<string, unknown> | undefined {
-  // Nearly all tools: reading takes longer than all the rest.
-  if (!isRecord(written)) return undefined;
-  const { meta } = readToolMeta(written);
-  const shown = {
-    isForLlm: meta.isForLlm ? undefined : false,
-    requiresHost: meta.requiresHost || undefined,
-    supportedDrivers: meta.supportedDrivers.length > 0 ? meta.supportedDrivers : undefined,
-    supportedPlatforms: meta.supportedPlatforms.length > 0 ? meta.supportedPlatforms : undefined,
-    toolset: meta.toolset,
-    requiresContext: meta.requiresContext || undefined,
-  };
-  return Object.fromEntries(Object.entries(shown).map(([key, value]) => [`trailblaze/${key}`, value]));
-}
-
 /** The code that the value at a path in a definition names, as `./module.js#export`. */
 function describeCodeAt(value: unknown, path: readonly string[], item: InspectedItem) {
   const { source } = placeOfCode(value, "", path, item) ?? {};
@@ -71,57 +54,27 @@ function describeComplete({ complete }: Readonly<Record<string, unknown>>, item:
   return Object.fromEntries(described);
 }
 
-/** What a model sees of a tool. */
-function describeTexts({
-  title,
-  description,
-  inputSchema,
-  outputSchema,
-  annotations,
-  _meta,
-}: Readonly<Record<string, unknown>>) {
+/** What clients and models see of an entry of a list, but for what changes with its content. */
+function describeShown(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { title, description, inputSchema, outputSchema, arguments: parameters, mimeType } = entry;
+  const { annotations, icons, execution, _meta } = entry;
+  const { lastModified: _, ...shown } = isRecord(annotations) ? annotations : {};
   return {
-    title,
-    description: linesOf(description),
-    inputSchema,
-    outputSchema,
-    annotations,
-    meta: describeMeta(_meta),
+    ...{ title, description: linesOf(description), inputSchema, outputSchema, arguments: parameters },
+    ...{ mimeType, annotations: shown, icons, execution, meta: _meta },
   };
 }
 
 /** A tool of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
-export function describeListedTool(tool: AdvertisedTool, known?: LockedItem): LockedItem {
-  const { description } = tool as { description?: unknown };
-  if (description !== undefined && typeof description !== "string")
-    throw new UnrecordableError("its description is not a string");
-  const { meta, ...texts } = describeTexts({ ...tool });
-  // What a session needs to offer the tool before the server runs.
-  const isRecordable = tool._meta === undefined || readToolMeta(tool._meta).meta.isRecordable;
-  const taskSupport = tool.execution?.taskSupport === "required" ? "required" : undefined;
-  return createItem(
-    {
-      ...texts,
-      meta: isRecordable ? meta : { ...meta, "trailblaze/isRecordable": false },
-      execution: taskSupport && { taskSupport },
-    },
-    known,
-  );
-}
+export const describeListedTool = (tool: AdvertisedTool, known?: LockedItem): LockedItem =>
+  createItem(describeShown({ ...tool }), known);
 
 /** A prompt of a server's list. Throws `UnrecordableError`. */
-export const describeListedPrompt = ({ title, description, arguments: parameters }: AdvertisedPrompt) =>
-  createItem({ title, description: linesOf(description), arguments: parameters });
+export const describeListedPrompt = (prompt: AdvertisedPrompt) => createItem(describeShown({ ...prompt }));
 
 /** A resource, or a template of resources, of a server's list. Throws `UnrecordableError`. */
-export const describeListedResource = ({
-  name,
-  title,
-  description,
-  mimeType,
-  annotations,
-}: AdvertisedResource | AdvertisedResourceTemplate) =>
-  createItem({ name, title, description: linesOf(description), mimeType, annotations });
+export const describeListedResource = (resource: AdvertisedResource | AdvertisedResourceTemplate) =>
+  createItem({ name: resource.name, ...describeShown({ ...resource }) });
 
 function describeTool(
   definition: Readonly<Record<string, unknown>>,
@@ -130,7 +83,7 @@ function describeTool(
 ): LockedItem {
   const values = {
     name: definition.name ?? item.declaration.name,
-    ...describeTexts(definition),
+    ...describeShown(definition),
     runs: describeCode(definition, "handler", item),
     initialize: describeCode(definition, "initialize", item),
     options: definition.options,
@@ -207,11 +160,9 @@ function describeMessage(message: unknown) {
 }
 
 function describePrompt(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { title, description, arguments: parameters, content } = definition;
+  const { content } = definition;
   return createItem({
-    title,
-    description: linesOf(description),
-    arguments: parameters,
+    ...describeShown(definition),
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
     runs: describeCode(definition, "handler", item),
     complete: describeComplete(definition, item),
@@ -220,11 +171,10 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
 
 /** A resource without what is in its `file`, as a tool without its code. */
 function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { uri, uriTemplate, title, description, mimeType, annotations, _meta, text, file } = definition;
+  const { uri, uriTemplate, text, file } = definition;
   return createItem({
-    ...{ uri, uriTemplate, title, mimeType, annotations, file },
-    description: linesOf(description),
-    meta: _meta,
+    ...describeShown(definition),
+    ...{ uri, uriTemplate, file },
     text: linesOf(text),
     runs: describeCode(definition, "handler", item),
     subscribe: describeCode(definition, "subscribe", item),

@@ -71,6 +71,17 @@ function object(required: Checks, optional: Checks = {}): Check {
   };
 }
 
+/** An entry of a list, of which a lock records every key. Others do not leave: a server may change them after an approval. */
+function entry(required: Checks, optional: Checks): Check {
+  const check = object(required, optional);
+  return (value, path, leaveOut) => {
+    for (const key of isRecord(value) ? Object.keys(value) : [])
+      if (!Object.hasOwn(required, key) && !Object.hasOwn(optional, key))
+        delete (value as Record<string, unknown>)[key];
+    return check(value, path, leaveOut);
+  };
+}
+
 /** Elements that cannot be used are left out alone. */
 const list =
   (element: Check): Check =>
@@ -188,7 +199,7 @@ const outputSchema: Check = (schema, path, leaveOut) => {
 
 /** What servers list, by the key of the result. Each fault makes that entry unusable. */
 export const listedShapes = {
-  tools: object(
+  tools: entry(
     { name, inputSchema },
     {
       ...titled,
@@ -200,15 +211,15 @@ export const listedShapes = {
       execution: object({}, { taskSupport: oneOf("required", "optional", "forbidden") }),
     },
   ),
-  prompts: object(
+  prompts: entry(
     { name },
     {
       ...titled,
       arguments: list(object({ name: text }, { title: text, description: text, required: flag })),
     },
   ),
-  resources: object({ uri: name, name }, { ...ofResource, size: bytes }),
-  resourceTemplates: object({ uriTemplate: name, name }, ofResource),
+  resources: entry({ uri: name, name }, { ...ofResource, size: bytes }),
+  resourceTemplates: entry({ uriTemplate: name, name }, ofResource),
 } as const;
 
 /** The entry of a pack's item in a list, valid for every client. The values stay as they are. */

@@ -17,6 +17,9 @@ import {
 } from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
+const report = { name: "report", description: "Reports.", arguments: [{ name: "year" }] };
+const tables = { uri: "db://tables", name: "tables", annotations: { priority: 1 } };
+const row = { uriTemplate: "db://rows/{id}", name: "row" };
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 const bundle = {
   kind: "Mcp.Tools",
@@ -59,6 +62,7 @@ async function makeLocked(): Promise<string> {
           text: "Line one.\nLine two.",
           complete: { page: ["start"] },
         },
+        "list.json": { ...jira["list.json"], prompts: [report], resources: [tables], templates: [row] },
       },
     },
     {
@@ -100,6 +104,9 @@ const editOwnList =
   (project) =>
     editJson(project, "mine/list.json", (old: Values) => ({ ...old, ...values }));
 
+/** What clients act on and people do not see. */
+const unseen = { icons: [{ src: "https://example.com/a.png" }], _meta: { "example.com/hint": "Poison." } };
+
 const created = "acme/jira/createIssue";
 const warehouse = "acme/jira/warehouse";
 const listed = `${warehouse}/query`;
@@ -128,6 +135,7 @@ const changes: [string, string[], Change][] = [
     editTool({ annotations: { readOnlyHint: true, destructiveHint: false } }),
   ],
   [created, ["meta"], editTool({ _meta: { "trailblaze/isForLlm": false } })],
+  [created, ["meta"], editTool({ _meta: { "example.com/hint": "Poison." } })],
   [created, ["runs"], editTool({ handler: "./tools.js#getIssue" })],
   [created, ["initialize"], editTool({ initialize: "./tools.js#getIssue" })],
   [
@@ -165,6 +173,10 @@ const changes: [string, string[], Change][] = [
   [listed, ["outputSchema"], editQuery({ outputSchema: { type: "object" } })],
   [listed, ["annotations"], editQuery({ annotations: { readOnlyHint: true } })],
   [listed, ["meta"], editQuery({ _meta: { "trailblaze/requiresHost": true } })],
+  [listed, ["execution", "icons", "meta"], editQuery({ ...unseen, execution: { taskSupport: "optional" } })],
+  [`${warehouse}/report`, ["icons", "meta"], editList({ prompts: [{ ...report, ...unseen }] })],
+  [`${warehouse}/db://tables`, ["icons", "meta"], editList({ resources: [{ ...tables, ...unseen }] })],
+  [`${warehouse}/db://rows/{id}`, ["icons", "meta"], editList({ templates: [{ ...row, ...unseen }] })],
   // Hidden characters in a listed tool.
   [listed, ["description"], editQuery({ description: `${query.description}\u{e0041}\u200b` })],
   // Two listed tools with swapped names.
@@ -192,7 +204,7 @@ const changes: [string, string[], Change][] = [
     ["entries"],
     edit("trailblaze/toolsets/reports.json")({ entries: [{ ...bundle.entries[0], description: "Poison." }] }),
   ],
-  [triage, ["title"], editPrompt({ title: "Sort" })],
+  [triage, ["meta", "title"], editPrompt({ title: "Sort", _meta: { "example.com/hint": "Poison." } })],
   [triage, ["description"], editPrompt({ description: "Sort." })],
   [triage, ["arguments"], editPrompt({ arguments: [{ name: "team" }] })],
   [triage, ["content"], editPrompt({ content: "Line one.\nPoison." })],

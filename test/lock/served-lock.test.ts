@@ -47,7 +47,7 @@ async function connect(cwd: string, server: string, ...options: string[]) {
 }
 
 /** A client of a server over HTTP in this process. */
-async function connectHttp(cwd: string, server: string) {
+async function connectHttp(cwd: string, server: string | null) {
   const running = await startServer(server, { cwd, transport: { port: 0 } });
   onTestFinished(() => running.close());
   const client = new Client({ name: "tester", version: "1.0.0" });
@@ -78,6 +78,40 @@ test("a subprocess server whose list is approved is passed on as it is", async (
     content: [{ type: "text", text: "called query" }],
   });
 });
+
+test.each([null, "acme/jira/warehouse"])(
+  "keys that the lock does not record are not served, but for what changes with the content: %s",
+  async (server) => {
+    const project = await makeLocked();
+    const report = { name: "report", arguments: [{ name: "year" }] };
+    const tables = { uri: "db://tables", name: "tables", annotations: { priority: 1 } };
+    const row = { uriTemplate: "db://rows/{id}", name: "row" };
+    const setLists = (of: Values, content: Values) =>
+      editJson(project, inPack("list.json"), (before: Values) => ({
+        ...before,
+        tools: [{ ...query, ...of }],
+        prompts: [{ ...report, ...of }],
+        resources: [{ ...content, ...of }],
+        templates: [{ ...row, ...of }],
+      }));
+    setLists({}, tables);
+    await lockEverything(project);
+    const changed = {
+      ...tables,
+      size: 5,
+      annotations: { priority: 1, lastModified: "2026-01-02T00:00:00Z" },
+    };
+    setLists({ extra: "Poison." }, changed);
+    const client = await connectHttp(project, server);
+    const { tools } = await client.listTools();
+    const { prompts } = await client.listPrompts();
+    expect(tools.filter(({ name }) => name === "query")).toEqual([query]);
+    expect(prompts.filter(({ name }) => name === "report")).toEqual([report]);
+    // A session offers what the lock has of a server that need not run.
+    expect((await client.listResources()).resources).toEqual([server === null ? tables : changed]);
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([row]);
+  },
+);
 
 test.each(["stdio", "http"])(
   "over %s, tools of a subprocess server that are not approved are neither listed nor called",

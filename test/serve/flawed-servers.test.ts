@@ -188,8 +188,8 @@ test("elements of lists are left out alone, and what is only unusual is kept", a
     inputSchema: { type: ["object", "null"], properties: { any: true, none: false } },
     outputSchema: { ...object, title: null, properties: { a: { enum: [1, 1] } } },
   };
-  const prompt = { name: "ask", arguments: [{}, { name: "a", required: "yes", title: null }] };
-  const flawed = serverOf({ "prompts/list": { prompts: [prompt] } }, [{ tools: [tool] }]);
+  const prompt = { name: "ask", arguments: [{}, { name: "a", required: "yes", title: null }], other: 1 };
+  const flawed = serverOf({ "prompts/list": { prompts: [prompt] } }, [{ tools: [{ ...tool, other: 1 }] }]);
   for (const client of await connectBoth(flawed)) {
     const { tools } = await client.listTools();
     expect(tools.find(({ name }) => name === "odd")).toEqual({

@@ -196,10 +196,10 @@ describe("a server that fails before it lists its tools", () => {
 describe("the list of tools", () => {
   const tool = (name: string, more = {}) => ({ name, inputSchema: { type: "object" }, ...more });
 
-  test("all pages of tools are listed in order, with unknown keys", async () => {
-    const odd = tool("b", { annotations: { odd: 1 }, _meta: { "x/y": [1] }, unknown: { deep: true } });
+  test("all pages of tools are listed in order, without keys that no lock records", async () => {
+    const odd = tool("b", { annotations: { odd: 1 }, _meta: { "x/y": [1] } });
     const pages = [
-      { tools: [tool("a"), odd], nextCursor: "1" },
+      { tools: [tool("a"), { ...odd, unknown: { deep: true } }], nextCursor: "1" },
       { tools: [], nextCursor: "2" },
       { tools: [tool("c")] },
     ];
