@@ -254,11 +254,21 @@ const contents: Check = (value, path, leaveOut) => {
 
 const ofBlock: Checks = { annotations, _meta: record };
 const media = object({ data: base64, mimeType: text }, ofBlock);
+
+/** Clients know a link by its name, so one without has its URI as the name. */
+const link: Check = (block, path, leaveOut) => {
+  if (isRecord(block) && !isText(block.name)) {
+    if (block.name != null) leaveOut(join(path, "name"), "is not a string");
+    block.name = block.uri;
+  }
+  return object({ uri: text, name: text }, { ...ofResource, size: bytes })(block, path, leaveOut);
+};
+
 const blocks = new Map<unknown, Check>([
   ["text", object({ text }, ofBlock)],
   ["image", media],
   ["audio", media],
-  ["resource_link", object({ uri: text, name: text }, { ...ofResource, size: bytes })],
+  ["resource_link", link],
   ["resource", object({ resource: contents }, ofBlock)],
 ]);
 

@@ -287,6 +287,13 @@ const blocks = (
   ),
 );
 
+/** A link that lacks the name, which is how strict clients know it, keeps its URI. */
+const namelessLinks = [{}, { name: null }, { name: 5 }].map((of) => ({
+  ...of,
+  type: "resource_link",
+  uri: "a:b/c",
+}));
+
 /** Blocks that strict clients reject whatever is left out, and what they become. */
 const unusable: [unknown, string][] = [
   [
@@ -352,6 +359,12 @@ describe("what a tool of a server answers", () => {
         expect(second).toMatchObject({ type: blocks[index]?.block.type });
       }
     }
+  });
+
+  test("a link without a name has its URI as the name", async () => {
+    const { all } = await callEverywhere([{ content: namelessLinks }]);
+    const named = { type: "resource_link", uri: "a:b/c", name: "a:b/c" };
+    for (const { content } of all[0] ?? []) expect(content).toEqual([named, named, named]);
   });
 
   test("content that no client can take becomes a text that names it", async () => {
