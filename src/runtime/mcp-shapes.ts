@@ -125,13 +125,15 @@ const ofObject: Check = (schema, path, leaveOut) => {
 const isText = (value: unknown): value is string => typeof value === "string";
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-/** Schemas that are `true` or `false` as objects. */
+/**
+ * Schemas that are `true` or `false` as objects. An invalid one allows any value, because without its key,
+ * `additionalProperties` might refuse it.
+ */
 function readProperties(properties: Record<string, unknown>, path: string, leaveOut: LeaveOut) {
-  const entries = Object.entries(properties).flatMap(([key, value]) => {
-    if (typeof value === "boolean") return [[key, value ? {} : { not: {} }] as const];
-    if (isRecord(value)) return [[key, value] as const];
-    leaveOut(join(path, `properties.${key}`), "is not a schema");
-    return [];
+  const entries = Object.entries(properties).map(([key, value]) => {
+    if (isRecord(value)) return [key, value] as const;
+    if (typeof value !== "boolean") leaveOut(join(path, `properties.${key}`), "is not a schema");
+    return [key, value === false ? { not: {} } : {}] as const;
   });
   return Object.fromEntries(entries);
 }

@@ -122,6 +122,12 @@ const methods = {
   resourceTemplates: "resources/templates/list",
 };
 
+/** What stands instead of an invalid value that is not left out. A property without a schema allows any value. */
+const replaced = new Map<string, unknown>([
+  ["inputSchema.type", "object"],
+  ["inputSchema.properties.q", {}],
+]);
+
 /** An entry for each flaw, and what must be left out of it. */
 function entriesOf(key: Key) {
   const { base, flaws: known } = flaws[key];
@@ -175,7 +181,7 @@ describe.each(Object.keys(flaws) as Key[])("what a server lists as %s", (key) =>
       for (const { name, path } of entries) {
         let value: unknown = listed.find((one) => one.name === name);
         for (const step of path.split(".")) value = (value as Json | undefined)?.[step];
-        expect(value, `${name} ${path}`).toBe(path === "inputSchema.type" ? "object" : undefined);
+        expect(value, `${name} ${path}`).toEqual(replaced.get(path));
       }
     }
   });
@@ -198,6 +204,21 @@ test("elements of lists are left out alone, and what is only unusual is kept", a
       inputSchema: { type: "object", properties: { any: {}, none: { not: {} } } },
     });
     expect((await client.listPrompts()).prompts).toEqual([{ name: "ask", arguments: [{ name: "a" }] }]);
+  }
+});
+
+test("a property without a valid schema stays, so that strict clients take results that have it", async () => {
+  const outputSchema = {
+    ...object,
+    properties: { a: null, b: { type: "string" } },
+    additionalProperties: false,
+  };
+  const structuredContent = { a: 1, b: "x" };
+  const result = { content: [], structuredContent };
+  const tools = [{ name: "closed", inputSchema: object, outputSchema }];
+  for (const client of await connectBoth(serverOf({ "tools/call": result }, [{ tools }]))) {
+    await client.listTools();
+    expect(await client.callTool({ name: "closed" })).toMatchObject({ structuredContent });
   }
 });
 
