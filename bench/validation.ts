@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "tsdown";
 import type { BenchmarkOptions } from "./support/options.ts";
 import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
@@ -51,13 +52,29 @@ function writePack(folder: string, tools: number): void {
   }
 }
 
-/** Loading the validators, parsing and checking against parsing alone, both in a new process. */
-function compareChecking(folder: string, { rounds, cpu }: Omit<BenchmarkOptions, "draw">) {
+const shapes = fileURLToPath(new URL("../src/extension-schema/definition-schema.ts", import.meta.url));
+
+/** The shapes of definitions in one file, as the command has them; returns its address. */
+async function bundleShapes(folder: string): Promise<string> {
+  await build({
+    config: false,
+    logLevel: "silent",
+    entry: { shapes },
+    outDir: folder,
+    dts: false,
+    minify: true,
+    deps: { alwaysBundle: [/^[^.]/] },
+  });
+  return pathToFileURL(join(folder, "shapes.mjs")).href;
+}
+
+/** Loading the shapes, parsing and checking against parsing alone, both in a new process. */
+function compareChecking(folder: string, bundle: string, { rounds, cpu }: Omit<BenchmarkOptions, "draw">) {
   const run = (way: string) => () => {
     const { stdout } = runTimed(process.execPath, [checker, way, "trailblaze/tools"], { cwd: folder, cpu });
     return { time: Number(stdout) };
   };
-  const measured = runPairedRounds({ check: run("check"), parse: run("parse") }, rounds);
+  const measured = runPairedRounds({ check: run(bundle), parse: run("parse") }, rounds);
   return compareRounds(measured, "check", "parse", "time");
 }
 
@@ -81,7 +98,8 @@ export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promis
         publint: run([publint, "--pack", "false"]),
       };
       const measured = runPairedRounds(contestants, rounds);
-      if (tools === 1000) checking = compareChecking(cwd, { rounds, cpu });
+      if (tools === 1000)
+        checking = compareChecking(cwd, await bundleShapes(join(folder, "shapes")), { rounds, cpu });
       const ratioTo = (base: string) => compareRounds(measured, "validate", base, "time");
       const aim = tools === 10 ? formatAim(ratioTo("publint"), publintAim) : "-";
       rows.push([

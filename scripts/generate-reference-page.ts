@@ -31,7 +31,7 @@ interface Row {
   description: string;
 }
 
-function readRows(shape: z.ZodObject, leaveOut: readonly string[] = []): Row[] {
+function readRows(shape: z.core.$ZodObject, leaveOut: readonly string[] = []): Row[] {
   const { properties = {}, required = [] } = z.toJSONSchema(shape, { io: "input" });
   return Object.entries(properties as Record<string, JsonSchema>)
     .filter(([key]) => !leaveOut.includes(key))
@@ -42,7 +42,7 @@ function readRows(shape: z.ZodObject, leaveOut: readonly string[] = []): Row[] {
     });
 }
 
-function formatTable(shape: z.ZodObject, leaveOut: readonly string[] = []): string {
+function formatTable(shape: z.core.$ZodObject, leaveOut: readonly string[] = []): string {
   const rows = readRows(shape, leaveOut).map(
     ({ key, type, isNeeded, description }) =>
       `| ${code(key)} | ${isNeeded ? "yes" : ""} | ${cell(type)} | ${cell(description)} |`,

@@ -181,9 +181,9 @@ const pastedServer = z
   })
   .meta({ oneOf: oneOfWays });
 
-const builtIn = definitionShapes.tool
-  .loose()
-  .extend({
+const builtIn = z
+  .looseObject({
+    ...definitionShapes.tool.shape,
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
     handler: z
       .string()

@@ -2,27 +2,13 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, listOf, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import {
-  describeFault,
-  describeMissing,
-  type Fault,
-  holdsWholeSchema,
-  suggestRename,
-} from "./describe-fault.ts";
-import { type DefinitionShape, knownKeys } from "./generated/definition-keys.js";
-import {
-  composedServer,
-  prompt,
-  resource,
-  serverDocument,
-  subprocessServer,
-  tool,
-  toolsBundle,
-  toolsetList,
-} from "./generated/definition-validators.js";
+import { knownKeys } from "./definition-keys.ts";
+import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
+import { describeFault, describeMissing, holdsWholeSchema, suggestRename } from "./describe-fault.ts";
 import { describeWritten } from "./pointer.ts";
 import { findContentFaults } from "./prompt-messages.ts";
 import { findCompleteFaults, findResourceFaults } from "./resource-faults.ts";
+import type { Fault } from "./shape-faults.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
 
 const problemCode = {
@@ -43,26 +29,15 @@ const functionHint = {
     "Export an object as the default, for example with `defineResource`, and make the function its `handler`.",
 } as const;
 
-const validators = {
-  tool,
-  composedServer,
-  subprocessServer,
-  serverDocument,
-  toolsetList,
-  toolsBundle,
-  prompt,
-  resource,
-};
-
 const composedKeys = ["tools", "toolsets", "prompts", "resources"];
 const subprocessKeys = ["command", "script", "package"];
 
 /** Keys that are unknown in every shape of a server. */
 function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): string[] {
   const known = new Set([
-    ...knownKeys.composedServer,
-    ...knownKeys.subprocessServer,
-    ...knownKeys.serverDocument,
+    ...knownKeys("composedServer"),
+    ...knownKeys("subprocessServer"),
+    ...knownKeys("serverDocument"),
   ]);
   return Object.keys(definition).filter((key) => !known.has(key) && !/^(?:x-|\$)/.test(key));
 }
@@ -186,20 +161,18 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   if (shape === "prompt") yield* findCompleteFaults(definition.complete, namesOfArguments(definition));
 }
 
-/** Faults of single keys: the validator's, and those that need more specific messages. */
+/** Faults of single keys: those of the shape, and those that need more specific messages. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
-  const validate = validators[shape];
+  const { error } = definitionShapes[shape].safeParse(definition);
   const contentFaults = shape === "prompt" ? findContentFaults(definition.content) : [];
-  if (validate(definition)) return contentFaults;
+  if (error === undefined) return contentFaults;
   const wholeSchema = shape === "tool" && holdsWholeSchema(definition);
-  // Errors inside a union are reported once, by the union itself.
-  const errors = (validate.errors ?? []).filter(
-    ({ schemaPath, instancePath }) =>
-      !/\/anyOf\//.test(schemaPath) &&
-      !(wholeSchema && instancePath.startsWith("/parameters/")) &&
-      !(shape === "prompt" && /^\/content(?:\/|$)/.test(instancePath)),
+  const issues = error.issues.filter(
+    ({ path: [key, below] }) =>
+      !(wholeSchema && key === "parameters" && below !== undefined) &&
+      !(shape === "prompt" && key === "content"),
   );
-  const faults = errors.map((error) => describeFault(error, shape, definition));
+  const faults = issues.map((issue) => describeFault(issue, shape, definition));
   if (wholeSchema) {
     const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
     faults.push({ reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint });

@@ -1,11 +1,15 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
-import { type DefinitionShape, knownKeys } from "./generated/definition-keys.js";
+import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { valueAt } from "./pointer.ts";
 import { findMisnamedKey, suggestKey } from "./suggest-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** The top-level keys of each shape. */
+export const knownKeys = (shape: DefinitionShape): readonly string[] =>
+  Object.keys(definitionShapes[shape].shape);
 
 /** The keys of the objects inside definitions. A test compares them with the shapes. */
 export const innerKeys = {
@@ -53,7 +57,7 @@ export function isDefinitionKey(kind: Kind, key: string): boolean {
   return (
     key === "$schema" ||
     key.startsWith("x-") ||
-    shapesOfKind[kind].some((shape) => knownKeys[shape].includes(key))
+    shapesOfKind[kind].some((shape) => knownKeys(shape).includes(key))
   );
 }
 
@@ -93,8 +97,8 @@ function* findInnerObjects(shape: DefinitionShape, definition: Fields): Generato
 
 /** The definition itself and every object inside it with a known set of keys. */
 function* findKnownObjects(shape: DefinitionShape, definition: Fields): Generator<KnownObject> {
-  yield { object: definition, known: knownKeys[shape], required: requiredKeys[shape], path: [] };
-  const own = new Set<string>(knownKeys[shape]);
+  yield { object: definition, known: knownKeys(shape), required: requiredKeys[shape], path: [] };
+  const own = new Set<string>(knownKeys(shape));
   yield* findInnerObjects(
     shape,
     Object.fromEntries(Object.entries(definition).filter(([key]) => own.has(key))),
@@ -113,7 +117,7 @@ function unknownKeys({ object, known }: Pick<KnownObject, "object" | "known">): 
 /** The known keys of the object at a path. Avoids a walk: a bundle may have tens of thousands of entries. */
 function knownKeysAt(shape: DefinitionShape, path: Path): readonly string[] | undefined {
   const [top, ...below] = path;
-  if (top === undefined) return knownKeys[shape];
+  if (top === undefined) return knownKeys(shape);
   if (path.at(-1) === "annotations") return annotationKeys(shape);
   if (below.length !== 1) return undefined;
   if (top === "options") return innerKeys.option;

@@ -1,17 +1,10 @@
+import type { core } from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
-import { listOf, type Path, quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { findMisnamedKeyAt } from "./definition-keys.ts";
-import type { DefinitionShape } from "./generated/definition-keys.js";
-import { describeWritten, readPointer, typeWords, valueAt } from "./pointer.ts";
-import type { ValidatorError } from "./validator.ts";
-
-/** A fault in the shape of a definition, with its path from the definition's top. */
-export interface Fault {
-  /** Continues a message after a colon, without a period. */
-  reason: string;
-  path: Path;
-  hint?: string | undefined;
-}
+import type { DefinitionShape } from "./definition-schema.ts";
+import { valueAt } from "./pointer.ts";
+import { describeIssue, type Fault } from "./shape-faults.ts";
 
 /** A path as people write it. A pack's own keys may make it long. */
 export const formatPath = (path: Path) => `\`${path.join(".")}\``;
@@ -52,49 +45,26 @@ function hintForType(path: Path, value: unknown): string | undefined {
   return undefined;
 }
 
-/** Describes a validator's error for people. */
+/** The correct form of a value with none of the valid ones. */
+function hintForForm(path: Path): string | undefined {
+  if (path[0] === "complete")
+    return "Write an array of strings, or a module and its export: `./lib/docs.js#completePage`.";
+  return ["handler", "initialize", "subscribe"].includes(String(path.at(-1)))
+    ? "Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."
+    : undefined;
+}
+
+/** Describes a violation of a shape for people. */
 export function describeFault(
-  error: ValidatorError,
+  issue: core.$ZodIssue,
   shape: DefinitionShape,
   definition: Readonly<Record<string, unknown>>,
 ): Fault {
-  const path = readPointer(error.instancePath, definition);
-  const where = path.length === 0 ? "it" : formatPath(path);
-  const value = valueAt(definition, path);
-  switch (error.keyword) {
-    case "required": {
-      const missing = String(error.params.missingProperty);
-      const reason =
-        path.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${where}`;
-      return describeMissing(shape, definition, [missing], { reason, path });
-    }
-    case "type": {
-      const expected = typeWords[String(error.params.type)] ?? error.params.type;
-      const reason = `${where} must be ${expected}, but it is ${describeWritten(value)}`;
-      return { reason, path, hint: hintForType(path, value) };
-    }
-    case "enum": {
-      const allowed = (error.params.allowedValues as string[]).map((one) => `\`${one}\``);
-      return { reason: `${where} must be one of ${listOf(allowed)}`, path };
-    }
-    case "const":
-      return { reason: `${where} must be \`${error.params.allowedValue}\``, path };
-    case "pattern":
-      return { reason: `${where} is empty`, path };
-    case "anyOf":
-      return {
-        reason: `${where} has none of the valid forms: it is ${describeWritten(value)}`,
-        path,
-        hint:
-          path[0] === "complete"
-            ? "Write an array of strings, or a module and its export: `./lib/docs.js#completePage`."
-            : ["handler", "initialize", "subscribe"].includes(String(path.at(-1)))
-              ? "Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."
-              : undefined,
-      };
-    default:
-      return { reason: `${where} ${error.message ?? "is not valid"}`, path };
-  }
+  const { missing, ...fault } = describeIssue(issue, definition, formatPath);
+  const { path } = fault;
+  if (missing !== undefined) return describeMissing(shape, definition, [missing], fault);
+  if (issue.code === "invalid_type") return { ...fault, hint: hintForType(path, valueAt(definition, path)) };
+  return issue.code === "invalid_union" ? { ...fault, hint: hintForForm(path) } : fault;
 }
 
 /** Whether the short form `parameters` contains a whole JSON Schema, which belongs in `inputSchema`. */

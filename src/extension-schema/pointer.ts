@@ -34,15 +34,6 @@ export function describeWritten(value: unknown): string {
   return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
 }
 
-/** The names of JSON Schema's types for messages. */
-export const typeWords: Readonly<Record<string, string>> = {
-  object: "an object",
-  array: "an array",
-  string: "a string",
-  boolean: "a boolean",
-  number: "a number",
-};
-
 /** Formats a path as a JSON pointer: `""` for the top. */
 export function writePointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");

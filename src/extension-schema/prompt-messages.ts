@@ -1,8 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
 import { textsOfBlock } from "./content-blocks.ts";
-import { type Fault, formatPath } from "./describe-fault.ts";
+import { formatPath } from "./describe-fault.ts";
 import { describeWritten } from "./pointer.ts";
+import type { Fault } from "./shape-faults.ts";
 
 const example = "Write messages as `{ role: user, content: Hello }`.";
 

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
-import type { DefinitionShape } from "./generated/definition-keys.js";
+import type { DefinitionShape } from "./definition-schema.ts";
 
 /** A definition with its shape, if it has any. */
 export interface ShapedDefinition {

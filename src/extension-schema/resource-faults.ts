@@ -1,7 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
 import { quote } from "../problems/index.ts";
 import { findNearestNames, SuggestionBudget } from "../qualified-names/nearest-names.ts";
-import { type Fault, formatPath } from "./describe-fault.ts";
+import { formatPath } from "./describe-fault.ts";
+import type { Fault } from "./shape-faults.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
 type Written = Readonly<Record<string, unknown>>;

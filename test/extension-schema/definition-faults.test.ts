@@ -206,7 +206,7 @@ describe("values of the wrong type", () => {
       "resource",
       resource({ annotations: { priority: 2 } }),
       "annotations.priority",
-      /^`annotations\.priority` must be <= 1$/,
+      /^`annotations\.priority` must be at most 1, but it is 2$/,
     ],
   ])("a %s %j has a fault at %s: %s", (kind, content, place, reason) => {
     expect(faultsOf(kind, content)[0]).toMatchObject({ place, reason: expect.stringMatching(reason) });

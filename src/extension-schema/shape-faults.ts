@@ -1,0 +1,70 @@
+import type { core } from "zod/mini";
+import { isRecord } from "../data/parse-json.ts";
+import { listOf, type Path } from "../problems/index.ts";
+import { describeWritten, valueAt } from "./pointer.ts";
+
+/** A fault in a value of a file, with its path from the top of the value. */
+export interface Fault {
+  /** Continues a message after a colon, without a period. */
+  reason: string;
+  path: Path;
+  hint?: string | undefined;
+}
+
+/** The names of zod's types for messages. */
+const typeWords: Readonly<Record<string, string>> = {
+  object: "an object",
+  record: "an object",
+  array: "an array",
+  int: "an integer",
+};
+
+function describeValue(value: unknown, expected: string): string {
+  if (expected === "record" && isRecord(value)) return "an instance of a class";
+  return expected === "int" && typeof value === "number" ? String(value) : describeWritten(value);
+}
+
+/**
+ * Describes what zod found in a value: the only words for violations of a shape. `missing` is the key that the object at
+ * the path lacks. `format` writes a path as messages show it.
+ */
+export function describeIssue(
+  issue: core.$ZodIssue,
+  root: unknown,
+  format: (path: Path) => string,
+): Fault & { missing?: string } {
+  const path = issue.path as Path;
+  const where = path.length === 0 ? "it" : format(path);
+  const value = valueAt(root, path);
+  switch (issue.code) {
+    case "invalid_type": {
+      const { expected } = issue;
+      if (value !== undefined || path.length === 0) {
+        const type = typeWords[expected] ?? `a ${expected}`;
+        return { reason: `${where} must be ${type}, but it is ${describeValue(value, expected)}`, path };
+      }
+      break;
+    }
+    case "invalid_value": {
+      if (value === undefined) break;
+      const allowed = issue.values.map((one) => `\`${String(one)}\``);
+      const words = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
+      const found = typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`;
+      return { reason: `${where} must be ${words}${found}`, path };
+    }
+    case "too_small":
+      return { reason: `${where} must be at least ${issue.minimum}, but it is ${value}`, path };
+    case "too_big":
+      return { reason: `${where} must be at most ${issue.maximum}, but it is ${value}`, path };
+    case "invalid_format":
+      return { reason: `${where} is empty`, path };
+    default:
+      if (value === undefined) break;
+      return { reason: `${where} has none of the valid forms: it is ${describeWritten(value)}`, path };
+  }
+  const owner = path.slice(0, -1);
+  const missing = String(path.at(-1));
+  const reason =
+    owner.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${format(owner)}`;
+  return { reason, path: owner, missing };
+}
