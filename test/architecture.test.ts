@@ -327,7 +327,7 @@ describe("modules that only one place may use", () => {
     expect(schemas.length).toBeGreaterThan(0);
     for (const path of schemas)
       expect(path).toMatch(
-        /^(?:extension-schema|config)\/(?:[a-z-]*schema|shape-faults|describe-fault)\.ts$/,
+        /^(?:extension-schema|config)\/(?:[a-z-]*schema|shape-faults|describe-fault|clean-config)\.ts$/,
       );
   });
 });

@@ -1,13 +1,14 @@
-import { isRecord } from "../data/parse-json.ts";
-import type { ConfigFault } from "./config-file.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
+import type { TrailblazeError } from "../problems/index.ts";
+import { type ConfigFault, type ConfigText, configFailure, describeConfigFaults } from "./config-file.ts";
 import {
   findItemNameFaults,
   findMemoryFaults,
   findOptionsFaults,
   findReferenceFaults,
 } from "./name-faults.ts";
-import { readPacksConfig } from "./packs-config.ts";
-import { findShapeFaults, formatPath } from "./shape-faults.ts";
+import { findPacksFaults, isMisspelledPacks } from "./packs-config.ts";
+import { checkShape, formatPath, type ShapeCheck } from "./shape-faults.ts";
 import { findUserServerFaults } from "./user-server-faults.ts";
 
 const lists = ["tools", "toolsets", "prompts", "resources"];
@@ -24,44 +25,6 @@ function* findServerFaults(servers: unknown): Generator<ConfigFault> {
   }
 }
 
-type Config = Readonly<Record<string, unknown>>;
-
-/** Removes keys without a value, such as `packs:` in YAML, from an object. Returns other values unchanged. */
-function withoutNulls(value: unknown): unknown {
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).filter(([, entry]) => entry !== null && entry !== undefined),
-  );
-}
-
-/** Removes keys without a value, and an array of `tools`, which is a key of clients. */
-function cleanPasted(server: unknown): unknown {
-  const cleaned = withoutNulls(server);
-  if (!isRecord(cleaned) || !Array.isArray(cleaned.tools)) return cleaned;
-  const { tools: _, ...others } = cleaned;
-  return others;
-}
-
-/** Removes keys without a value from a config, except where users choose the keys. */
-export function dropNulls(value: Config): Config {
-  const config = withoutNulls(value) as Record<string, unknown>;
-  for (const key of ["device", "lock", "callback", "timeouts"]) {
-    if (config[key] !== undefined) config[key] = withoutNulls(config[key]);
-  }
-  const { trailblazeSubprocessToolsets: subprocesses } = config;
-  for (const [key, clean] of [
-    ["servers", withoutNulls],
-    ["mcpServers", cleanPasted],
-  ] as const) {
-    const servers = config[key];
-    if (!isRecord(servers)) continue;
-    const entries = Object.entries(servers).map(([name, server]) => [name, clean(server)]);
-    config[key] = Object.fromEntries(entries);
-  }
-  if (Array.isArray(subprocesses)) config.trailblazeSubprocessToolsets = subprocesses.map(withoutNulls);
-  return config;
-}
-
 /** Loads what checks built-ins, which most configs do not have. */
 async function findOwnToolFaults(builtIns: unknown, mayBeFunction: boolean): Promise<ConfigFault[]> {
   if (!Array.isArray(builtIns) || builtIns.length === 0) return [];
@@ -69,21 +32,43 @@ async function findOwnToolFaults(builtIns: unknown, mayBeFunction: boolean): Pro
   return [...findBuiltInFaults(builtIns, { mayBeFunction })];
 }
 
-/** Finds every fault in a config without nulls. Pure. */
-export async function findConfigContentFaults(
-  config: Config,
+/** A config with everything that is wrong with it. */
+export interface ConfigCheck extends Pick<ShapeCheck, "cleaned" | "checked"> {
+  faults: ConfigFault[];
+}
+
+/** Checks the content of a config: its shape, and the rules that a schema cannot express. Pure. */
+export async function checkConfig(
+  content: unknown,
   { mayBeFunction }: { mayBeFunction: boolean },
-): Promise<ConfigFault[]> {
-  const toolsets = isRecord(config.toolsets) ? Object.entries(config.toolsets) : [];
-  return [
-    ...findShapeFaults(config),
-    ...findMemoryFaults(config.memory),
-    ...readPacksConfig(config, { reportMisspelled: false }).faults,
-    ...findOptionsFaults(config.options),
-    ...findItemNameFaults(config.toolsets, "toolsets"),
+): Promise<ConfigCheck> {
+  const written = content ?? {};
+  if (!isRecord(written)) {
+    const fault = { reason: `expected an object, found ${describeType(written)}`, path: [] };
+    return { cleaned: {}, checked: undefined, faults: [fault] };
+  }
+  const { cleaned, checked, faults } = checkShape(written);
+  const toolsets = isRecord(cleaned.toolsets) ? Object.entries(cleaned.toolsets) : [];
+  const others = [
+    ...findMemoryFaults(cleaned.memory),
+    ...findPacksFaults(cleaned.packs),
+    ...findOptionsFaults(cleaned.options),
+    ...findItemNameFaults(cleaned.toolsets, "toolsets"),
     ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),
-    ...findServerFaults(config.servers),
-    ...(await findOwnToolFaults(config.builtIns, mayBeFunction)),
-    ...findUserServerFaults(config),
+    ...findServerFaults(cleaned.servers),
+    ...(await findOwnToolFaults(cleaned.builtIns, mayBeFunction)),
+    ...findUserServerFaults(cleaned),
   ];
+  return { cleaned, checked, faults: [...faults, ...others] };
+}
+
+/** The error about `packs` of a config, or about keys that may stand for it, where `readPlainPolicy` refuses the config. */
+export async function explainPacks(text: ConfigText): Promise<TrailblazeError> {
+  const { faults } = await checkConfig(text.value, { mayBeFunction: false });
+  const ours = faults.filter(
+    ({ path: [key = "packs"] }) => key === "packs" || isMisspelledPacks(String(key)),
+  );
+  const [first, ...others] = await describeConfigFaults(ours, text);
+  if (first === undefined) throw new Error("The two checks of `packs` disagree.");
+  return configFailure([first, ...others]);
 }

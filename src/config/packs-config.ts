@@ -1,5 +1,5 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
-import { type Path, quote } from "../problems/index.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
@@ -7,22 +7,12 @@ import type { ConfigFault } from "./config-file.ts";
 /** Which packs the user allows: the part of the config's `packs` that discovery needs. */
 export interface PacksPolicy {
   /** `undefined` allows everything. */
-  allow: readonly string[] | undefined;
+  allow?: readonly string[] | undefined;
   /** Takes precedence over `allow`. */
   deny: readonly string[];
   /** Transitive packs to use. */
   transitive: readonly string[];
 }
-
-/** The checked `packs` of the config with defaults. */
-export interface PacksConfig extends PacksPolicy {
-  onError: "skip" | "fail";
-  /** `all`, `none`, or the keys that a pack's tools see, by pack (`acme/jira`). */
-  memory: "all" | "none" | Readonly<Record<string, readonly string[]>>;
-  autoInstall: readonly string[];
-}
-
-const keys = ["allow", "deny", "transitive", "onError", "memory", "autoInstall"];
 
 /** Limit on patterns with `*` in one array, because each is compared with every item. */
 const maximumWildPatterns = 1000;
@@ -41,154 +31,79 @@ export function explainInvalidPattern(pattern: string): string | undefined {
     : "it contains characters that names do not have";
 }
 
-/** Reads the values of `packs` and collects faults. */
-class PacksReader {
-  readonly faults: ConfigFault[] = [];
-  readonly #packs: Readonly<Record<string, unknown>>;
+type Packs = Readonly<Record<string, unknown>>;
 
-  constructor(packs: Readonly<Record<string, unknown>>) {
-    this.#packs = packs;
-    for (const key of Object.keys(packs)) {
-      if (keys.includes(key) || key.startsWith("x-")) continue;
-      const [nearest] = findNearestNames(key, keys);
-      this.#fail(`\`packs\` has no key ${quote(key)}`, [key], nearest && `Did you mean "${nearest}"?`);
-    }
+const patternKeys = ["allow", "deny", "transitive", "autoInstall"];
+
+const nameOfPack = (written: string) => written.replace(/^@/, "");
+
+const isNameOfPack = (name: string) => isPackageName(name.includes("/") ? `@${name}` : name);
+
+const wildPatterns = (list: unknown) =>
+  Array.isArray(list)
+    ? list.filter((pattern) => typeof pattern === "string" && pattern.includes("*")).length
+    : 0;
+
+/** Finds faults of `packs` that the schema does not find. */
+export function* findPacksFaults(packs: unknown): Generator<ConfigFault> {
+  if (!isRecord(packs)) return;
+  for (const key of patternKeys) {
+    const wild = wildPatterns(packs[key]);
+    if (wild <= maximumWildPatterns) continue;
+    const reason = `\`packs.${key}\` has ${wild} patterns with *, but the limit is ${maximumWildPatterns}`;
+    yield { reason, path: ["packs", key] };
   }
-
-  #fail(reason: string, path: Path, hint?: string): void {
-    this.faults.push({ reason, path: ["packs", ...path], hint });
-  }
-
-  /** The value of a key; `null` counts as absent. */
-  #get(key: string): unknown {
-    return Object.hasOwn(this.#packs, key) ? (this.#packs[key] ?? undefined) : undefined;
-  }
-
-  readPatterns(key: string): string[] | undefined {
-    const value = this.#get(key);
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value)) {
-      this.#fail(`\`packs.${key}\` must be an array of patterns, but it is ${describeType(value)}`, [key]);
-      return undefined;
-    }
-    for (const [index, pattern] of value.entries()) {
-      if (typeof pattern !== "string" || pattern === "") {
-        const found = pattern === "" ? "empty" : describeType(pattern);
-        this.#fail(`a pattern must be a string such as acme/*, but it is ${found}`, [key, index]);
-        continue;
-      }
-      const reason = explainInvalidPattern(pattern);
-      if (reason !== undefined)
-        this.#fail(`${quote(pattern)} is not a valid pattern: ${reason}`, [key, index], patternHint);
-    }
-    const wild = value.filter((pattern) => typeof pattern === "string" && pattern.includes("*")).length;
-    if (wild > maximumWildPatterns) {
-      this.#fail(`\`packs.${key}\` has ${wild} patterns with *, but the limit is ${maximumWildPatterns}`, [
-        key,
-      ]);
-    }
-    return [...value] as string[];
-  }
-
-  readOnError(): PacksConfig["onError"] {
-    const value = this.#get("onError");
-    if (value === undefined || value === "skip" || value === "fail") return value ?? "skip";
-    this.#fail("`packs.onError` must be skip or fail", ["onError"]);
-    return "skip";
-  }
-
-  readMemory(): PacksConfig["memory"] {
-    const value = this.#get("memory");
-    if (value === undefined || value === "all" || value === "none") return value ?? "all";
-    if (!isRecord(value)) {
-      this.#fail("`packs.memory` must be all, none, or an object of arrays of keys by pack", ["memory"]);
-      return "none";
-    }
-    // No prototype, because a pack may have the name of an inherited property.
-    const memory: Record<string, readonly string[]> = Object.create(null);
-    for (const [written, seen] of Object.entries(value)) {
-      const pack = written.replace(/^@/, "");
-      if (!isPackageName(pack.includes("/") ? `@${pack}` : pack)) {
-        const hint = 'Use "publisher/pack", or "pack" if the npm name has no scope.';
-        this.#fail(
-          `\`packs.memory\` has the key ${quote(written)}, which is not a valid pack name`,
-          ["memory", written],
-          hint,
-        );
-      } else if (Object.hasOwn(memory, pack)) {
-        this.#fail(`\`packs.memory\` names the pack ${quote(pack)} twice`, ["memory", written]);
-      } else {
-        memory[pack] = this.#readMemoryKeys(written, seen);
-      }
-    }
-    return memory;
-  }
-
-  #readMemoryKeys(pack: string, value: unknown): string[] {
-    if (Array.isArray(value)) {
-      for (const [index, key] of value.entries()) {
-        if (typeof key === "string") continue;
-        this.#fail(`a memory key must be a string, but it is ${describeType(key)}`, ["memory", pack, index]);
-      }
-      return [...value] as string[];
-    }
-    this.#fail(`the memory keys of a pack must be an array, but it is ${describeType(value)}`, [
-      "memory",
-      pack,
-    ]);
-    return [];
+  const seen = new Set<string>();
+  for (const written of isRecord(packs.memory) ? Object.keys(packs.memory) : []) {
+    const path = ["packs", "memory", written];
+    const pack = nameOfPack(written);
+    if (!isNameOfPack(pack)) {
+      const reason = `\`packs.memory\` has the key ${quote(written)}, which is not a valid pack name`;
+      yield { reason, path, hint: 'Use "publisher/pack", or "pack" if the npm name has no scope.' };
+    } else if (seen.has(pack)) yield { reason: `\`packs.memory\` names the pack ${quote(pack)} twice`, path };
+    seen.add(pack);
   }
 }
 
-/** Reads a config's `packs` and finds every fault. Pure. */
-function readPacks(packs: Readonly<Record<string, unknown>>): { packs: PacksConfig; faults: ConfigFault[] } {
-  const reader = new PacksReader(packs);
-  const read: PacksConfig = {
-    allow: reader.readPatterns("allow"),
-    deny: reader.readPatterns("deny") ?? [],
-    transitive: reader.readPatterns("transitive") ?? [],
-    onError: reader.readOnError(),
-    memory: reader.readMemory(),
-    autoInstall: reader.readPatterns("autoInstall") ?? [],
-  };
-  return { packs: read, faults: reader.faults };
-}
+/** Whether a key of a config is a misspelling of `packs`, which would ignore a `deny`. No other key is this similar. */
+export const isMisspelledPacks = (key: string): boolean =>
+  key !== "packs" && key.length <= 7 && !key.startsWith("x-") && findNearestNames(key, ["packs"]).length > 0;
 
-/** Finds misspellings of `packs`, which would ignore a `deny`. No other key of a config is this similar. */
-function* findMisspelled(config: Readonly<Record<string, unknown>>): Generator<ConfigFault> {
-  for (const key of Object.keys(config)) {
-    if (key === "packs" || key.length > 7 || key.startsWith("x-")) continue;
-    if (findNearestNames(key, ["packs"]).length === 0) continue;
-    yield { reason: `the config has no key ${quote(key)}`, path: [key], hint: 'Did you mean "packs"?' };
+const isStrings = (list: unknown): list is string[] =>
+  Array.isArray(list) && list.every((entry) => typeof entry === "string");
+
+function isPlainValue(key: string, value: unknown): boolean {
+  if (value === null || value === undefined || key.startsWith("x-")) return true;
+  if (key === "onError") return value === "skip" || value === "fail";
+  if (key === "memory") {
+    if (!isRecord(value)) return value === "all" || value === "none";
+    const names = Object.keys(value).map(nameOfPack);
+    return (
+      new Set(names).size === names.length &&
+      names.every(isNameOfPack) &&
+      Object.values(value).every(isStrings)
+    );
   }
+  return (
+    patternKeys.includes(key) &&
+    isStrings(value) &&
+    wildPatterns(value) <= maximumWildPatterns &&
+    value.every((pattern) => explainInvalidPattern(pattern) === undefined)
+  );
 }
 
 /**
- * Reads `packs` of a config. An empty config, or one without `packs`, allows everything. `reportMisspelled` reports
- * misspellings of `packs`, for callers that do not check the other keys. Pure.
+ * The policy for packs of a config, read by hand because loading zod would double the time of a `list`. `undefined` if
+ * something in it is not as it should be, which the whole check of the config then describes. Pure.
  */
-export function readPacksConfig(
-  config: unknown,
-  { reportMisspelled }: { reportMisspelled: boolean },
-): { packs: PacksConfig; faults: ConfigFault[] } {
-  const nothing = readPacks({});
-  if (config === null || config === undefined) return nothing;
-  if (!isRecord(config)) {
-    return {
-      ...nothing,
-      faults: [{ reason: `expected an object, found ${describeType(config)}`, path: [] }],
-    };
-  }
-  const misspelled = reportMisspelled ? [...findMisspelled(config)] : [];
-  const packs = Object.hasOwn(config, "packs") ? config.packs : undefined;
-  if (packs === undefined || packs === null) return { ...nothing, faults: misspelled };
-  if (!isRecord(packs)) {
-    const fault = {
-      reason: `\`packs\` must be an object, but it is ${describeType(packs)}`,
-      path: ["packs"],
-    };
-    return { ...nothing, faults: [...misspelled, fault] };
-  }
-  const read = readPacks(packs);
-  return { packs: read.packs, faults: [...misspelled, ...read.faults] };
+export function readPlainPolicy(config: unknown): PacksPolicy | undefined {
+  if (config === null || config === undefined) return { deny: [], transitive: [] };
+  if (!isRecord(config)) return undefined;
+  if (Object.keys(config).some((key) => isMisspelledPacks(key) && (config[key] ?? undefined) !== undefined))
+    return undefined;
+  const packs = (Object.hasOwn(config, "packs") ? config.packs : undefined) ?? {};
+  if (!isRecord(packs) || !Object.entries(packs).every(([key, value]) => isPlainValue(key, value)))
+    return undefined;
+  const { allow, deny, transitive } = packs as Packs & Partial<PacksPolicy>;
+  return { allow: allow ?? undefined, deny: deny ?? [], transitive: transitive ?? [] };
 }

@@ -1,6 +1,6 @@
 import { configFiles, type DiscoveryPort } from "../files/discovery-port.ts";
-import { configFailure, describeConfigFaults, readProjectConfig } from "./config-file.ts";
-import { type PacksPolicy, readPacksConfig } from "./packs-config.ts";
+import { readProjectConfig } from "./config-file.ts";
+import { type PacksPolicy, readPlainPolicy } from "./packs-config.ts";
 
 export type { PacksPolicy } from "./packs-config.ts";
 
@@ -16,10 +16,10 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   if (!configFiles.some((name) => port.hasProjectFile(directory, name))) return openPolicy;
   const text = await readProjectConfig(port, directory);
   if (text === undefined) return openPolicy;
-  const { packs, faults } = readPacksConfig(text.value, { reportMisspelled: true });
-  const [first, ...others] = await describeConfigFaults(faults, text);
-  if (first !== undefined) throw configFailure([first, ...others]);
-  return packs;
+  const policy = readPlainPolicy(text.value);
+  if (policy !== undefined) return policy;
+  const { explainPacks } = await import("./check-config.ts");
+  throw await explainPacks(text);
 }
 
 /** A segment of a pattern, split at its wildcards. */

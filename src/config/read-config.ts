@@ -1,25 +1,16 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { buildConfig } from "./build-config.ts";
-import { dropNulls, findConfigContentFaults } from "./check-config.ts";
+import { type ConfigCheck, checkConfig } from "./check-config.ts";
 import { configFailure, describeConfigFaults } from "./config-file.ts";
 import { type ConfigOptions, type ConfigSource, readConfigSource } from "./config-source.ts";
 import type { SessionConfig } from "./session-config.ts";
 import { findUserServerNotes } from "./user-server-faults.ts";
 
-async function check(
-  source: ConfigSource,
-): Promise<{ config: Readonly<Record<string, unknown>>; problems: Problem[] }> {
+async function check(source: ConfigSource): Promise<ConfigCheck & { problems: Problem[] }> {
   const { value, text } = source;
-  const content = value ?? {};
-  if (!isRecord(content)) {
-    const fault = { reason: `expected an object, found ${describeType(content)}`, path: [] };
-    return { config: {}, problems: await describeConfigFaults([fault], text) };
-  }
-  const config = dropNulls(content);
-  const faults = await findConfigContentFaults(config, { mayBeFunction: text === undefined });
-  return { config, problems: await describeConfigFaults(faults, text) };
+  const checked = await checkConfig(value, { mayBeFunction: text === undefined });
+  return { ...checked, problems: await describeConfigFaults(checked.faults, text) };
 }
 
 /**
@@ -28,11 +19,12 @@ async function check(
  */
 export async function readConfig(port: InspectionPort, options: ConfigOptions): Promise<SessionConfig> {
   const source = await readConfigSource(port, options);
-  const { config, problems } = await check(source);
+  const { cleaned, checked, problems } = await check(source);
   const [first, ...others] = problems;
   if (first !== undefined) throw configFailure([first, ...others]);
+  if (checked === undefined) throw new Error("The config violates its schema without a problem.");
   const notes = await describeConfigFaults([...findUserServerNotes(source.value)], source.text);
-  return { ...buildConfig(config, source), problems: notes };
+  return { ...buildConfig(checked, cleaned, source), problems: notes };
 }
 
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */

@@ -1,20 +1,14 @@
-import { describeType } from "../data/parse-json.ts";
-import { readPointer, valueAt } from "../extension-schema/pointer.ts";
-import type { ValidatorError } from "../extension-schema/validator.ts";
-import { listOf, type Path, quote } from "../problems/index.ts";
+import type { core } from "zod/mini";
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { valueAt } from "../extension-schema/pointer.ts";
+import { describeIssue } from "../extension-schema/shape-faults.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { cleanConfig } from "./clean-config.ts";
 import type { ConfigFault } from "./config-file.ts";
-import { knownKeys, validateConfig } from "./generated/config-validator.js";
+import { type CheckedConfig, config } from "./config-schema.ts";
 import { explainInvalidPattern, patternHint } from "./packs-config.ts";
-
-const typeWords: Readonly<Record<string, string>> = {
-  object: "an object",
-  array: "an array",
-  string: "a string",
-  boolean: "a boolean",
-  integer: "an integer",
-};
 
 /** Formats a path for people: `servers.mine.tools[0]`. */
 export function formatPath(path: Path): string {
@@ -52,20 +46,6 @@ function hintForUnknownKey(path: Path, key: string): string | undefined {
   return "Remove it, or move the server to `mcpServers`, which accepts keys of clients.";
 }
 
-/** The keys of the object at a path: the config, a part of it, or one of several servers, which have the same. */
-function keysAt(path: Path): readonly string[] {
-  const [part, _server, ...below] = path;
-  return knownKeys[[part, ...below].join(".")] ?? [];
-}
-
-function describeUnknownKey({ params }: ValidatorError, path: Path): ConfigFault {
-  const key = String(params.additionalProperty);
-  const owner = path.length === 0 ? "the config" : `\`${formatPath(path)}\``;
-  const ofServer = path[0] === "servers" ? hintForUnknownKey(path, key) : undefined;
-  const hint = ofServer ?? suggest(key, keysAt(path)) ?? hintForUnknownKey(path, key);
-  return { reason: `${owner} has no key ${quote(key)}`, path: [...path, key], hint };
-}
-
 const sseHint = "Use the URL of the server's streamable HTTP endpoint";
 
 const describeSse = (path: Path, hint: string): ConfigFault => {
@@ -73,66 +53,89 @@ const describeSse = (path: Path, hint: string): ConfigFault => {
   return { reason, path, hint };
 };
 
-function describeError(error: ValidatorError, config: unknown): ConfigFault {
-  const { keyword, params } = error;
-  const path = readPointer(error.instancePath, config);
+function describeUnknownKey(written: unknown, path: Path, known: readonly string[]): ConfigFault {
+  const owner = path.slice(0, -1);
+  const key = String(path.at(-1));
+  if (owner[0] === "trailblazeSubprocessToolsets" && owner.length === 2 && key === "type") {
+    if (valueAt(written, path) === "sse") return describeSse(path, `${sseHint}, and remove \`type\`.`);
+  }
+  const where = owner.length === 0 ? "the config" : `\`${formatPath(owner)}\``;
+  const ofServer = owner[0] === "servers" ? hintForUnknownKey(owner, key) : undefined;
+  const hint = ofServer ?? suggest(key, known) ?? hintForUnknownKey(owner, key);
+  return { reason: `${where} has no key ${quote(key)}`, path, hint };
+}
+
+/** Describes a string that does not match its pattern. */
+function describeFormat(value: string, fault: ConfigFault): ConfigFault {
+  const { path } = fault;
   const where = `\`${formatPath(path)}\``;
-  const value = valueAt(config, path);
-  switch (keyword) {
-    case "additionalProperties": {
-      const at = [...path, String(params.additionalProperty)];
-      const isType = path[0] === "trailblazeSubprocessToolsets" && path.length === 2 && at[2] === "type";
-      if (isType && valueAt(config, at) === "sse") return describeSse(at, `${sseHint}, and remove \`type\`.`);
-      return describeUnknownKey(error, path);
-    }
-    case "required":
-      return { reason: `\`${params.missingProperty}\` is missing in ${where}`, path };
-    case "type": {
-      const expected = typeWords[String(params.type)] ?? String(params.type);
-      const isFraction = params.type === "integer" && typeof value === "number";
-      const reason = `${where} must be ${expected}, but it is ${isFraction ? value : describeType(value)}`;
-      return { reason, path, hint: params.type === "string" ? hintToQuote(value) : undefined };
-    }
-    case "enum": {
-      const allowed = params.allowedValues as string[];
+  if (path.at(-1) === "prefix") {
+    const hint = "Use at most 64 characters from A-Z, a-z, 0-9, _ and -.";
+    return { reason: `${where} has the invalid value ${quote(value, 40)}`, path, hint };
+  }
+  if (path.at(-1) === "toolset")
+    return { reason: `${where} is not a valid name: ${explainInvalidItemName(value)}`, path };
+  if (path[0] === "packs" || path[0] === "lock") {
+    const why = explainInvalidPattern(value);
+    return { reason: `${quote(value)} is not a valid pattern: ${why}`, path, hint: patternHint };
+  }
+  if (path[0] !== "device" || path[1] !== "platform") return fault;
+  const reason = `${where} must be ANDROID, IOS or WEB, but it is ${quote(value, 40)}`;
+  return { reason, path, hint: suggest(value, ["ANDROID", "IOS", "WEB"]) };
+}
+
+/** Describes what zod found in a config. Names that users choose are checked elsewhere. */
+function describeConfigIssue(issue: core.$ZodIssue, cleaned: unknown): ConfigFault[] {
+  if (issue.code === "invalid_key") return [];
+  const { missing: _, ...fault } = describeIssue(issue, cleaned, {
+    path: (path) => `\`${formatPath(path)}\``,
+    word: (word) => word,
+    value: describeType,
+  });
+  const { path } = fault;
+  const value = valueAt(cleaned, path);
+  switch (issue.code) {
+    case "invalid_type":
+      return [{ ...fault, hint: issue.expected === "string" ? hintToQuote(value) : undefined }];
+    case "invalid_value":
       if (path[0] === "mcpServers" && value === "sse")
-        return describeSse(path, `${sseHint}, and \`type: http\`.`);
-      return { reason: `${where} must be one of ${listOf(allowed)}`, path, hint: suggest(value, allowed) };
-    }
-    case "minimum":
-    case "maximum": {
-      const bound = keyword === "minimum" ? "at least" : "at most";
-      return { reason: `${where} must be ${bound} ${params.limit}, but it is ${value}`, path };
-    }
-    case "pattern": {
-      if (path.at(-1) === "prefix") {
-        const hint = "Use at most 64 characters from A-Z, a-z, 0-9, _ and -.";
-        return { reason: `${where} has the invalid value ${quote(String(value), 40)}`, path, hint };
-      }
-      if (path.at(-1) === "toolset") {
-        const reason = `${where} is not a valid name: ${explainInvalidItemName(String(value))}`;
-        return { reason, path };
-      }
-      if (path[0] === "lock" && value !== "") {
-        const why = explainInvalidPattern(String(value));
-        return { reason: `${quote(String(value))} is not a valid pattern: ${why}`, path, hint: patternHint };
-      }
-      if (path[0] !== "device" || path[1] !== "platform") return { reason: `${where} is empty`, path };
-      const platforms = ["ANDROID", "IOS", "WEB"];
-      const reason = `${where} must be ANDROID, IOS or WEB, but it is ${quote(String(value), 40)}`;
-      return { reason, path, hint: suggest(value, platforms) };
+        return [describeSse(path, `${sseHint}, and \`type: http\`.`)];
+      return [{ ...fault, hint: suggest(value, issue.values.map(String)) }];
+    case "invalid_format":
+      return [describeFormat(String(value), fault)];
+    case "invalid_union": {
+      // `packs.memory` is the only union: one of two words, or an object, whose entries say more than the union.
+      const inner = issue.errors.find((issues) => issues.every((one) => one.path.length > 0));
+      if (inner !== undefined)
+        return inner.flatMap((one) => describeConfigIssue({ ...one, path: [...path, ...one.path] }, cleaned));
+      const reason = `\`${formatPath(path)}\` must be all, none, or an object of arrays of keys by pack`;
+      return [{ reason, path }];
     }
     default:
-      return { reason: `${where} ${error.message ?? "is not valid"}`, path };
+      return [fault];
   }
 }
 
-/** Finds every violation of the schema in a config without nulls. */
-export function findShapeFaults(config: Readonly<Record<string, unknown>>): ConfigFault[] {
-  if (validateConfig(config)) return [];
-  const errors = validateConfig.errors ?? [];
-  // The type error of a value that is not a string makes its enum error redundant.
-  const isRedundant = (error: ValidatorError) =>
-    error.keyword === "enum" && typeof valueAt(config, readPointer(error.instancePath, config)) !== "string";
-  return errors.filter((error) => !isRedundant(error)).map((error) => describeError(error, config));
+/** A config against its schema. */
+export interface ShapeCheck {
+  /** Without custom keys and keys without a value. */
+  cleaned: Readonly<Record<string, unknown>>;
+  /** With defaults; `undefined` if something violates the schema. */
+  checked: CheckedConfig | undefined;
+  faults: ConfigFault[];
+}
+
+/** Checks a config against its schema. */
+export function checkShape(written: Readonly<Record<string, unknown>>): ShapeCheck {
+  const faults: ConfigFault[] = [];
+  const cleaned = cleanConfig(config, written, (path, known) =>
+    faults.push(describeUnknownKey(written, path, known)),
+  ) as Record<string, unknown>;
+  for (const server of Object.values(isRecord(cleaned.mcpServers) ? cleaned.mcpServers : {})) {
+    // An array of `tools` is a key of clients.
+    if (isRecord(server) && Array.isArray(server.tools)) delete server.tools;
+  }
+  const { data, error } = config.safeParse(cleaned);
+  faults.push(...(error?.issues ?? []).flatMap((issue) => describeConfigIssue(issue, cleaned)));
+  return { cleaned, checked: data, faults };
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import type { ConfigFault } from "./config-file.ts";
-import { knownKeys } from "./generated/config-validator.js";
+import { pastedServer } from "./config-schema.ts";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 import { formatPath } from "./shape-faults.ts";
 import { findVariableFaults } from "./variables.ts";
@@ -155,7 +155,7 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
 }
 
 /** The keys of `mcpServers` that have an effect. */
-const pastedKeys = knownKeys.mcpServers ?? [];
+const pastedKeys = Object.keys(pastedServer.shape);
 
 /** The keys that have no effect on a remote server. */
 const programKeys = ["args", "cwd", "env", "legacyContext"];

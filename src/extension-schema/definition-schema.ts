@@ -282,6 +282,17 @@ const resource = z.object({
   complete: complete("the template's variables"),
 });
 
+// Spelled out, so that the package's declarations do not contain zod's.
+export type DefinitionShape =
+  | "tool"
+  | "composedServer"
+  | "subprocessServer"
+  | "serverDocument"
+  | "toolsetList"
+  | "toolsBundle"
+  | "prompt"
+  | "resource";
+
 /** Every shape of a definition. */
 export const definitionShapes = {
   tool,
@@ -292,9 +303,7 @@ export const definitionShapes = {
   toolsBundle,
   prompt,
   resource,
-};
-
-export type DefinitionShape = keyof typeof definitionShapes;
+} satisfies Record<DefinitionShape, z.ZodMiniObject>;
 
 /** A tool of a bundle: exported for the reference. */
 export { bundleEntry };

@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { findMisnamedKeyAt } from "./definition-keys.ts";
 import type { DefinitionShape } from "./definition-schema.ts";
-import { valueAt } from "./pointer.ts";
+import { describeWritten, valueAt } from "./pointer.ts";
 import { describeIssue, type Fault } from "./shape-faults.ts";
 
 /** A path as people write it. A pack's own keys may make it long. */
@@ -60,7 +60,11 @@ export function describeFault(
   shape: DefinitionShape,
   definition: Readonly<Record<string, unknown>>,
 ): Fault {
-  const { missing, ...fault } = describeIssue(issue, definition, formatPath);
+  const { missing, ...fault } = describeIssue(issue, definition, {
+    path: formatPath,
+    word: (word) => `\`${word}\``,
+    value: describeWritten,
+  });
   const { path } = fault;
   if (missing !== undefined) return describeMissing(shape, definition, [missing], fault);
   if (issue.code === "invalid_type") return { ...fault, hint: hintForType(path, valueAt(definition, path)) };

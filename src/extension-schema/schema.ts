@@ -2,21 +2,8 @@
 // the time of a `list`, so `parseExtension` checks the field by hand. A test compares the two.
 import { z } from "zod";
 import type { Kind } from "../kinds.ts";
+import { itemNamePattern } from "./item-name-pattern.ts";
 import { variablePattern } from "./needs.ts";
-
-const devices = ["con", "prn", "aux", "nul"].map(anyCase);
-const numberedDevices = ["com", "lpt"].map((name) => `${anyCase(name)}[0-9]`);
-
-function anyCase(word: string): string {
-  return word.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
-}
-
-/** JSON Schema patterns have no flags, so this repeats the rule of `explainInvalidItemName`; a test compares the two. */
-export const itemNamePattern = new RegExp(
-  "^(?!(?:__proto__|constructor|prototype)$)" +
-    `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +
-    "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-);
 
 const itemName = z.string().regex(itemNamePattern).meta({
   description:

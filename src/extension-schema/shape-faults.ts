@@ -1,7 +1,7 @@
 import type { core } from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path } from "../problems/index.ts";
-import { describeWritten, valueAt } from "./pointer.ts";
+import { valueAt } from "./pointer.ts";
 
 /** A fault in a value of a file, with its path from the top of the value. */
 export interface Fault {
@@ -19,37 +19,47 @@ const typeWords: Readonly<Record<string, string>> = {
   int: "an integer",
 };
 
-function describeValue(value: unknown, expected: string): string {
+function describeValue(value: unknown, expected: string, style: Style): string {
   if (expected === "record" && isRecord(value)) return "an instance of a class";
-  return expected === "int" && typeof value === "number" ? String(value) : describeWritten(value);
+  return expected === "int" && typeof value === "number" ? String(value) : style.value(value);
+}
+
+/** How messages show a path, a word that a value may be, and the value, which may be a secret. */
+interface Style {
+  path(path: Path): string;
+  word(word: string): string;
+  value(value: unknown): string;
 }
 
 /**
  * Describes what zod found in a value: the only words for violations of a shape. `missing` is the key that the object at
- * the path lacks. `format` writes a path as messages show it.
+ * the path lacks.
  */
 export function describeIssue(
   issue: core.$ZodIssue,
   root: unknown,
-  format: (path: Path) => string,
+  style: Style,
 ): Fault & { missing?: string } {
   const path = issue.path as Path;
-  const where = path.length === 0 ? "it" : format(path);
+  const where = path.length === 0 ? "it" : style.path(path);
   const value = valueAt(root, path);
   switch (issue.code) {
     case "invalid_type": {
       const { expected } = issue;
       if (value !== undefined || path.length === 0) {
         const type = typeWords[expected] ?? `a ${expected}`;
-        return { reason: `${where} must be ${type}, but it is ${describeValue(value, expected)}`, path };
+        return {
+          reason: `${where} must be ${type}, but it is ${describeValue(value, expected, style)}`,
+          path,
+        };
       }
       break;
     }
     case "invalid_value": {
       if (value === undefined) break;
-      const allowed = issue.values.map((one) => `\`${String(one)}\``);
+      const allowed = issue.values.map((one) => style.word(String(one)));
       const words = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
-      const found = typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`;
+      const found = typeof value === "string" ? "" : `, but it is ${style.value(value)}`;
       return { reason: `${where} must be ${words}${found}`, path };
     }
     case "too_small":
@@ -60,11 +70,11 @@ export function describeIssue(
       return { reason: `${where} is empty`, path };
     default:
       if (value === undefined) break;
-      return { reason: `${where} has none of the valid forms: it is ${describeWritten(value)}`, path };
+      return { reason: `${where} has none of the valid forms: it is ${style.value(value)}`, path };
   }
   const owner = path.slice(0, -1);
   const missing = String(path.at(-1));
   const reason =
-    owner.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${format(owner)}`;
+    owner.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${style.path(owner)}`;
   return { reason, path: owner, missing };
 }

@@ -81,7 +81,7 @@ export class StateServers {
   async #add(
     plan: ServerPlan,
     content: string | undefined,
-    preferred: { start: ServerStart | undefined; idleMs: number | undefined },
+    preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
     isToolAllowed: (tool: string) => boolean = () => true,
   ): Promise<PlannedServer> {
     const { processes, config, startsAll } = this.#context;

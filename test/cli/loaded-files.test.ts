@@ -39,6 +39,16 @@ test("`list` loads little code where there is no config, and `--version` one fil
   expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(listBytes);
 });
 
+test("`list` checks a valid `packs` without the schema of the config", async () => {
+  const cwd = makeTree({
+    "package.json": { name: "project" },
+    "trailblaze.config.json": { packs: { deny: ["acme/*"], onError: "skip", memory: { notes: ["a"] } } },
+  });
+  const files = await filesOf(["list"], cwd);
+  expect(files).toContain("packs-config");
+  expect(files).not.toContain("check-config");
+});
+
 test("`validate` and `inspect` load nothing of sessions", async () => {
   const pack = { name: "hello-tools", version: "1.0.0", type: "module", trailblaze: { tools: [] } };
   const cwd = makeTree({
