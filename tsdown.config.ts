@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig, type UserConfig } from "tsdown";
 import { loadWhenUsed } from "./scripts/load-when-used.ts";
 import { thirdPartyLicenses } from "./scripts/third-party-licenses.ts";
@@ -8,7 +9,13 @@ const common = {
   // What a `list` needs is bundled: a dependency of its own would cost more to find than to run.
   deps: { alwaysBundle: [/^[^.]/], onlyBundle: false },
   // jsonc-parser's CommonJS form asks for its parts in a way that cannot be bundled.
-  inputOptions: { resolve: { mainFields: ["module", "main"] } },
+  inputOptions: {
+    resolve: {
+      mainFields: ["module", "main"],
+      // The SDK's own validator of JSON Schema is never used, and as large as the rest of its server.
+      alias: { "@modelcontextprotocol/server/_shims": join(import.meta.dirname, "src/mcp/sdk-shims.ts") },
+    },
+  },
   sourcemap: false,
   clean: true,
 } satisfies UserConfig;

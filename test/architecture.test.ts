@@ -285,11 +285,11 @@ describe("modules that only one place may use", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
     for (const path of importers) expect(path).toMatch(/^mcp\//);
-    expect(importersOf(/^@modelcontextprotocol\/server($|\/)/)).toEqual(["mcp/create-modern-server.ts"]);
+    expect(importersOf(/^@modelcontextprotocol\/sdk($|\/)/)).toEqual([]);
   });
 
   test("servers load the MCP SDK only when they need it", () => {
-    const loaders = /^mcp\/(?:create-protocol-server|create-modern-server)\.ts$|^@modelcontextprotocol\//;
+    const loaders = /^mcp\/(?:mcp-server|serve-clients)\.ts$|^@modelcontextprotocol\//;
     for (const path of ["serve/start-server.ts", "mcp/http/serve-http.ts", "mcp/stdio/serve-stdio.ts"]) {
       expect(forbiddenWays(path, ["static"], loaders)).toEqual([]);
     }

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { markIds, parseExactly } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { nestsDeeper } from "./client/json-depth.ts";

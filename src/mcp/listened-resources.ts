@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { cancelledIdOf, methodOf, type RequestId, requestIdOf } from "./client-message.ts";
-import { mostSubscriptions } from "./resource-answers.ts";
+import { mostSubscriptions } from "./mcp-server.ts";
 import type { ServedServer } from "./served-server.ts";
 import { SharedWatches } from "./shared-watches.ts";
 

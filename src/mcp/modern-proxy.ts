@@ -8,7 +8,6 @@ import { McpClient } from "./client/mcp-client.ts";
 import { type ListKey, listRules } from "./client/server-lists.ts";
 import { openStdioChannel } from "./client/stdio-channel.ts";
 import { maximumDepth, requestIdOf, rpcCode } from "./client-message.ts";
-import type { ForwardRequest } from "./create-modern-server.ts";
 import {
   createLinks,
   findUse,
@@ -21,6 +20,7 @@ import {
 import type { ModernHttpServer } from "./protocol-server.ts";
 import { claimedRevision, unsupportedRevision } from "./revisions.ts";
 import { RpcError } from "./rpc-error.ts";
+import type { ForwardRequest } from "./serve-clients.ts";
 import type { CallChannel } from "./served-server.ts";
 import { unapprovedInstructions } from "./tool-guard.ts";
 
@@ -171,7 +171,7 @@ export async function createModernProxy(
     await shared.end();
     return createLegacyOnlyServer();
   }
-  const { createModernHttpProxy } = await import("./create-modern-server.ts");
+  const { createModernHttpProxy } = await import("./serve-clients.ts");
   const forwardAny: ForwardRequest = async (...request) => {
     if (shared.hasEnded) shared = start();
     const { forward, facts: ready } = shared;

@@ -1,4 +1,5 @@
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Transport } from "@modelcontextprotocol/server";
+import type { ServedServer } from "./served-server.ts";
 
 /** The MCP server of one connection. Each connection needs a new one, because it holds the client's `initialize`. */
 export interface ProtocolServer {
@@ -28,3 +29,9 @@ export interface ModernHttpServer {
 export type ServedProtocol = "both" | "modern" | "legacy";
 
 export const servedProtocols = ["both", "modern", "legacy"] as const satisfies readonly ServedProtocol[];
+
+/** What clients are served: a legacy client's connection may have state of its own. */
+export interface ServedClients {
+  legacy(connection: { sessionId: string }): ServedServer;
+  modern: ServedServer;
+}

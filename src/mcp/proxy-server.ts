@@ -1,5 +1,4 @@
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
 import { markIds, parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { formatSize } from "../problems/index.ts";

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { ProtocolServer } from "../mcp/protocol-server.ts";
-import { DualServer } from "../mcp/stdio/dual-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
@@ -38,7 +37,7 @@ export async function serveInMemory(
     { legacy: () => legacy, modern },
     { protocol: "both", cacheTtl: 0, token: undefined },
   );
-  const server = new DualServer(() => eras.legacy({ sessionId }), eras.modern.stdio);
+  const server = eras.connection({ sessionId });
   const transport = connection as Parameters<ProtocolServer["connect"]>[0];
   await server.connect(transport);
   const announce = (change: SessionChange) => gateway.announce(change);

@@ -162,11 +162,11 @@ async function serveSubprocess(
   const { createModernProxy } = await import("../mcp/modern-proxy.ts");
   const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
   const { policy } = guard;
-  const legacy = () => createProxyServer(label, launch, processes, onStderr, undefined, policy);
-  const modern = { http: () => createModernProxy(launch, plan.protocol, processes, onStderr, policy) };
+  const session = () => createProxyServer(label, launch, processes, onStderr, undefined, policy);
+  const requests = () => createModernProxy(launch, plan.protocol, processes, onStderr, policy);
   // A modern server refuses legacy clients itself, but then each of them starts a process.
   const served = protocol === "both" && plan.protocol === "modern" ? "modern" : protocol;
-  return guard.watch(await serveOverHttp(label, { protocol: served, legacy, modern }, transport));
+  return guard.watch(await serveOverHttp(label, { protocol: served, session, requests }, transport));
 }
 
 /** What clients of a subprocess server learn. A difference from a frozen lock ends the server with `LockMismatch`. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
+import type { ServedClients } from "../mcp/protocol-server.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
@@ -10,7 +11,7 @@ import { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
 import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
-import { type ServedClients, serveEras } from "./served-eras.ts";
+import { serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 import {
   logToStderr,

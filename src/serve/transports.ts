@@ -53,7 +53,7 @@ function createRunning(url?: string) {
 }
 
 export async function serveOverStdio(
-  { legacy, modern, protocol }: ServedEras,
+  { connection }: Pick<ServedEras, "connection">,
   drain?: number,
 ): Promise<RunningServer> {
   const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
@@ -62,23 +62,19 @@ export async function serveOverStdio(
   const input = protocolInput ?? process.stdin;
   const drainMs = drain === undefined ? undefined : drain * 1000;
   const streams = { input, output, onEnd: announce, drainMs };
-  return finish(await serveStdio(legacy, { ...streams, modern: modern.stdio, protocol }));
+  return finish(await serveStdio(connection, streams));
 }
 
 export async function serveOverHttp(
   label: string,
-  {
-    legacy,
-    modern,
-    protocol,
-  }: Pick<ServedEras, "legacy" | "protocol"> & { modern: Pick<ServedEras["modern"], "http"> },
+  { session, requests, protocol }: Omit<ServedEras, "connection">,
   { sessionTtl, ...options }: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
   const sessionTtlMs = sessionTtl === undefined ? undefined : sessionTtl * 1000;
   const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
-  const eras = { modern: modern.http, protocol };
-  const served = await serveHttp(legacy, { label, ...options, sessionTtlMs, ...eras, onMisplaced });
+  const eras = { modern: requests, protocol };
+  const served = await serveHttp(session, { label, ...options, sessionTtlMs, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
 }
 

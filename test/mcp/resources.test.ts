@@ -4,8 +4,6 @@ import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotoc
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createModernServer } from "../../src/mcp/create-modern-server.ts";
-import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
 import type { CompletionRequest, ServedServer } from "../../src/mcp/served-server.ts";
 import { SharedWatches } from "../../src/mcp/shared-watches.ts";
@@ -79,9 +77,9 @@ async function connect(served: ServedServer, era: "legacy" | "modern", over: "ht
       "notifications/resources/updated",
       ({ params }) => void heard.push(params.uri),
     );
+  const { session, requests, connection } = erasOf(served);
   if (over === "http") {
-    const { legacy, http } = erasOf(served);
-    const running = await serveHttp(legacy, { label: "test", modern: http, graceMs: 200 });
+    const running = await serveHttp(session, { label: "test", modern: requests, graceMs: 200 });
     onTestFinished(() => running.close());
     const url = new URL(running.url);
     await client.connect(
@@ -90,11 +88,8 @@ async function connect(served: ServedServer, era: "legacy" | "modern", over: "ht
     return { client, heard, running };
   }
   const [near, far] = InMemoryTransport.createLinkedPair();
-  const running =
-    era === "legacy"
-      ? createProtocolServer(served, { sessionId: "1" })
-      : createModernServer(served, { ttlMs: 1000, cacheScope: "public" });
-  await running.connect(far);
+  const running = connection({ sessionId: "1" });
+  await running.connect(far as never);
   await client.connect(near as never);
   return { client, heard, running };
 }

@@ -444,11 +444,12 @@ describe("a modern request", () => {
       ["greedy", { ...answered, requestState }],
       ["greet", { ...answered, requestState: 5 }],
       ["greet", { inputResponses: { who: 5 }, requestState }],
-      ["greet", { inputResponses: null }],
     ];
     for (const [name, more] of tries)
       expect(await send(url, request(name, more)), JSON.stringify(more)).toMatchObject(refused);
     expect(runs()).toEqual(["greet"]);
+    const unanswered = await send(url, request("greet", { inputResponses: null }));
+    expect(unanswered.result).toMatchObject({ resultType: "input_required" });
   });
 
   test.each<[string, object, object]>([

@@ -130,13 +130,13 @@ async function overStdio(names: readonly string[], isModern: boolean): Promise<s
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   const served = gateway.serve(() => gateway.ownScope());
   const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
-  const { legacy, modern } = serveEras({ legacy: () => served, modern: served }, options);
+  const { connection } = serveEras({ legacy: () => served, modern: served }, options);
   const [input, output] = [new PassThrough(), new PassThrough()];
   let text = "";
   output.setEncoding("utf8").on("data", (more: string) => {
     text += more;
   });
-  const running = await serveStdio(legacy, { input, output, modern: modern.stdio });
+  const running = await serveStdio(connection, { input, output });
   onTestFinished(() => running.close());
   const texts: string[] = [];
   for (const name of names) {

@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
-import { createProtocolServer } from "../../src/mcp/create-protocol-server.ts";
 import type { ServedServer } from "../../src/mcp/served-server.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
+import { erasOf } from "../mcp/modern/modern-served.ts";
 
 const served: ServedServer = {
   info: { name: "test", version: "1.0.0" },
@@ -15,7 +15,7 @@ const served: ServedServer = {
 /** Answers to messages over stdio. */
 async function answersTo(messages: readonly object[]): Promise<string[]> {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const { close } = await serveStdio((connection) => createProtocolServer(served, connection), {
+  const { close } = await serveStdio(erasOf(served).connection, {
     input,
     output,
   });
@@ -51,5 +51,5 @@ test("every kind of invalid `initialize` has an explanation", async () => {
   const answers = await answersTo(messages);
   for (const answer of answers) expect(answer).not.toMatch(/invalid_|\\"(?:expected|path|code)\\"/);
   const first = answers.map((answer) => JSON.parse(answer)).find(({ id }) => id === 0);
-  expect(first.error.message).toBe("params.clientInfo.title must be a string.");
+  expect(first.error.message).toBe("params.clientInfo.title: Invalid input: expected string, received null.");
 });

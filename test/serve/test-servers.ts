@@ -1,5 +1,4 @@
-import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { Server } from "@modelcontextprotocol/server";
 import type { CreateProtocolServer, ProtocolServer } from "../../src/mcp/protocol-server.ts";
 
 /** A call of `slow` that has not ended. */
@@ -32,10 +31,10 @@ export function createTestServers(print: (text: string) => void = () => {}): Tes
       { name: "test", version: "1.0.0" },
       { capabilities: { tools: { listChanged: true }, logging: {} } },
     );
-    server.setRequestHandler(ListToolsRequestSchema, () => ({
+    server.setRequestHandler("tools/list", () => ({
       tools: names.map((name) => ({ name, inputSchema: { type: "object" as const } })),
     }));
-    server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    server.setRequestHandler("tools/call", async ({ params }, { mcpReq, http }) => {
       const text = (value: unknown) => ({
         content: [{ type: "text" as const, text: JSON.stringify(value) }],
       });
@@ -48,19 +47,19 @@ export function createTestServers(print: (text: string) => void = () => {}): Tes
         case "session":
           return text(sessionId);
         case "headers":
-          return text(extra.requestInfo?.headers ?? null);
+          return text(Object.fromEntries(http?.req?.headers ?? []));
         case "large":
           return text("x".repeat(Number(args?.length)));
         case "progress":
           for (let progress = 1; progress <= 3; progress++) {
-            const params = { progressToken: extra._meta?.progressToken ?? 0, progress, total: 3 };
-            await extra.sendNotification({ method: "notifications/progress", params });
+            const params = { progressToken: mcpReq._meta?.progressToken ?? 0, progress, total: 3 };
+            await mcpReq.notify({ method: "notifications/progress", params });
           }
           return text("done");
         case "slow":
           await new Promise<void>((resolve) => {
-            servers.slowCalls.push({ sessionId, signal: extra.signal, finish: resolve });
-            extra.signal.addEventListener("abort", () => resolve());
+            servers.slowCalls.push({ sessionId, signal: mcpReq.signal, finish: resolve });
+            mcpReq.signal.addEventListener("abort", () => resolve());
           });
           return text("slow");
         default:

@@ -1,5 +1,5 @@
-import { methodOf, requestIdOf, rpcCode } from "../client-message.ts";
-import { findParamsFault } from "../request-params.ts";
+import { methodOf, requestIdOf } from "../client-message.ts";
+import { RpcError } from "../rpc-error.ts";
 import { noSession, refusal } from "./answers.ts";
 import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
 import type { HttpSession } from "./http-session.ts";
@@ -67,9 +67,13 @@ export class HttpSessions implements RequestRouter {
 
   async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
     if (!asksToInitialize(message)) return refusal(400, "The Mcp-Session-Id header is missing.");
-    const fault = findParamsFault("initialize", (message as { params?: unknown }).params);
-    if (fault !== undefined) {
-      return refusal(400, fault, { code: rpcCode.params, id: requestIdOf(message) });
+    // The SDK's transport takes an invalid one for another request.
+    const { checkParams } = await import("../mcp-server.ts");
+    try {
+      checkParams("initialize", (message as { params?: unknown }).params);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return refusal(400, error.message, { code: error.code, id: requestIdOf(message) });
     }
     if (this.#isClosed || this.#all.size >= this.#maxSessions) {
       return refusal(503, "Too many sessions. Try again later.", {

@@ -43,7 +43,7 @@ function reasonFor(error: unknown, { host, port }: HttpSettings): string {
   }
 }
 
-type SdkTransport = typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
+type SdkTransport = typeof import("@modelcontextprotocol/server");
 
 /** Counts the requests under way. */
 class OpenRequests {
@@ -105,7 +105,7 @@ function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings
   return {
     admit: (head) => router.admit(head),
     async handle(request) {
-      sdk ??= await import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js");
+      sdk ??= await import("@modelcontextprotocol/server");
       return router.handle(request);
     },
     close: () => router.close(),

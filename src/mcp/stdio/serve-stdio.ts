@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import type { CreateProtocolServer, ProtocolServer, ServedProtocol } from "../protocol-server.ts";
-import { DualServer } from "./dual-server.ts";
+import type { CreateProtocolServer } from "../protocol-server.ts";
 import { type StdioEnd, StdioTransport } from "./stdio-transport.ts";
 
 export interface ServeStdioOptions {
@@ -13,10 +12,6 @@ export interface ServeStdioOptions {
   onEnd?(end: StdioEnd): void;
   /** The longest message of a client, in bytes. Default: 10 MiB. */
   maxLineBytes?: number;
-  /** Serves a modern client; created when one speaks. Default: only legacy clients are served. */
-  modern?(): Promise<ProtocolServer>;
-  /** Which clients are served if there is a server for both. Default: both. */
-  protocol?: ServedProtocol;
   /** How long answers may take after the input has ended. Default: `graceMs`. */
   drainMs?: number;
   /** How long the server may take to close. Default: 2 s. */
@@ -33,16 +28,6 @@ export interface ServedOverStdio {
   close(): Promise<void>;
 }
 
-async function createServer(
-  create: CreateProtocolServer,
-  sessionId: string,
-  { modern, protocol = "both" }: ServeStdioOptions,
-): Promise<ProtocolServer> {
-  if (modern === undefined || protocol === "legacy") return create({ sessionId });
-  if (protocol === "modern") return modern();
-  return new DualServer(() => create({ sessionId }), modern);
-}
-
 /** Serves one client over the streams until the input ends. The session id is a UUID. */
 export async function serveStdio(
   create: CreateProtocolServer,
@@ -51,7 +36,7 @@ export async function serveStdio(
   const { input, output, onEnd, maxLineBytes = 10 * 1024 * 1024, graceMs = 2000 } = options;
   const { drainMs = graceMs } = options;
   const sessionId = randomUUID();
-  const server = await createServer(create, sessionId, options);
+  const server = create({ sessionId });
   const finish = async (why: StdioEnd): Promise<void> => {
     // After the input has ended, the client still waits for answers; after `close`, it does not.
     if (why === "input") await Promise.race([transport.untilAnswered(drainMs), hurried]);

@@ -4,10 +4,10 @@ import { beginSession, calling, messagesOf, post } from "../http/served.ts";
 import { createServed, erasOf, headersFor, type modernCall } from "./modern-served.ts";
 
 async function serve(options: { stateless?: boolean } = {}) {
-  const { legacy, http } = erasOf(createServed());
-  const running = await serveHttp(legacy, {
+  const { session, requests } = erasOf(createServed());
+  const running = await serveHttp(session, {
     label: "acme/pack/server",
-    modern: http,
+    modern: requests,
     graceMs: 200,
     ...options,
   });

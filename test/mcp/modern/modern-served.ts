@@ -1,5 +1,6 @@
-import { createModernHttpServer, createModernServer } from "../../../src/mcp/create-modern-server.ts";
-import { createProtocolServer } from "../../../src/mcp/create-protocol-server.ts";
+import type { ServedProtocol } from "../../../src/mcp/protocol-server.ts";
+import { createStateSeal } from "../../../src/mcp/request-state.ts";
+import { createConnection, createHttpServer, createSession } from "../../../src/mcp/serve-clients.ts";
 import type { ServedServer, ServedTool, ToolRequest } from "../../../src/mcp/served-server.ts";
 import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
 
@@ -125,19 +126,14 @@ export function createServed(): Served {
 
 const hint = { ttlMs: 300_000, cacheScope: "public" } as const;
 
-/** How both eras are served; counts how often the modern server is created. */
-export function erasOf(served: ServedServer) {
-  const counts = { modern: 0 };
+/** How both eras are served. */
+export function erasOf(served: ServedServer, protocol: ServedProtocol = "both") {
+  const clients = { legacy: () => served, modern: served };
+  const options = { hint, seal: createStateSeal() };
   return {
-    counts,
-    legacy: (connection: { sessionId: string }) => createProtocolServer(served, connection),
-    http: async () => {
-      counts.modern++;
-      return createModernHttpServer(served, hint);
-    },
-    stdio: async () => {
-      counts.modern++;
-      return createModernServer(served, hint);
-    },
+    session: ({ sessionId }: { sessionId: string }) => createSession(clients, sessionId, options),
+    connection: ({ sessionId }: { sessionId: string }) =>
+      createConnection(clients, sessionId, { ...options, protocol }),
+    requests: async () => createHttpServer(served, options),
   };
 }

@@ -1,0 +1,519 @@
+// The handlers of what is served, for the clients of both eras of MCP.
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type Result,
+  Server,
+  type ServerContext,
+  specTypeSchemas,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { TrailblazeError } from "../problems/index.ts";
+import { makeServedName } from "../qualified-names/advertised-names.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
+import { legacyContextKey } from "../runtime/handler-context.ts";
+import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import { rpcCode } from "./client-message.ts";
+import { readPage } from "./pages.ts";
+import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
+import type { StateSeal } from "./request-state.ts";
+import { badRequest, RpcError } from "./rpc-error.ts";
+import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
+import type {
+  CallChannel,
+  CompletionRequest,
+  RequestSession,
+  ServedPrompt,
+  ServedServer,
+  ServedTool,
+} from "./served-server.ts";
+
+export type Era = "legacy" | "modern";
+
+/** How long modern clients may keep lists, and whether they may share them. */
+export interface CacheHint {
+  ttlMs: number;
+  cacheScope: "public" | "private";
+}
+
+export interface ServingOptions {
+  hint: CacheHint;
+  seal: StateSeal;
+}
+
+/** How many suggestions MCP allows in an answer. */
+const mostSuggestions = 100;
+/** How many URIs one client may be subscribed to. */
+export const mostSubscriptions = 1000;
+/** How long a user may take to answer a question, in milliseconds. */
+const answerMs = 10 * 60_000;
+
+/** The code of the error for an unknown URI in legacy revisions; the SDK would send that of modern ones. */
+const noLegacyResource = -32002;
+
+const { PaginatedRequestParams: page } = specTypeSchemas;
+
+const paramsSchemas = new Map(
+  Object.entries({
+    initialize: specTypeSchemas.InitializeRequestParams,
+    "logging/setLevel": specTypeSchemas.SetLevelRequestParams,
+    "tools/list": page,
+    "prompts/list": page,
+    "resources/list": page,
+    "resources/templates/list": page,
+    "tools/call": specTypeSchemas.CallToolRequestParams,
+    "prompts/get": specTypeSchemas.GetPromptRequestParams,
+    "resources/read": specTypeSchemas.ReadResourceRequestParams,
+    "resources/subscribe": specTypeSchemas.SubscribeRequestParams,
+    "resources/unsubscribe": specTypeSchemas.UnsubscribeRequestParams,
+    "completion/complete": specTypeSchemas.CompleteRequestParams,
+  }),
+);
+
+/** Throws JSON-RPC's error for invalid params. The SDK's own error is an internal one for some methods. */
+export function checkParams(method: string, params: unknown): void {
+  const [issue] = paramsSchemas.get(method)?.["~standard"].validate(params ?? {}).issues ?? [];
+  if (issue === undefined) return;
+  const keys = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key));
+  throw badRequest(`${["params", ...keys].join(".")}: ${issue.message}.`);
+}
+
+/** Takes params as they are: `checkParams` has checked them, and a copy would not remember its integers. */
+const asWritten = {
+  "~standard": { version: 1, vendor: "trailblaze", validate: (value: unknown) => ({ value }) },
+} as const;
+
+type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** The SDK's server with the error codes of JSON-RPC and of the legacy revisions. */
+class EraServer extends Server {
+  readonly #era: Era;
+
+  constructor(era: Era, ...[info, options]: ConstructorParameters<typeof Server>) {
+    super(info, options);
+    this.#era = era;
+  }
+
+  // The SDK calls it for each handler, also for its own.
+  protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
+    const wrapped = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      checkParams(method, request.params);
+      return wrapped(request, context);
+    };
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    if (this.#era === "legacy") {
+      const send = transport.send.bind(transport);
+      transport.send = (message, options) => send(withLegacyCode(message), options);
+    }
+    await super.connect(transport);
+  }
+}
+
+/** The SDK sends the modern code for an unknown URI to legacy clients, too. */
+function withLegacyCode(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("error" in message)) return message;
+  const { code, data } = message.error;
+  if (code !== rpcCode.params || !isRecord(data) || !Object.hasOwn(data, "uri")) return message;
+  return { ...message, error: { ...message.error, code: noLegacyResource } };
+}
+
+type Params = Readonly<Record<string, unknown>>;
+type Named = { name: string; arguments?: Record<string, unknown> };
+
+const ignore = () => {};
+
+/** MCP's levels of logging. */
+const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
+
+const listingOf = ({ name, listing }: ServedTool | ServedPrompt): Params => ({
+  ...listing,
+  name: makeServedName(name),
+});
+
+/** In legacy revisions, structured content and its schema are objects. */
+function forLegacyList({ outputSchema, ...listing }: Params): Params {
+  return isRecord(outputSchema) && outputSchema.type === "object" ? { ...listing, outputSchema } : listing;
+}
+
+function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
+  const page = readPage(entries, cursor);
+  if (page === undefined) throw badRequest("Invalid cursor.");
+  return page;
+}
+
+/** A list and its index by name, which is made again after the list has changed. */
+class NamedList<Entry extends { name: string }> {
+  readonly #read: () => readonly Entry[];
+  #indexed: readonly Entry[] | undefined;
+  #byName: ReadonlyMap<string, Entry> = new Map();
+
+  constructor(read: () => readonly Entry[]) {
+    this.#read = read;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#read();
+  }
+
+  find(name: string): Entry | undefined {
+    const { entries } = this;
+    if (entries !== this.#indexed) {
+      const served = entries.map((entry) => [makeServedName(entry.name), entry] as const);
+      this.#byName = new Map([...served, ...entries.map((entry) => [entry.name, entry] as const)]);
+    }
+    this.#indexed = entries;
+    return this.#byName.get(name);
+  }
+}
+
+/** The origin of a request, and the way back. */
+interface CallContext {
+  /** `_meta` of the request, without what only hosts may set. */
+  meta: Record<string, unknown>;
+  session: RequestSession;
+  channel: CallChannel;
+}
+
+/** What a server can do. Lists that are not complete yet may have anything. */
+function capabilitiesOf({ changing, prompts, resources, complete }: ServedServer) {
+  const list = changing === undefined ? {} : { listChanged: true };
+  const hasPrompts = changing !== undefined || prompts.length > 0;
+  const { listed, templates, subscribe } = resources ?? { listed: [], templates: [] };
+  const hasResources =
+    resources !== undefined && (changing !== undefined || listed.length > 0 || templates.length > 0);
+  return {
+    logging: {},
+    tools: list,
+    ...(hasPrompts ? { prompts: list } : {}),
+    ...(hasResources
+      ? { resources: { ...list, ...(subscribe === undefined ? {} : { subscribe: true }) } }
+      : {}),
+    ...(complete === undefined ? {} : { completions: {} }),
+  };
+}
+
+/** Makes the servers of one era's connections, or of its requests: each needs a new one, and they share what they serve. */
+export class McpServers {
+  readonly #served: ServedServer;
+  readonly #era: Era;
+  readonly #options: ServingOptions;
+  readonly #tools: NamedList<ServedTool>;
+  readonly #prompts: NamedList<ServedPrompt>;
+
+  constructor(served: ServedServer, era: Era, options: ServingOptions) {
+    this.#served = served;
+    this.#era = era;
+    this.#options = options;
+    this.#tools = new NamedList(() => served.tools);
+    this.#prompts = new NamedList(() => served.prompts);
+  }
+
+  /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
+  create(sessionId: string | null): Server {
+    const { info, instructions } = this.#served;
+    const { hint } = this.#options;
+    const capabilities = capabilitiesOf(this.#served);
+    const cached = ["server/discover", "tools/list", "prompts/list", "resources/list"];
+    const cacheHints = Object.fromEntries(
+      [...cached, "resources/templates/list", "resources/read"].map((method) => [method, hint]),
+    );
+    const server = new EraServer(this.#era, info, {
+      capabilities,
+      cacheHints,
+      jsonSchemaValidator: new DefaultJsonSchemaValidator(),
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    const handle = <Sent>(
+      method: string,
+      answer: (params: Sent, context: ServerContext) => object | Promise<object>,
+    ) => server.setRequestHandler(method, { params: asWritten }, answer as never);
+    const contextOf = (context: ServerContext, ...item: unknown[]) =>
+      this.#createContext(server, sessionId, context, item);
+    type Paged = { cursor?: string };
+    handle<Paged>("tools/list", ({ cursor }) => this.#listTools(cursor));
+    handle<Named>("tools/call", (params, context) =>
+      this.#callTool(params, contextOf(context, params.name, params.arguments ?? {})),
+    );
+    if (capabilities.prompts !== undefined) {
+      handle<Paged>("prompts/list", ({ cursor }) => this.#listPrompts(cursor));
+      handle<Named>("prompts/get", (params, context) =>
+        this.#getPrompt(params, contextOf(context, params.name, params.arguments ?? {})),
+      );
+    }
+    if (capabilities.resources !== undefined) {
+      handle<Paged>("resources/list", ({ cursor }) => this.#listResources(cursor));
+      handle<Paged>("resources/templates/list", ({ cursor }) => this.#listTemplates(cursor));
+      handle<{ uri: string }>("resources/read", ({ uri }, context) =>
+        this.#read(uri, contextOf(context, uri)),
+      );
+    }
+    if (capabilities.completions !== undefined)
+      handle<object>("completion/complete", (params, { mcpReq }) => this.#complete(params, mcpReq.signal));
+    if (this.#era === "legacy") this.#followFor(server);
+    return server;
+  }
+
+  /** Tells a legacy client of changes, until its connection ends. */
+  #followFor(server: Server): void {
+    const ends = new Map<string, () => void>();
+    const end = (uri: string) => {
+      ends.get(uri)?.();
+      ends.delete(uri);
+    };
+    let isClosed = false;
+    let stopFollowing = ignore;
+    server.oninitialized = () => {
+      stopFollowing();
+      stopFollowing = followChanges(this.#served, server);
+    };
+    server.onclose = () => {
+      isClosed = true;
+      stopFollowing();
+      [...ends.keys()].forEach(end);
+    };
+    if (server.getCapabilities().resources?.subscribe !== true) return;
+    server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
+      await this.#served.changing?.ready();
+      const { resources } = this.#served;
+      if (resources?.find(uri) === undefined) throw this.#notFound(uri);
+      // The client may have gone, or subscribed to others, in the meantime.
+      if (isClosed) return {};
+      if (!ends.has(uri) && ends.size >= mostSubscriptions)
+        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+      end(uri);
+      const updated = () => void server.sendResourceUpdated({ uri }).catch(ignore);
+      ends.set(uri, resources.subscribe?.(uri, updated) ?? ignore);
+      return {};
+    });
+    server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+      end(uri);
+      return {};
+    });
+  }
+
+  #createContext(
+    server: Server,
+    sessionId: string | null,
+    { mcpReq }: ServerContext,
+    item: readonly unknown[],
+  ): CallContext {
+    const { signal, requestState, droppedInputResponseKeys: [notAnswer] = [] } = mcpReq;
+    if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
+    const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
+    const envelope: Params = mcpReq.envelope ?? {};
+    const isLegacy = this.#era === "legacy";
+    const clientInfo = isLegacy ? server.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
+    const capabilities = isLegacy ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+    const questions = isLegacy
+      ? createLegacyQuestions({
+          capabilities,
+          signal,
+          send: (request) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
+        })
+      : createModernQuestions(
+          {
+            ...mcpReq,
+            capabilities,
+            identity: [mcpReq.method, this.#served.info.name, ...item],
+            requestState: requestState<string>(),
+          },
+          this.#options.seal,
+        );
+    return {
+      meta,
+      session: { id: sessionId, clientInfo: clientInfo ?? null, capabilities: capabilities ?? {} },
+      channel: {
+        signal,
+        depth: 0,
+        questions,
+        log(name, data = null) {
+          if (signal.aborted) return;
+          const level = levels.find((one) => one === name) ?? "info";
+          // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
+          // client has; after its end, an open stream of the session gets the message.
+          void mcpReq
+            .log(level, data)
+            .catch(() => server.sendLoggingMessage({ level, data }))
+            .catch(ignore);
+        },
+        progress: createProgress(mcpReq),
+      },
+    };
+  }
+
+  async #listTools(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#tools.entries, cursor);
+    const listings = entries.map(listingOf);
+    return { tools: this.#era === "legacy" ? listings.map(forLegacyList) : listings, ...rest };
+  }
+
+  async #listPrompts(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#prompts.entries, cursor);
+    return { prompts: entries.map(listingOf), ...rest };
+  }
+
+  async #listResources(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#served.resources?.listed ?? [], cursor);
+    return { resources: entries, ...rest };
+  }
+
+  async #listTemplates(cursor: string | undefined) {
+    await this.#served.changing?.ready();
+    const { entries, ...rest } = pageOf(this.#served.resources?.templates ?? [], cursor);
+    return { resourceTemplates: entries, ...rest };
+  }
+
+  async #callTool({ name, arguments: written = {} }: Named, context: CallContext): Promise<object> {
+    const { changing } = this.#served;
+    await changing?.ready();
+    const tool = this.#tools.find(name) ?? changing?.findUnlisted(name);
+    if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
+    // Only a session may set these two; from an MCP client they would be forged.
+    const { [legacyContextKey]: _, ["__proto__"]: __, ...args } = written;
+    carryIntegers(written, args);
+    const { channel, session, meta } = context;
+    try {
+      const answer = await channel.questions.answer(undefined, (round, signal) =>
+        tool.call({ name, arguments: args, meta, session, ...round }, { ...channel, signal }),
+      );
+      if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
+      const { content, structuredContent, isError, _meta } = answer.result;
+      const isSent = this.#era === "modern" || isRecord(structuredContent);
+      const kept = { content, isError, _meta, ...(isSent ? { structuredContent } : {}) };
+      return markIntegers(carryIntegers(answer.result, kept));
+    } catch (error) {
+      if (error instanceof AskedResult) return error.result;
+      if (error instanceof UnaskedError) return createErrorResult(error.message);
+      if (error instanceof RpcError) throw error;
+      // The client of a canceled call expects no answer.
+      if (!channel.signal.aborted)
+        this.#served.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      throw new RpcError(rpcCode.internal, "The server failed to answer.");
+    }
+  }
+
+  async #getPrompt({ name, arguments: args = {} }: Named, { channel }: CallContext): Promise<object> {
+    await this.#served.changing?.ready();
+    const prompt = this.#prompts.find(name);
+    if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
+    const missing = prompt.required.filter((one) => !Object.hasOwn(args, one));
+    if (missing.length > 0) {
+      const names = missing.map((one) => JSON.stringify(one)).join(", ");
+      throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
+    }
+    try {
+      const answer = await channel.questions.answer(undefined, (round, signal) =>
+        prompt.get(args as Record<string, string>, { ...channel, signal }, round),
+      );
+      return markIntegers(answer);
+    } catch (error) {
+      if (error instanceof AskedResult) return error.result;
+      throw this.#toRpcError(error, name);
+    }
+  }
+
+  async #read(uri: string, { channel, session, meta }: CallContext): Promise<object> {
+    await this.#served.changing?.ready();
+    const read = this.#served.resources?.find(uri);
+    if (read === undefined) throw this.#notFound(uri);
+    try {
+      const { isStatic, ...result } = await channel.questions.answer(undefined, (round, signal) =>
+        read({ uri, meta, session, ...round }, { ...channel, signal }),
+      );
+      // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
+      const isKept = isStatic || this.#era === "legacy";
+      return { ...markIntegers(result), ...(isKept ? {} : { ttlMs: 0, cacheScope: "private" }) };
+    } catch (error) {
+      if (error instanceof AskedResult) return error.result;
+      // The server that the resource is of does not know it.
+      if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
+      throw this.#toRpcError(error, uri);
+    }
+  }
+
+  async #complete(params: object, signal: AbortSignal): Promise<object> {
+    await this.#served.changing?.ready();
+    const request = readCompletion(params);
+    const { kind, name } = request;
+    const prompt = kind === "prompt" && this.#prompts.find(name);
+    const completing = this.#served.complete?.(prompt ? { ...request, name: prompt.name } : request, signal);
+    if (completing === undefined)
+      throw badRequest(
+        `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,
+      );
+    const suggested = await completing.catch((error) => {
+      throw this.#toRpcError(error, name);
+    });
+    const values = suggested.values.filter((value) => typeof value === "string");
+    const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
+    const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
+    const shown = values.slice(0, mostSuggestions);
+    return { completion: { values: shown, ...(total === undefined ? {} : { total }), hasMore } };
+  }
+
+  #notFound(uri: string): RpcError {
+    return new RpcError(rpcCode.params, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
+  }
+
+  /** The error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
+  #toRpcError(error: unknown, name: string): RpcError {
+    if (error instanceof RpcError) return error;
+    if (!(error instanceof Error)) return new RpcError(rpcCode.internal, "The server failed to answer.");
+    // A session wraps the error of its handler.
+    const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
+    if (fault !== undefined) this.#served.report(`${name}: ${fault.message}`);
+    return new RpcError(rpcCode.internal, error.message);
+  }
+}
+
+/** Sends the progress of a request to a client that asks for it. */
+export function createProgress({ _meta, signal, notify }: ServerContext["mcpReq"]): CallChannel["progress"] {
+  const progressToken = _meta?.progressToken;
+  return (progress, total, message) => {
+    if (progressToken === undefined || signal.aborted) return;
+    const params = {
+      progressToken,
+      progress,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    };
+    void notify({ method: "notifications/progress", params }).catch(ignore);
+  };
+}
+
+/** Tells the client of a connection which lists have changed, until the returned function is called. */
+export function followChanges({ changing }: ServedServer, server: Server): () => void {
+  // Without a connection, or without an open stream over HTTP, no client is told.
+  const stop = changing?.onChange(({ tools, prompts, resources }) => {
+    if (tools) void server.sendToolListChanged().catch(ignore);
+    if (prompts) void server.sendPromptListChanged().catch(ignore);
+    if (resources) void server.sendResourceListChanged().catch(ignore);
+  });
+  return stop ?? ignore;
+}
+
+/** `params` are those of a valid request. */
+function readCompletion(params: object): CompletionRequest {
+  const { ref, argument, context } = params as {
+    ref: { type: string; name?: string; uri?: string };
+    argument: { name: string; value: string };
+    context?: { arguments?: Record<string, string> };
+  };
+  return {
+    kind: ref.type === "ref/prompt" ? "prompt" : "resource",
+    name: ref.name ?? ref.uri ?? "",
+    argument: argument.name,
+    value: argument.value,
+    arguments: context?.arguments ?? {},
+  };
+}
