@@ -16,22 +16,19 @@ import type { Json, LockedItem } from "./types.ts";
 const textOf = (lines: Json | undefined): string | undefined =>
   Array.isArray(lines) ? lines.join("\n") : undefined;
 
-/** An entry of a list, with the description as text, and what identifies it. */
+/** An entry of a list, with the description as text, the metadata as MCP names it, and what identifies the entry. */
 function readEntry<Key extends object>(item: LockedItem, key: Key) {
-  const { description, ...others } = item;
+  const { description, meta, ...others } = item;
   const text = textOf(description);
-  return noteOriginal({ ...others, ...(text === undefined ? {} : { description: text }), ...key }, item);
+  const shown = {
+    ...(text === undefined ? {} : { description: text }),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+  };
+  return noteOriginal({ ...others, ...shown, ...key }, item);
 }
 
-function readTool(name: string, item: LockedItem): AdvertisedTool {
-  const { meta, inputSchema, ...others } = item;
-  const tool = readEntry(others, {
-    name,
-    inputSchema: isRecord(inputSchema) ? inputSchema : {},
-    ...(isRecord(meta) ? { _meta: meta } : {}),
-  });
-  return noteOriginal(tool, item);
-}
+const readTool = (name: string, item: LockedItem): AdvertisedTool =>
+  readEntry(item, { name, inputSchema: isRecord(item.inputSchema) ? item.inputSchema : {} });
 
 /** Whether a pattern may match a tool that a server lists. */
 function mayMatchTools(pattern: string, { label, pack }: ServerPlan): boolean {

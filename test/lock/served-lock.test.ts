@@ -83,9 +83,10 @@ test.each([null, "acme/jira/warehouse"])(
   "keys that the lock does not record are not served, but for what changes with the content: %s",
   async (server) => {
     const project = await makeLocked();
-    const report = { name: "report", arguments: [{ name: "year" }] };
-    const tables = { uri: "db://tables", name: "tables", annotations: { priority: 1 } };
-    const row = { uriTemplate: "db://rows/{id}", name: "row" };
+    const told = { icons: [{ src: "https://example.com/a.png" }], _meta: { "example.com/hint": "Kept." } };
+    const report = { name: "report", arguments: [{ name: "year" }], ...told };
+    const tables = { uri: "db://tables", name: "tables", annotations: { priority: 1 }, ...told };
+    const row = { uriTemplate: "db://rows/{id}", name: "row", ...told };
     const setLists = (of: Values, content: Values) =>
       editJson(project, inPack("list.json"), (before: Values) => ({
         ...before,
