@@ -152,11 +152,13 @@ export const sessionProblems = {
     status: number;
     /** The scheme that the server asks for. */
     scheme?: string | undefined;
+    /** The text of its answer. */
+    reason?: string | undefined;
   }>({
     title: "Remote server requires authorization",
     severity: "error",
-    message: ({ label, status, scheme }) =>
-      `Server ${quote(label)} requires authorization: it answered with HTTP status ${status}${scheme === undefined ? "" : ` and the scheme ${printable(scheme)}`}. Credentials are sent only in \`headers\`; OAuth is not supported yet.`,
+    message: ({ label, status, scheme, reason }) =>
+      `Server ${quote(label)} requires authorization: it answered with HTTP status ${status}${scheme === undefined ? "" : ` and the scheme ${printable(scheme)}`}${reason === undefined ? "" : `: ${quote(reason)}`}. Credentials are sent only in \`headers\`; OAuth is not supported yet.`,
     hint: ({ scheme }) =>
       `Check \`headers\` of the server in the config, for example \`Authorization: ${printable(scheme ?? "Bearer")} \${TOKEN}\`.`,
   }),

@@ -253,6 +253,7 @@ export const samples: Samples = {
   AuthorizationRequired: [
     { label: "docs", status: 401, scheme: "Bearer" },
     { label: "docs", status: 403 },
+    { label: "docs", status: 403, reason: "Your plan has no access." },
   ],
   RemoteRedirect: [
     { label: "docs", status: 307, target: "https://other.example/mcp", cause: "origin" },

@@ -129,6 +129,20 @@ describe("remote servers of the config in a session", () => {
   );
 });
 
+test("a remote server that refuses a client says why in the problem, without the values of variables", async () => {
+  vi.stubEnv("REMOTE_TEST_TOKEN", "hunter2-hunter2");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const remote = await serveHttp((_received, request, response) =>
+    response.writeHead(403).end(`Your plan has no access with ${request.headers["x-key"]}.`),
+  );
+  const entry = { url: remote.url, headers: { "X-Key": "${REMOTE_TEST_TOKEN}" } };
+  const opening = openForTest(makeProject({}), { config: { mcpServers: { docs: entry } } });
+  const error = await opening.catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: "AuthorizationRequired" });
+  expect(error.message).toContain('HTTP status 403: "Your plan has no access with ');
+  expect(error.message).not.toContain("hunter2");
+});
+
 test("a remote server of the config cannot be started by itself", async () => {
   const cwd = makeProject(
     {},

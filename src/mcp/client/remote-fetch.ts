@@ -183,12 +183,10 @@ export class RemoteFetch {
     const response = await this.#follow(url, sent);
     const { status, headers } = response;
     if (status === 401 || status === 403) {
-      await response.body?.cancel();
-      throw failure("AuthorizationRequired", {
-        label: this.#options.label,
-        status,
-        scheme: readScheme(headers),
-      });
+      const { label, redactor } = this.#options;
+      const body = redactor.redact(await this.#readStart(response));
+      const reason = summarize(body, readType(response)) || undefined;
+      throw failure("AuthorizationRequired", { label, status, scheme: readScheme(headers), reason });
     }
     if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
       await response.body?.cancel();

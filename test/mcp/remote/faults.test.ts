@@ -98,7 +98,7 @@ describe("authorization of a remote server", () => {
         response.writeHead(status, value === undefined ? {} : { "www-authenticate": value }).end("no"),
       );
       expect(problem).toMatchObject({ code: "AuthorizationRequired" });
-      expect(problem.args).toEqual({ label: "docs", status, ...scheme });
+      expect(problem.args).toEqual({ label: "docs", status, reason: "no", ...scheme });
       expect(problem.message).toMatch(/"docs".*`headers`.*OAuth/);
     },
   );
