@@ -275,13 +275,26 @@ export const sessionProblems = {
     },
     hint: "The rest of the server is used. Report it to the server's author.",
   }),
-  /** `key` is the path of the key that is left out, without indexes of arrays; `name` is what the request was about: a name or a URI. */
-  ServerResultIncomplete: entry({
-    title: "Parts of a server's result are left out",
+  ServerResultIncomplete: entryOf<{
+    /** The server, or the npm name of the pack whose code answered; neither for a tool of the config. */
+    label?: string;
+    pack?: string;
+    method: string;
+    /** What the request was about: a name or a URI. */
+    name: string;
+    /** The path of the key that is left out, without indexes of arrays. */
+    key: string;
+    reason: string;
+  }>({
+    title: "Parts of a result are left out",
     severity: "warning",
-    message:
-      '"{key:200}" in the result of `{method}` for "{name:200}" of server "{label:200}" is left out: {reason}.',
-    hint: "The rest of the result is used. Report it to the server's author.",
+    message: ({ label, pack, method, name, key, reason }) => {
+      const by =
+        label !== undefined ? ` of server ${quote(label, 200)}` : pack ? ` of pack ${quote(pack, 200)}` : "";
+      return `${quote(key, 200)} in the result of \`${printable(method)}\` for ${quote(name, 200)}${by} is left out: ${printable(reason)}.`;
+    },
+    hint: ({ label }) =>
+      `The rest of the result is used. Report it to the ${label === undefined ? "author of the code" : "server's author"}.`,
   }),
   ServerPackageNotInstalled: entryOf<{
     /** The npm name of the package. */

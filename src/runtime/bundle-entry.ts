@@ -4,6 +4,7 @@ import { describePosition, ExpressionError } from "../expressions/expression-eng
 import { quote } from "../problems/index.ts";
 import { catchError, type RpcError } from "./bundle-catches.ts";
 import { convertReturned, createErrorResult, findFaultOfResult } from "./convert-result.ts";
+import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 import type { CallToolResult } from "./tool-result.ts";
 
@@ -49,7 +50,12 @@ export interface BundleEntry extends EntryTexts {
   /** The arguments of the handler, a copy. Throws `InputsError`. */
   prepareInputs(request: BundleRequest, isOverdue?: () => boolean): Record<string, unknown>;
   /** The result for what the handler returned. Never throws. */
-  buildResult(returned: Returned, request: BundleRequest, isOverdue?: () => boolean): CallToolResult;
+  buildResult(
+    returned: Returned,
+    request: BundleRequest,
+    isOverdue?: () => boolean,
+    leaveOut?: LeaveOut,
+  ): CallToolResult;
   /** The error to answer for what the handler threw; `undefined` if the entry does not catch it. Never throws. */
   mapError(thrown: Thrown, request: BundleRequest, isOverdue?: () => boolean): RpcError | undefined;
 }
@@ -80,12 +86,13 @@ function fillResult(
   returned: Returned,
   { name, arguments: args }: BundleRequest,
   isOverdue?: () => boolean,
+  leaveOut?: LeaveOut,
 ): CallToolResult {
   if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
   try {
     const result = readReturned(returned);
     const value = template.evaluate({ result, request: { name, arguments: args } }, isOverdue);
-    const fault = findFaultOfResult(value);
+    const fault = findFaultOfResult(value, leaveOut);
     return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
   } catch (error) {
     // A hostile child process can send invalid JSON.
@@ -121,8 +128,10 @@ export function createBundleEntry(
     ...texts,
     handler,
     prepareInputs: (request, isOverdue) => fillInputs(inputs, request, isOverdue),
-    buildResult: (returned, request, isOverdue) =>
-      result === undefined ? convertReturned(returned) : fillResult(result, returned, request, isOverdue),
+    buildResult: (returned, request, isOverdue, leaveOut) =>
+      result === undefined
+        ? convertReturned(returned, leaveOut)
+        : fillResult(result, returned, request, isOverdue, leaveOut),
     mapError: (thrown, request, isOverdue) => catchError(catches, thrown, request, isOverdue),
   };
 }

@@ -12,6 +12,7 @@ import {
   InputsError,
 } from "./bundle-entry.ts";
 import { convertOutcome, createErrorResult, type ToolOutcome } from "./convert-result.ts";
+import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Thrown } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
 
@@ -91,6 +92,7 @@ export async function runBundleEntry(
   request: BundleRequest,
   invoke: (args: Record<string, unknown>) => Promise<Outcome>,
   isOverdue?: () => boolean,
+  leaveOut?: LeaveOut,
 ): Promise<BundleOutcome> {
   let args: Record<string, unknown>;
   try {
@@ -101,7 +103,7 @@ export async function runBundleEntry(
   }
   const outcome = await invoke(args);
   if ("returned" in outcome)
-    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, isOverdue));
+    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, isOverdue, leaveOut));
   const error = entry.mapError(outcome.thrown, request, isOverdue);
   return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
 }

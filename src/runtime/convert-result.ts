@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./input-requests.ts";
-import { repairResult } from "./mcp-shapes.ts";
+import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
 import { type CallToolResult, findBlockFault, isTypedObject, type TypedObject } from "./tool-result.ts";
@@ -18,6 +18,7 @@ const createTextResult = (text: string): CallToolResult => ({ content: [{ type: 
 function findResultFault(
   result: Record<string, unknown>,
   blocks: readonly TypedObject[],
+  leaveOut?: LeaveOut,
 ): string | undefined {
   for (const [index, block] of blocks.entries()) {
     const key = findBlockFault(block);
@@ -26,20 +27,20 @@ function findResultFault(
   const { _meta, isError } = result;
   if (_meta != null && !isRecord(_meta)) return "/_meta must be object";
   if (isError != null && typeof isError !== "boolean") return "/isError must be boolean";
-  const unusable = repairResult("tools/call", result);
+  const unusable = repairResult("tools/call", result, leaveOut);
   return unusable && `it ${unusable}`;
 }
 
 /** Why a value is not a valid MCP result, as a reason; `undefined` if it is one. */
-export function findFaultOfResult(value: unknown): string | undefined {
+export function findFaultOfResult(value: unknown, leaveOut?: LeaveOut): string | undefined {
   if (!isRecord(value)) return "it must be an object";
   const { content } = value;
   if (!Array.isArray(content) || !content.every(isTypedObject))
     return "/content must be an array of blocks with a `type`";
-  return findResultFault(value, content);
+  return findResultFault(value, content, leaveOut);
 }
 
-function fromJson(json: string): CallToolResult {
+function fromJson(json: string, leaveOut?: LeaveOut): CallToolResult {
   // Only an object can be a result; other values become text.
   if (!json.startsWith("{")) return createTextResult(json);
   const value = JSON.parse(json) as Record<string, unknown>;
@@ -47,21 +48,21 @@ function fromJson(json: string): CallToolResult {
   if (!Array.isArray(content) || !content.every(isTypedObject)) {
     return { ...createTextResult(json), structuredContent: value };
   }
-  const fault = findResultFault(value, content);
+  const fault = findResultFault(value, content, leaveOut);
   return fault === undefined
     ? (value as unknown as CallToolResult)
     : createErrorResult(`The handler returned an invalid MCP result: ${fault}.`);
 }
 
 /** The result for what a handler returned, in this process or in another. */
-export function convertReturned(returned: Returned): CallToolResult {
+export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallToolResult {
   switch (returned.kind) {
     case "nothing":
       return { content: [] };
     case "text":
       return createTextResult(returned.text);
     case "json":
-      return fromJson(returned.json);
+      return fromJson(returned.json, leaveOut);
     case "refused":
       return createErrorResult(returned.message);
     case "input":
@@ -79,20 +80,29 @@ export function toCallToolResult(value: unknown): CallToolResult {
 }
 
 /**
- * Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. Results
- * that are errors already are not checked.
+ * Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. Of a result
+ * that is an error already, `structuredContent` is left out if `leaveOut` is given: clients refuse one that does not match,
+ * and show its reason instead of the error.
  */
 export function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
   validator: SchemaValidator,
+  leaveOut?: LeaveOut,
 ): CallToolResult {
-  if (outputSchema === undefined || result.isError === true) return result;
-  if (Object.keys(outputSchema).length === 0) return result;
-  if (result.structuredContent === undefined) {
+  if (outputSchema === undefined || Object.keys(outputSchema).length === 0) return result;
+  const { structuredContent, isError } = result;
+  if (isError === true) {
+    if (leaveOut === undefined || structuredContent === undefined) return result;
+    if (validator.check(outputSchema, structuredContent).ok) return result;
+    delete result.structuredContent;
+    leaveOut("structuredContent", "does not match the tool's outputSchema");
+    return result;
+  }
+  if (structuredContent === undefined) {
     return createErrorResult("The tool has an outputSchema, but its result has no structuredContent.");
   }
-  const checked = validator.check(outputSchema, result.structuredContent);
+  const checked = validator.check(outputSchema, structuredContent);
   if (checked.ok) return result;
   if (checked.stopped !== undefined)
     return createErrorResult(describeStop("the tool's structuredContent", checked.stopped));

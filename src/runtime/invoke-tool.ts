@@ -2,9 +2,15 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { type BundleOutcome, runBundleEntry } from "./bundle.ts";
 import type { BundleRequest } from "./bundle-entry.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
-import { checkStructuredContent, convertOutcome, createErrorResult } from "./convert-result.ts";
+import {
+  checkStructuredContent,
+  convertOutcome,
+  convertReturned,
+  createErrorResult,
+} from "./convert-result.ts";
 import { describeRefusal } from "./describe-refusal.ts";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
+import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Outcome, OutcomeRunner } from "./tool-code.ts";
 import { failedResult, type ToolResult } from "./tool-result.ts";
 
@@ -27,6 +33,10 @@ export interface ToolInvocation {
   /** The runner of the tool's code, after `initialize`. */
   getRunner(): Promise<OutcomeRunner>;
   validator: SchemaValidator;
+  /** Called with what is left out of the answer. */
+  leaveOut?: LeaveOut;
+  /** Whether the result goes to a client of MCP, which may refuse it. */
+  isForClient?: boolean;
   /** Whether the call has timed out; synchronous code polls it, because no timer fires while it runs. */
   isOverdue?: () => boolean;
 }
@@ -39,7 +49,7 @@ export async function invokeTool(
   { code, entry }: RunnableTool,
   call: ToolInvocation,
 ): Promise<BundleOutcome> {
-  const { args, request, legacyContext, validator, isOverdue } = call;
+  const { args, request, legacyContext, validator, isOverdue, leaveOut } = call;
   const { inputSchema, outputSchema } = entry ?? code;
   const given = Object.keys(args);
   const checked = validator.checkOwned(inputSchema, args);
@@ -63,13 +73,14 @@ export async function invokeTool(
     legacyContext === undefined
       ? values
       : Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
+  const leaveOutError = call.isForClient ? leaveOut : undefined;
   const checkResult = (outcome: BundleOutcome): BundleOutcome =>
     "result" in outcome
-      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) }
+      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator, leaveOutError) }
       : outcome;
   if (entry === undefined) {
     const returned = await runner.invoke(code.handler, withContext(checked.value), context);
-    return checkResult(await convertOutcome(returned));
+    return checkResult(await convertOutcome(returned, (value) => convertReturned(value, leaveOut)));
   }
   // The inputs for a tool must match that tool's schema.
   let refusal: string | undefined;
@@ -79,7 +90,8 @@ export async function invokeTool(
     refusal = `The entry's \`inputs\` do not match the tool's inputSchema: ${fitting.schemaFault ?? fitting.message}`;
     return { returned: { kind: "refused", message: refusal } };
   };
-  const outcome = await runBundleEntry(entry, { ...request, arguments: checked.value }, invoke, isOverdue);
+  const filled = { ...request, arguments: checked.value };
+  const outcome = await runBundleEntry(entry, filled, invoke, isOverdue, leaveOut);
   if (refusal !== undefined) return { result: createErrorResult(refusal) };
   return checkResult(outcome);
 }

@@ -7,7 +7,7 @@ import { quote } from "../problems/index.ts";
 import type { HandlerContext } from "./handler-context.ts";
 import type { InputRequired } from "./input-requests.ts";
 import { requireInputRequired } from "./input-rounds.ts";
-import { createEntry, createEntryMeta, repairResult } from "./mcp-shapes.ts";
+import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import { describeFile, type ReadAnswer, type ResourceContents } from "./resource-contents.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
@@ -19,6 +19,8 @@ type Variables = Readonly<Record<string, string>>;
 export interface CodeUse {
   runner(): Promise<OutcomeRunner>;
   context: HandlerContext;
+  /** Called with what is left out of the answer. */
+  leaveOut?: LeaveOut;
 }
 
 /** A resource of a pack, or a template of resources. */
@@ -72,7 +74,12 @@ function readFile(root: string, file: string, uri: string, mimeType: string | un
 const notAllowed = "The resource's handler must return a string, bytes or an object with `contents`.";
 
 /** Fills in what a handler may leave out, and leaves out what is invalid. */
-function readContents(value: unknown, uri: string, mimeType: string | undefined): ResourceContents[] {
+function readContents(
+  value: unknown,
+  uri: string,
+  mimeType: string | undefined,
+  leaveOut?: LeaveOut,
+): ResourceContents[] {
   if (!isRecord(value) || !Array.isArray(value.contents)) throw new Error(notAllowed);
   const contents = value.contents.map((part: unknown) => {
     const { uri: own = uri, text, blob } = isRecord(part) ? part : {};
@@ -83,7 +90,7 @@ function readContents(value: unknown, uri: string, mimeType: string | undefined)
     return { ...type, ...part, uri: own };
   });
   const result = { contents };
-  const fault = repairResult("resources/read", result);
+  const fault = repairResult("resources/read", result, leaveOut);
   if (fault !== undefined)
     throw new Error(`The resource's contents are not valid MCP contents: it ${fault}.`);
   return result.contents;
@@ -93,13 +100,14 @@ async function readReturned(
   returned: Returned,
   uri: string,
   mimeType: string | undefined,
+  leaveOut?: LeaveOut,
 ): Promise<ReadAnswer | { inputRequired: InputRequired }> {
   const type = mimeType === undefined ? {} : { mimeType };
   switch (returned.kind) {
     case "text":
       return { contents: [{ uri, ...type, text: returned.text }], isStatic: false };
     case "json":
-      return { contents: readContents(JSON.parse(returned.json), uri, mimeType), isStatic: false };
+      return { contents: readContents(JSON.parse(returned.json), uri, mimeType, leaveOut), isStatic: false };
     case "input":
       return requireInputRequired(returned.json);
     case "refused":
@@ -131,14 +139,14 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
     },
     file,
     watch: placeOfCode(definition.subscribe, owner.root, "subscribe", item),
-    async read(asked, variables, { runner, context }) {
+    async read(asked, variables, { runner, context, leaveOut }) {
       const type = mimeType === undefined ? {} : { mimeType };
       if (text !== undefined) return { contents: [{ uri: asked, ...type, text }], isStatic: true };
       if (file !== undefined) return readFile(owner.root, file, asked, mimeType);
       if (handler === undefined) throw new Error("The resource has no content.");
       const outcome = await (await runner()).invoke(handler, { ...variables, uri: asked }, context);
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
-      return readReturned(outcome.returned, asked, mimeType);
+      return readReturned(outcome.returned, asked, mimeType, leaveOut);
     },
   };
 }

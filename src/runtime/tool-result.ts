@@ -119,13 +119,13 @@ export type TypedObject = Record<string, unknown> & { type: string };
 export const isTypedObject = (value: unknown): value is TypedObject =>
   isRecord(value) && typeof value.type === "string";
 
-/** The required string that a block lacks, with dots between nested keys. */
+/** The required string that a block lacks, with dots between nested keys. A link needs no name: it has its URI. */
 export function findBlockFault(block: TypedObject): string | undefined {
   if (block.type === "resource") {
     const { resource } = block;
     return isRecord(resource) && typeof resource.uri === "string" ? undefined : "resource.uri";
   }
-  return textsOfBlock.get(block.type)?.find((key) => typeof block[key] !== "string");
+  return textsOfBlock.get(block.type)?.find((key) => key !== "name" && typeof block[key] !== "string");
 }
 
 /** The result of MCP's `tools/call`. */

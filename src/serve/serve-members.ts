@@ -2,6 +2,7 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { createPackNotes } from "../mcp/client/call-result.ts";
 import { UnaskedError } from "../mcp/questions.ts";
 import type {
   CallChannel,
@@ -61,6 +62,7 @@ export class MemberServer {
   readonly tools: ServedTool[];
   readonly prompts: ServedPrompt[];
   readonly #resources: ServedResources;
+  readonly #noteLeftOut: ReturnType<typeof createPackNotes>;
   readonly #complete: ServedServer["complete"];
 
   private constructor(
@@ -70,6 +72,7 @@ export class MemberServer {
   ) {
     this.#server = server;
     this.#options = options;
+    this.#noteLeftOut = createPackNotes(({ code, message }) => options.report(`${code}: ${message}`));
     this.#members = server.members.tools.flatMap((member): MemberTool[] => {
       if (member.type !== "bundle") return findMemberTool(member, server, options);
       const entries = bundles.get(member.item) ?? [];
@@ -100,7 +103,7 @@ export class MemberServer {
       context: inPrompt(owner, channel),
     });
     const resources = server.members.resources.map((item) => createPackResource(item, ownerOf(item)));
-    this.#resources = serveResources(resources, useCode, options.report);
+    this.#resources = serveResources(resources, useCode, options.report, this.#noteLeftOut);
     const promptNames = numberNames(prompts.map(advertisedPrompt));
     this.#complete = serveSuggestions(
       [
@@ -116,8 +119,9 @@ export class MemberServer {
       const owner = ownerOf(item);
       const name = promptNames[index] ?? advertisedPrompt(item);
       const prompt = createPackPrompt(item, owner);
+      const leaveOut = this.#noteLeftOut("prompts/get", { name }, owner);
       return servePrompt(name, prompt.listing, (args, channel, round) =>
-        prompt.get(args, useCode(owner, channel), round),
+        prompt.get(args, { ...useCode(owner, channel), leaveOut }, round),
       );
     });
   }
@@ -233,6 +237,8 @@ export class MemberServer {
           const outcome = await invokeTool(tool, {
             ...{ args, depth, validator, maxDepth: config.callback.maxDepth },
             context: { ...calling, ...round },
+            isForClient: depth === 0,
+            leaveOut: this.#noteLeftOut("tools/call", { name }, owner),
             request: { name, meta, session: { id: session.id, clientInfo, capabilities } },
             getRunner: () => this.#runnerOf(owner),
             callTool: (inner, values, innerDepth) =>

@@ -1,4 +1,5 @@
 import type { InspectedItem } from "../inspection/types.ts";
+import type { createPackNotes } from "../mcp/client/call-result.ts";
 import type { Suggestions } from "../mcp/client/connected-server.ts";
 import { createLegacyQuestions } from "../mcp/questions.ts";
 import type { CallChannel, CompletionRequest, ServedResources, ServedServer } from "../mcp/served-server.ts";
@@ -51,6 +52,7 @@ export function serveResources(
   resources: readonly PackResource[],
   useCode: UseCode,
   report: (message: string) => void,
+  noteLeftOut: ReturnType<typeof createPackNotes>,
 ): ServedResources {
   const seen = new Set<string>();
   const served = resources.filter(({ uri, item }) => {
@@ -76,7 +78,8 @@ export function serveResources(
       return ({ input, state }, channel) => {
         const { runner, context } = useCode(resource.owner, channel);
         const round = input === undefined ? {} : { input, state };
-        return resource.read(uri, variables, { runner, context: { ...context, ...round } });
+        const leaveOut = noteLeftOut("resources/read", { uri }, resource.owner);
+        return resource.read(uri, variables, { runner, context: { ...context, ...round }, leaveOut });
       };
     },
     ...(served.some(({ watch }) => watch !== undefined)

@@ -3,7 +3,7 @@ import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer } from "../mcp/served-server.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
 import { requireInputRequired } from "../runtime/input-rounds.ts";
-import { createEntry, createEntryMeta, repairResult } from "../runtime/mcp-shapes.ts";
+import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -60,10 +60,10 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   const handler = placeOfCode(code, owner.root, "handler", item);
   return {
     listing,
-    async get(given, { runner, context }, round) {
+    async get(given, { runner, context, leaveOut }, round) {
       if (content !== undefined) {
         const names = (listing.arguments ?? []).map(({ name }) => name);
-        return repairPrompt({ messages: fillPrompt(content, given, names), ...shown });
+        return repairPrompt({ messages: fillPrompt(content, given, names), ...shown }, leaveOut);
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
       const outcome = await (await runner()).invoke(handler, { ...given }, { ...context, ...round });
@@ -73,14 +73,14 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
       if (returned.kind === "input") return requireInputRequired(returned.json);
       const answer =
         returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
-      return repairPrompt({ ...shown, ...readPromptAnswer(answer) });
+      return repairPrompt({ ...shown, ...readPromptAnswer(answer) }, leaveOut);
     },
   };
 }
 
 /** Leaves out what clients cannot take. */
-function repairPrompt<Answer extends { messages: unknown[] }>(answer: Answer): Answer {
-  const fault = repairResult("prompts/get", answer);
+function repairPrompt<Answer extends { messages: unknown[] }>(answer: Answer, leaveOut?: LeaveOut): Answer {
+  const fault = repairResult("prompts/get", answer, leaveOut);
   if (fault !== undefined) throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
   return answer;
 }

@@ -172,7 +172,8 @@ export class PromptCalls {
     if (route.by === "code") {
       const { owner } = route;
       const context = this.createContext(state, owner, prompt.name, scope, channel);
-      return route.prompt.get(args, { runner: () => this.#runners.get(owner), context }, round);
+      const leaveOut = this.#calls.noteLeftOut("prompts/get", prompt, owner);
+      return route.prompt.get(args, { runner: () => this.#runners.get(owner), context, leaveOut }, round);
     }
     const { advertisedName } = route;
     const { signal, limit } = channel;

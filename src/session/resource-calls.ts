@@ -117,7 +117,8 @@ export class ResourceCalls {
     if (route.by === "code") {
       const { owner, match, read } = route.resource;
       const context = { ...this.#prompts.createContext(state, owner, uri, scope, channel), ...round };
-      return read(uri, match(uri) ?? {}, { runner: () => this.#runners.get(owner), context });
+      const leaveOut = this.#calls.noteLeftOut("resources/read", { uri }, owner);
+      return read(uri, match(uri) ?? {}, { runner: () => this.#runners.get(owner), context, leaveOut });
     }
     const { signal, limit } = channel;
     const request = { ...route.from, kind: "resource", name: uri, signal, limits: [limit] } as const;

@@ -4,6 +4,7 @@ import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { createPackNotes } from "../mcp/client/call-result.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
@@ -60,11 +61,13 @@ export class ToolCalls {
   readonly #listeners: CallListeners;
   /** The links in results. */
   readonly links = new ResourceLinks<LinkMaker>();
-  /** What the code of packs may call. */
+  /** What is left out of the answers of code. */
+  readonly noteLeftOut: ReturnType<typeof createPackNotes>;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
     this.own = options.own;
+    this.noteLeftOut = createPackNotes(options.report);
     this.#listeners = new CallListeners(options.report);
     const { closing } = options;
     whenAborted(closing, () => {
@@ -324,6 +327,8 @@ export class ToolCalls {
       legacyContext,
       maxDepth: config.callback.maxDepth,
       isOverdue: limit.isOverdue,
+      isForClient: scope.passesRounds && depth === 0,
+      leaveOut: this.noteLeftOut("tools/call", { name }, owner),
       validator: await this.#options.validator(),
       request: {
         name: tool.entry?.name ?? name,

@@ -284,6 +284,8 @@ export const samples: Samples = {
   ],
   ServerResultIncomplete: [
     { label: "api", method: "tools/call", name: "rows", key: "isError", reason: "it is not true or false" },
+    { pack: "@acme/db", method: "tools/call", name: "rows", key: "content[]", reason: "it has no `type`" },
+    { method: "tools/call", name: "rows", key: "content[]", reason: "it has no `type`" },
   ],
   ChangeNotApplied: [
     { cause: "project", reason: 'Pack "@acme/jira" is not installed.' },

@@ -485,8 +485,11 @@ describe("what a pack answers", () => {
   const content = [
     textBlock,
     ...blocks.map(({ block }) => block),
+    // The definition of a prompt is checked, and must have none of these.
+    ...namelessLinks,
     ...unusable.slice(0, 1).map(([one]) => one),
   ];
+  const undefinable = namelessLinks.length + 1;
   const messages = content.map((one) => ({ role: "user", content: one }));
   const contents = [{ text: "hi", mimeType: null, _meta: 5 }];
   const shown = { title: "Ask", _meta: { own: 1 } };
@@ -501,7 +504,7 @@ describe("what a pack answers", () => {
       ...{ name: "result", description: "Answers.", inputSchema: object, handler: "./code.js#result" },
     },
     "trailblaze/prompts/ask.json": { name: "ask", handler: "./code.js#ask" },
-    "trailblaze/prompts/fill.json": { name: "fill", content: messages.slice(0, -1) },
+    "trailblaze/prompts/fill.json": { name: "fill", content: messages.slice(0, -undefinable) },
     "trailblaze/resources/doc.json": {
       ...{ name: "doc", uri: "test://doc", handler: "./code.js#doc", ...shown },
       annotations: { audience: ["user"] },
@@ -521,8 +524,7 @@ describe("what a pack answers", () => {
     const said = expected.map((one) => ({ role: "user", content: one }));
     const prompts = [
       ["ask", said],
-      // Its definition is checked, and must have no unknown block.
-      ["fill", said.slice(0, -1)],
+      ["fill", said.slice(0, -undefinable)],
     ] as const;
     const cwd = project();
     const session = await openForTest(cwd);
@@ -546,6 +548,54 @@ describe("what a pack answers", () => {
         expect((await client.listResources()).resources).toMatchObject([
           { title: "Ask", annotations: { audience: ["user"] }, _meta: { own: 1 } },
         ]);
+      }
+    }
+  });
+
+  test("and is left out is reported once, with the pack, the item and the key", async () => {
+    const session = await openForTest(project());
+    for (let time = 1; time <= 2; time++) {
+      await session.callTool("result", {});
+      await session.getPrompt("ask");
+      await session.readResource("test://doc");
+    }
+    const found = session.problems.filter(({ code }) => code === "ServerResultIncomplete");
+    const start = (key: string, method: string, name: string) =>
+      `"${key}" in the result of \`${method}\` for "${name}" of pack "@acme/flawed" is left out: it `;
+    const messages = found.map(({ message }) => message);
+    for (const one of [
+      `${start("content[].annotations", "tools/call", "result")}is not an object.`,
+      `${start("content[].name", "tools/call", "result")}is not a string.`,
+      `${start("content[]", "tools/call", "result")}has a type that clients do not know.`,
+      `${start("messages[].content", "prompts/get", "ask")}has a type that clients do not know.`,
+      `${start("contents[]._meta", "resources/read", "test://doc")}is not an object.`,
+    ])
+      expect(messages).toContain(one);
+    expect(new Set(messages).size).toBe(messages.length);
+    expect(found[0]).toMatchObject({ severity: "warning", pack: "@acme/flawed" });
+  });
+
+  test("as an error reaches strict clients, also if its structuredContent does not match the outputSchema", async () => {
+    const structuredContent = { reason: "locked" };
+    const result = { content: [textBlock], isError: true, structuredContent };
+    const outputSchema = { ...object, properties: { rows: { type: "number" } }, required: ["rows"] };
+    const tool = { name: "fail", description: "Fails.", inputSchema: object, handler: "./code.js" };
+    const failing = {
+      "package.json": { trailblaze: { tools: ["fail"] } },
+      "code.js": `export default () => (${JSON.stringify(result)});`,
+      "trailblaze/tools/fail.json": { ...tool, outputSchema },
+    };
+    const cwd = makeProject({ "@acme/failing": failing });
+    const session = await openForTest(cwd);
+    // What reads it in a session can take any value.
+    expect(await session.callTool("fail", {})).toMatchObject({ message: "3 rows", structuredContent });
+    expect(session.problems).toEqual([]);
+    for (const server of [null, "acme/failing"]) {
+      for (const client of await connectTo(server, cwd)) {
+        await client.listTools();
+        const answer = await client.callTool({ name: "fail" });
+        expect(answer).toMatchObject({ content: [textBlock], isError: true });
+        expect(answer).not.toHaveProperty("structuredContent");
       }
     }
   });
