@@ -7,6 +7,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
+import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -35,8 +36,8 @@ const configOf = (flawed: object) => ({ logDir: "logs", mcpServers: { good, flaw
 const connectBoth = (flawed: object) =>
   connectTo(null, makeProject({}, { "trailblaze.config.json": configOf(flawed) }));
 
-/** The same of the session of a project, or of a server in it. */
-async function connectTo(server: string | null, cwd: string) {
+/** The same of the session of a project, or of a server in it. `isPassedOn`: whether it answers in its own, legacy era. */
+async function connectTo(server: string | null, cwd: string, isPassedOn = false) {
   const session = server === null ? { watch: false } : undefined;
   const running = await startServer(server, { cwd, transport: { port: 0 }, session });
   onTestFinished(() => running.close());
@@ -45,7 +46,7 @@ async function connectTo(server: string | null, cwd: string) {
   await legacy.connect(new StreamableHTTPClientTransport(url));
   const modern = new ModernClient(
     { name: "modern", version: "1.0.0" },
-    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
+    { versionNegotiation: { mode: isPassedOn ? "auto" : { pin: "2026-07-28" } } },
   );
   await modern.connect(new ModernHttp(url));
   onTestFinished(async () => {
@@ -172,19 +173,25 @@ describe.each(Object.keys(flaws) as Key[])("what a server lists as %s", (key) =>
     expect(session.problems).toHaveLength(entries.length);
   });
 
-  test("strict clients of both SDKs get the whole list", async () => {
-    for (const client of await connectBoth(flawed)) {
-      const listed = await listAll(client as unknown as Client, key);
-      const names = listed.map(({ name }) => name);
-      expect(names).toEqual(expect.arrayContaining(entries.map(({ name }) => name)));
-      if (key === "tools") expect(names).toContain("good");
-      for (const { name, path } of entries) {
-        let value: unknown = listed.find((one) => one.name === name);
-        for (const step of path.split(".")) value = (value as Json | undefined)?.[step];
-        expect(value, `${name} ${path}`).toEqual(replaced.get(path));
+  test.each(["in a session", "of the server alone, compared with a lock"])(
+    "strict clients of both SDKs get the whole list %s",
+    async (how) => {
+      const cwd = makeProject({}, { "trailblaze.config.json": configOf(flawed) });
+      const isAlone = how !== "in a session";
+      if (isAlone) await lockEverything(cwd);
+      for (const client of await connectTo(isAlone ? "flawed" : null, cwd, isAlone)) {
+        const listed = await listAll(client as unknown as Client, key);
+        const names = listed.map(({ name }) => name);
+        expect(names).toEqual(expect.arrayContaining(entries.map(({ name }) => name)));
+        if (key === "tools" && !isAlone) expect(names).toContain("good");
+        for (const { name, path } of entries) {
+          let value: unknown = listed.find((one) => one.name === name);
+          for (const step of path.split(".")) value = (value as Json | undefined)?.[step];
+          expect(value, `${name} ${path}`).toEqual(replaced.get(path));
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 test("elements of lists are left out alone, and what is only unusual is kept", async () => {
