@@ -164,11 +164,12 @@ function parseText(text: string): Record<string, unknown> {
 function findDeclared(names: ReadonlySet<string>, texts: readonly string[], keys: readonly string[]) {
   const declared = new Set<string>();
   const isNew = (part: string) => names.has(part) && !declared.has(part);
-  const section = new RegExp(`"(?:${keys.join("|")})"\\s*:\\s*\\{([^}]*)`, "g");
+  const entries = String.raw`(?:[^"}]+|"(?:[^"\\]|\\.)*")*`;
+  const section = new RegExp(`"(?:${keys.join("|")})"\\s*:\\s*\\{(${entries})`, "g");
   for (const text of texts) {
     // To parse every text would take longer than to read all of them.
     const sections = [...text.matchAll(section)];
-    if (!sections.some(([, list = ""]) => list.split('"').some(isNew))) continue;
+    if (!sections.some(([, entries = ""]) => entries.split('"').some(isNew))) continue;
     const manifest = parseText(text);
     for (const key of keys) {
       const dependencies = manifest[key];

@@ -202,6 +202,11 @@ describe("`all`", () => {
         devDependencies: { dev: "*" },
         keywords: ["stray"],
       },
+      "node_modules/shelf/package.json": {
+        name: "shelf",
+        dependencies: { "no-pack": 'https://example.com/{"version"}.tgz', c: "*" },
+      },
+      "node_modules/c/package.json": packManifest("c"),
       "node_modules/a/package.json": packManifest("a"),
       "node_modules/desk/node_modules/b/package.json": packManifest("b"),
       "node_modules/tracker/package.json": packManifest("@acme/jira"),
@@ -214,6 +219,7 @@ describe("`all`", () => {
     expect(describeOrigins(found.packs)).toEqual([
       "a@1.0.0 transitive on demand",
       "b@1.0.0 transitive on demand",
+      "c@1.0.0 transitive on demand",
       "dev@1.0.0 undeclared on demand",
       "stray@1.0.0 undeclared on demand",
       "tracker@1.0.0 transitive on demand",
