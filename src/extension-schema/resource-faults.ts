@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { quote } from "../problems/index.ts";
-import { findNearestNames, SuggestionBudget } from "../qualified-names/nearest-names.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { formatPath } from "./describe-fault.ts";
 import type { Fault } from "./shape-faults.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
@@ -21,9 +21,8 @@ const maximumReported = 100;
 export function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
   const known = new Set(names.filter((name) => typeof name === "string"));
   const unknown = Object.keys(isRecord(complete) ? complete : {}).filter((name) => !known.has(name));
-  const suggestions = new SuggestionBudget();
   for (const name of unknown.slice(0, maximumReported)) {
-    const [nearest] = findNearestNames(name, [...known], suggestions);
+    const [nearest] = findNearestNames(name, [...known]);
     const reason = `\`complete\` has ${quote(name)}, which is neither an argument nor a variable`;
     const hint = nearest === undefined ? undefined : `Did you mean ${quote(nearest)}?`;
     yield { reason, path: ["complete", name], hint };

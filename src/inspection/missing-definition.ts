@@ -1,14 +1,16 @@
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { MissingDefinition } from "../problems/index.ts";
-import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { isFormat, splitFileName } from "./formats.ts";
 
 /** Ignores case, hyphens, underscores, periods and spaces. */
 const plain = (name: string) => name.toLowerCase().replace(/[-_. ]/g, "");
 
-function findNear(name: string, candidates: readonly string[]): string | undefined {
-  return candidates.find((one) => plain(one) === plain(name)) ?? findNearestNames(name, candidates)[0];
+/** Finds the name that one was probably meant to be; each is looked at once, however many are missing. */
+function createFinder(candidates: readonly string[]): (name: string) => string | undefined {
+  const byPlainName = new Map(candidates.map((one) => [plain(one), one]));
+  return (name) => byPlainName.get(plain(name)) ?? findNearestNames(name, candidates)[0];
 }
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
@@ -23,8 +25,8 @@ export class MissingDefinitions {
   readonly #combined: string | undefined;
   readonly #listFolder: (folder: string) => string[] | undefined;
   #misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
-  #undeclared: readonly string[] | undefined;
-  readonly #suggestions = new SuggestionBudget();
+  readonly #findOrphan: (name: string) => string | undefined;
+  #findEntry: ((name: string) => string | undefined) | undefined;
 
   constructor(
     port: InspectionPort,
@@ -54,6 +56,7 @@ export class MissingDefinitions {
       if (isFormat(suffix) && !declared.has(base)) orphans.set(base, fileName);
     }
     this.#orphans = orphans;
+    this.#findOrphan = createFinder([...orphans.keys()]);
   }
 
   /** The arguments of the problem for an item without a definition. `entries` is the content of the combined file. */
@@ -61,15 +64,8 @@ export class MissingDefinitions {
     const folder = joinPath(this.#root, this.#key);
     const combined = this.#combined ?? `${folder}.{json,yaml,mjs}`;
     const described = { name, own: `${folder}/${name}.{json,yaml,mjs}`, combined };
-    const candidates = this.#orphans.size + this.#undeclaredIn(entries).length;
-    const suggestion = this.#suggestions.take(candidates) ? this.#suggest(name, folder, entries) : undefined;
+    const suggestion = this.#suggest(name, folder, entries);
     return suggestion === undefined ? described : { ...described, meant: suggestion };
-  }
-
-  /** Names in the combined file without a declaration. Cached, because `entries` is always from the same file. */
-  #undeclaredIn(entries: Readonly<Record<string, unknown>>): readonly string[] {
-    this.#undeclared ??= Object.keys(entries).filter((one) => !this.#declared.has(one));
-    return this.#undeclared;
   }
 
   #suggest(
@@ -77,13 +73,15 @@ export class MissingDefinitions {
     folder: string,
     entries: Readonly<Record<string, unknown>>,
   ): MissingDefinition["meant"] {
-    const near = findNear(name, [...this.#orphans.keys()]);
+    const near = this.#findOrphan(name);
     const fileName = near === undefined ? undefined : this.#orphans.get(near);
     if (fileName !== undefined) {
       const { suffix } = splitFileName(fileName);
       return { file: `${folder}/${fileName}`, renameTo: `${name}.${suffix}` };
     }
-    const key = findNear(name, this.#undeclaredIn(entries));
+    // `entries` is always from the same file.
+    this.#findEntry ??= createFinder(Object.keys(entries).filter((one) => !this.#declared.has(one)));
+    const key = this.#findEntry(name);
     if (key !== undefined && this.#combined !== undefined)
       return { file: this.#combined, key, renameTo: name };
     for (const misnamed of this.#listMisnamed()) {

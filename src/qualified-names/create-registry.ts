@@ -34,10 +34,7 @@ export interface Registry {
    * Resolves a reference from `user` (default) or from a pack of this registry.
    * Throws `TrailblazeError` as `resolveReference` does.
    */
-  resolve(
-    reference: string,
-    options?: Pick<Partial<ReferenceContext>, "from" | "kind" | "suggestions">,
-  ): ResolvedReference;
+  resolve(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): ResolvedReference;
   /** The item that `resolve` finds. Throws `TrailblazeError` as `resolve` does. */
   get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
   /** Qualified names and built-ins that are similar to a name, best first. */
@@ -91,8 +88,8 @@ export function createRegistry(
       const wanted = readKind(kind);
       return wanted === undefined ? [...all] : all.filter((item) => item.kind === wanted);
     },
-    resolve(reference, { from = "user", kind, suggestions } = {}) {
-      return resolveReference(reference, { from, kind, packs, builtIns: names, manager, suggestions });
+    resolve(reference, { from = "user", kind } = {}) {
+      return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
     },
     get(reference, options) {
       const { kind, qualifiedName } = registry.resolve(reference, options);

@@ -1,5 +1,5 @@
 export { explainInvalidItemName, isPackageName, qualifyPackageName } from "./item-name.ts";
-export { findNearestNames, SuggestionBudget } from "./nearest-names.ts";
+export { findNearestNames } from "./nearest-names.ts";
 export {
   formatQualifiedName,
   isQualifiedName,

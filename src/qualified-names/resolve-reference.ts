@@ -2,7 +2,7 @@ import satisfies from "semver/functions/satisfies.js";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
 import { failure, listOf, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
-import { findNearestNames, type SuggestionBudget } from "./nearest-names.ts";
+import { findNearestNames } from "./nearest-names.ts";
 import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
 
 /** The part of a pack that resolution needs; packs of `discoverPacks` have it. */
@@ -35,8 +35,6 @@ export interface ReferenceContext {
   builtIns?: readonly string[] | undefined;
   /** The project's package manager, whose commands hints name; default: npm. */
   manager?: PackageManager | undefined;
-  /** A shared limit on the cost of suggestions, for resolving many references. */
-  suggestions?: SuggestionBudget | undefined;
 }
 
 /** A context whose optional built-ins are known. */
@@ -76,11 +74,6 @@ function notFound(
   return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest, isAnyKind });
 }
 
-function countItems(packs: readonly ResolvablePack[], kind: Kind | undefined): number {
-  const wanted = kind === undefined ? kinds : [kind];
-  return packs.reduce((sum, pack) => wanted.reduce((all, one) => all + itemsOf(pack, one).length, sum), 0);
-}
-
 function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {
   const wanted = kind === undefined ? kinds : [kind];
   return packs.flatMap((pack) =>
@@ -113,13 +106,12 @@ function resolveInPack(
   reference: string,
   { item }: Pick<QualifiedName, "item">,
   pack: ResolvablePack,
-  { kind, suggestions }: Pick<ReferenceContext, "kind" | "suggestions">,
+  kind: Kind | undefined,
 ): ResolvedReference {
   const found = kindsOf(pack, item);
   const qualifiedName = `${qualifyPackageName(pack.name)}/${item}`;
   const [only, ...others] = kind === undefined ? found : found.filter((one) => one === kind);
   if (only === undefined) {
-    if (suggestions?.take(countItems([pack], kind)) === false) throw notFound(reference, kind, [], found[0]);
     const wanted = kind === undefined ? kinds : [kind];
     const names = wanted.flatMap((one) => itemsOf(pack, one).map(({ name }) => name));
     const prefix = qualifyPackageName(pack.name);
@@ -131,10 +123,10 @@ function resolveInPack(
 }
 
 function resolveShortName(reference: string, context: KnownContext): ResolvedReference {
-  const { from, kind, packs, builtIns, suggestions } = context;
+  const { from, kind, packs, builtIns } = context;
   if (from !== "user") {
     const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
-    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, context);
+    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, kind);
   }
   const isBuiltIn = builtIns.includes(reference);
   const mayBeTool = (kind ?? "tool") === "tool";
@@ -142,7 +134,6 @@ function resolveShortName(reference: string, context: KnownContext): ResolvedRef
 
   const ownKind = from === "user" ? undefined : kindsOf(from, reference)[0];
   const otherKind = ownKind ?? (isBuiltIn ? "tool" : undefined);
-  if (suggestions?.take(countItems(packs, kind)) === false) throw notFound(reference, kind, [], otherKind);
   const own = from === "user" ? [] : allQualifiedNames([from], kind);
   const candidates = [...own, ...allQualifiedNames(packs, kind)];
   const endingInIt = candidates.filter((name) => name.endsWith(`/${reference}`));
@@ -162,7 +153,7 @@ function findNamedPack(name: string, packs: readonly ResolvablePack[]): Resolvab
 
 /** Callers without types may omit properties, name the pack, or write a kind in the plural. */
 function normalizeContext(context: ReferenceContext): KnownContext {
-  const { from = "user", packs = [], builtIns = [], kind, manager, suggestions } = context ?? {};
+  const { from = "user", packs = [], builtIns = [], kind, manager } = context ?? {};
   const isNamed = typeof from === "string" && from !== "user";
   return {
     from: isNamed ? findNamedPack(from, packs) : from,
@@ -170,7 +161,6 @@ function normalizeContext(context: ReferenceContext): KnownContext {
     builtIns,
     kind: readKind(kind),
     manager,
-    suggestions,
   };
 }
 
@@ -204,7 +194,6 @@ export function resolveReference(reference: string, options: ReferenceContext): 
     const nearest = findNearestNames(
       packageName,
       context.packs.map((one) => one.name),
-      context.suggestions,
     );
     const missingPack = range === undefined ? packageName : `${packageName}@${range}`;
     const args = { name: packageName, nearest, range, manager: context.manager };
@@ -218,5 +207,5 @@ export function resolveReference(reference: string, options: ReferenceContext): 
       manager: context.manager,
     });
   }
-  return resolveInPack(reference, name, pack, context);
+  return resolveInPack(reference, name, pack, context.kind);
 }

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaCheck } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/index.ts";
-import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 
 type InputSchema = Readonly<Record<string, unknown>> | undefined;
 
@@ -13,11 +13,10 @@ export function findMisspelledArguments(
 ): { written: string; suggestion: string }[] {
   const properties = schema?.properties;
   if (!isRecord(properties)) return [];
-  const budget = new SuggestionBudget();
   const absent = Object.keys(properties).filter((name) => !given.includes(name));
   return given.flatMap((written) => {
     if (Object.hasOwn(properties, written)) return [];
-    const [suggestion] = findNearestNames(written, absent, budget);
+    const [suggestion] = findNearestNames(written, absent);
     return suggestion === undefined ? [] : [{ written, suggestion }];
   });
 }

@@ -4,7 +4,6 @@ import { findReferences } from "../extension-schema/references.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { SuggestionBudget } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { findRefusals } from "./excluded.ts";
 import type { RenamedTools } from "./register-tools.ts";
@@ -34,7 +33,6 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const { config, packs, registered } = sources;
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
-  const suggestions = new SuggestionBudget();
   const names = new Map<string, string>();
   const entries = new Map<string, string[]>();
   for (const [name, { tool }] of [...indexByLabel(registered), ...indexCandidates(registered)]) {
@@ -63,7 +61,7 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
     // A tool of a server is not an item, so its advertised name is its only name.
     try {
-      const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool", suggestions });
+      const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool" });
       const name = names.get(qualifiedName);
       return name === undefined ? [] : [name];
     } catch (error) {
@@ -101,7 +99,7 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
       if (kind !== "tool" && kind !== "toolset") return [];
       try {
         if (kind === "tool") return findTool(reference, pack);
-        const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind, suggestions });
+        const { qualifiedName } = sources.registry.resolve(reference, { from: pack, kind });
         const inner = toolsetItems.get(qualifiedName);
         if (inner?.item.shape === "toolsBundle") return entriesOf(inner.item);
         return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);

@@ -5,7 +5,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { findNearestNames, SuggestionBudget } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { declarationsOf } from "./select-packs.ts";
 import type { Contribution, ListedTools } from "./tool-candidates.ts";
@@ -79,10 +79,9 @@ function findWrittenKey({ text }: SessionConfig, path: readonly string[], key: s
 export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
   const { config, contributions, registry } = sources;
   const names = new InstalledNames(sources);
-  const budget = new SuggestionBudget();
   const report = (path: Path, pattern: string, known: readonly string[]) => {
     const key = path.slice(0, -1).join(".");
-    const nearest = findNearestNames(pattern.replace(/^@/, ""), known, budget);
+    const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
     return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
   };
   const inPolicy = (key: "deny" | "transitive") =>

@@ -7,7 +7,6 @@ import {
   resolveReference,
   TrailblazeError,
 } from "../../src/index.ts";
-import { SuggestionBudget } from "../../src/qualified-names/nearest-names.ts";
 
 type Items = Partial<Record<"servers" | "tools" | "toolsets" | "prompts", readonly string[]>>;
 
@@ -314,20 +313,6 @@ describe("suggestions", () => {
     const own = pack("own", "1.0.0", { tools: ["greet"], prompts: ["welcome"] });
     expect(nearestOf("gret", { from: own })).toEqual(["greet"]);
     expect(nearestOf("welcom", { from: own, kind: "prompt" })).toEqual(["welcome"]);
-  });
-
-  test("they end once the comparisons of a task are spent", () => {
-    // Of the eleven items, eight are in the first pack, and three of those are tools.
-    const nearestWith = (budget: number, reference: string, kind?: Kind) =>
-      nearestOf(reference, { kind, suggestions: new SuggestionBudget(budget) });
-    expect(nearestWith(8, "acme/jira/triag")).toEqual(["acme/jira/triage"]);
-    expect(nearestWith(7, "acme/jira/triag")).toEqual([]);
-    expect(nearestWith(3, "acme/jira/getIsue", "tool")).toEqual(["acme/jira/getIssue"]);
-    expect(nearestWith(2, "acme/jira/getIsue", "tool")).toEqual([]);
-    expect(nearestWith(11, "getIssue")).toEqual(["acme/jira/getIssue"]);
-    expect(nearestWith(10, "getIssue")).toEqual([]);
-    expect(nearestWith(5, "getIssue", "tool")).toEqual(["acme/jira/getIssue"]);
-    expect(nearestWith(4, "getIssue", "tool")).toEqual([]);
   });
 });
 

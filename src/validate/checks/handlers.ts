@@ -4,7 +4,7 @@ import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
-import { findNearestNames, SuggestionBudget } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import type { ModuleFacts } from "../modules/collect-modules.ts";
 import { hintForSource } from "../modules/nearest-file.ts";
@@ -14,8 +14,8 @@ import type { PackUnderTest } from "../pack-under-test.ts";
 const maximumListed = 10;
 
 /** The exports to list if one is missing: similar ones, or the first ones. */
-function chooseExports(name: string, exports: readonly string[], suggestions: SuggestionBudget): string[] {
-  const nearest = findNearestNames(name, exports, suggestions);
+function chooseExports(name: string, exports: readonly string[]): string[] {
+  const nearest = findNearestNames(name, exports);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
@@ -48,7 +48,6 @@ function* checkModule(
   facts: ModuleFacts | undefined,
   moduleFaults: ReadonlyMap<string, ModuleFault>,
   path: Path,
-  suggestions: SuggestionBudget,
 ): Generator<Finding> {
   switch (facts?.state) {
     case "outside":
@@ -73,7 +72,7 @@ function* checkModule(
       const looked = "absent" in search ? (search.module ?? module) : module;
       if ([module, looked].some((file) => isBroken(moduleFaults.get(file)))) return;
       if ("absent" in search) {
-        const exports = chooseExports(exportName, facts.exports, suggestions);
+        const exports = chooseExports(exportName, facts.exports);
         const { absent: reason, hint } = search;
         yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
       } else {
@@ -93,7 +92,6 @@ export async function* checkHandlers(
   pack: Pick<PackUnderTest, "modules" | "moduleFaults"> & { inspected: Pick<InspectedPack, "items"> },
 ): AsyncGenerator<Finding> {
   const [modules, moduleFaults] = [await pack.modules(), await pack.moduleFaults()];
-  const suggestions = new SuggestionBudget();
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
@@ -106,15 +104,7 @@ export async function* checkHandlers(
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(
-            item,
-            handler,
-            place,
-            modules.get(place.module),
-            moduleFaults,
-            path,
-            suggestions,
-          );
+          yield* checkModule(item, handler, place, modules.get(place.module), moduleFaults, path);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only code definitions can contain functions";

@@ -7,7 +7,6 @@ import {
   findNearestNames,
   parseQualifiedName,
   resolveReference,
-  SuggestionBudget,
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import type { OtherPacks, PackUnderTest } from "../pack-under-test.ts";
@@ -19,7 +18,6 @@ class ReferenceLookup {
   readonly #others: OtherPacks;
   readonly #own: ReadonlySet<string>;
   readonly #failures = new Map<string, TrailblazeError | undefined>();
-  readonly suggestions = new SuggestionBudget();
 
   constructor(pack: PackUnderTest, others: OtherPacks) {
     this.#pack = pack;
@@ -62,8 +60,6 @@ class ReferenceLookup {
   suggest(name: string): string[] {
     const { inspected } = this.#pack;
     const { installed } = this.#others;
-    const candidates = [inspected.extension, ...installed].reduce((sum, { tools }) => sum + tools.length, 0);
-    if (!this.suggestions.take(candidates)) return [];
     const own = inspected.extension.tools.map((tool) => tool.name);
     const others = installed.flatMap(({ tools }) => tools.filter((tool) => tool.name === name));
     return [...findNearestNames(name, own), ...new Set(others.map(({ qualifiedName }) => qualifiedName))];
@@ -73,8 +69,7 @@ class ReferenceLookup {
     const { inspected, builtIns } = this.#pack;
     const { installed: packs, manager } = this.#others;
     try {
-      const { suggestions } = this;
-      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager, suggestions });
+      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager });
       return undefined;
     } catch (error) {
       if (error instanceof TrailblazeError) return error;
@@ -114,7 +109,6 @@ function describeFailure(
       const nearest = findNearestNames(
         name,
         others.installed.map((one) => one.name),
-        lookup.suggestions,
       );
       const isDeclared = pack.dependencies().has(name);
       const args = { name, nearest, isDeclared, manager: others.manager };
