@@ -1,13 +1,27 @@
+import { type Context, createContext, Script } from "node:vm";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { CheckRun, findViolations } from "./check-run.ts";
 import { compileSchema } from "./compile-schema.ts";
 import { describeViolations } from "./describe-violation.ts";
-import { backtrack } from "./patterns/backtrack.ts";
 import { readSchema } from "./schema-faults.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { PatternLimit } from "./schema-pattern.ts";
 import { type Draft, draftUris } from "./schema-survey.ts";
+
+/** Limit on one match with backtracking: many times what a string of that length takes with any usual pattern. */
+const longestMatch = 1000;
+
+// A script is the only way to interrupt JavaScript's engine.
+const script = new Script("expression.test(text)");
+let context: Context | undefined;
+
+/** Throws if the match takes too long. */
+export function backtrack(expression: RegExp, text: string): boolean {
+  context ??= createContext(Object.create(null));
+  Object.assign(context, { expression, text });
+  return script.runInContext(context, { timeout: longestMatch }) as boolean;
+}
 
 type Schema = Readonly<Record<string, unknown>>;
 

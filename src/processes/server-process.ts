@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, createWriteStream, statSync, type WriteStream } from "node:fs";
 import { extname, resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { quote } from "../problems/index.ts";
@@ -8,12 +8,49 @@ import type {
   EndDurations,
   ProcessEnd,
   ProcessLaunch,
+  ProcessLog,
   ProcessPort,
   SupervisedProcess,
 } from "./process-port.ts";
 import { createPosixGroup, createWindowsTree, type ProcessGroup } from "./server-group.ts";
 import { createLifeline, type Lifeline, lifelineScript, type Watcher } from "./server-lifeline.ts";
-import { openServerLog } from "./server-log.ts";
+
+/** See `ProcessPort.openLog`. Buffers up to `limitBytes`, so that a slow disk does not block the server. */
+export function openServerLog(file: string, limitBytes: number): ProcessLog {
+  let stream: WriteStream | undefined;
+  let left = limitBytes;
+  let finished: Promise<void> = Promise.resolve();
+
+  const open = (): WriteStream => {
+    const opened = createWriteStream(file, { flags: "a", mode: 0o600 });
+    finished = new Promise((resolve) => {
+      opened.on("close", resolve);
+    });
+    opened.on("error", () => {
+      left = 0;
+    });
+    return opened;
+  };
+  return {
+    write(text) {
+      if (left <= 0 || text === "") return;
+      stream ??= open();
+      const bytes = Buffer.from(text);
+      if (bytes.length <= left) {
+        stream.write(bytes);
+        left -= bytes.length;
+        return;
+      }
+      stream.write(bytes.subarray(0, left));
+      stream.write(`\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`);
+      left = 0;
+    },
+    end() {
+      stream?.end();
+      return finished;
+    },
+  };
+}
 
 export interface ProcessPortOptions {
   platform?: NodeJS.Platform;

@@ -19,7 +19,7 @@ export function logToStderr(text: string): void {
 /** Redirects everything that this process prints to stderr; only `serveOverStdio` writes to stdout. */
 export async function reserveOutput(): Promise<Writable> {
   if (protocolOutput === undefined) {
-    const { reserveStdout } = await import("../mcp/stdio/reserve-stdout.ts");
+    const { reserveStdout } = await import("../mcp/stdio/reserve-stdio.ts");
     protocolOutput = reserveStdout(process.stdout, process.stderr);
   }
   return protocolOutput;
@@ -28,7 +28,7 @@ export async function reserveOutput(): Promise<Writable> {
 /** Makes stdin empty for everything in this process but `serveOverStdio`. */
 export async function reserveInput(): Promise<void> {
   if (protocolInput !== undefined) return;
-  const { reserveStdin } = await import("../mcp/stdio/reserve-stdin.ts");
+  const { reserveStdin } = await import("../mcp/stdio/reserve-stdio.ts");
   protocolInput = reserveStdin(process);
 }
 

@@ -1,15 +1,46 @@
-import type { SessionConfig } from "../config/session-config.ts";
+import type { Device, SessionConfig } from "../config/session-config.ts";
 import type { TrailblazeError } from "../problems/index.ts";
+import { quote } from "../problems/index.ts";
 import {
   findCollisions,
   makeServedName,
   type PrefixClaim,
   prefixNames,
 } from "../qualified-names/advertised-names.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import { type DeviceContext, explainUnfit } from "./filter-tools.ts";
 import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
-import type { SkippedTool, ToolCandidate, ToolRoute } from "./session-tool.ts";
+import type { SkippedTool, SkipReason, ToolCandidate, ToolRoute } from "./session-tool.ts";
+
+/** Where a session runs. */
+export interface DeviceContext {
+  device: Device | undefined;
+  preferHostAgent: boolean;
+}
+
+/** Why a tool does not fit the session's device, driver or agent; `undefined` if it does. */
+export function explainUnfit(
+  { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
+  { device, preferHostAgent }: DeviceContext,
+): { reason: SkipReason; message: string } | undefined {
+  if (requiresHost && !preferHostAgent) {
+    return { reason: "RequiresHost", message: "Requires an agent that runs on the host." };
+  }
+  const namesOf = (names: readonly string[]) => names.map((name) => quote(name, 40)).join(", ");
+  const platform = device?.platform ?? null;
+  if (supportedPlatforms.length > 0 && (platform === null || !supportedPlatforms.includes(platform))) {
+    const unmet = platform === null ? "Requires a device" : `Not supported on ${platform}`;
+    const message = `${unmet}; supported platforms: ${namesOf(supportedPlatforms)}.`;
+    return { reason: "PlatformUnsupported", message };
+  }
+  const driver = device?.driverType ?? null;
+  if (supportedDrivers.length > 0 && (driver === null || !supportedDrivers.includes(driver))) {
+    const unmet = driver === null ? "Requires a driver" : `Not supported with driver ${quote(driver, 40)}`;
+    const message = `${unmet}; supported drivers: ${namesOf(supportedDrivers)}.`;
+    return { reason: "DriverUnsupported", message };
+  }
+  return undefined;
+}
 
 /** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {

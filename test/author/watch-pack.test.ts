@@ -1,8 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OwnWrites } from "../../src/author/own-writes.ts";
-import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
+import { OwnWrites, type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
 import { watchFolder } from "../../src/processes/folder-watcher.ts";
 import { makeTree } from "../support/packs.ts";
 import { waitUntil } from "../support/wait-until.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findCompleteFaults, findResourceFaults } from "../../src/extension-schema/resource-faults.ts";
+import { findCompleteFaults, findResourceFaults } from "../../src/extension-schema/check-definition.ts";
 
 const placesOf = (definition: Record<string, unknown>) =>
   [...findResourceFaults(definition)].map(({ path }) => path.join("."));

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { backtrack } from "../../src/json-schema/patterns/backtrack.ts";
 import { createSchemaPattern } from "../../src/json-schema/schema-pattern.ts";
+import { backtrack } from "../../src/json-schema/schema-validator.ts";
 
 const padding = " ".repeat(400);
 

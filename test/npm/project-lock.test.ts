@@ -1,8 +1,7 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { changePackages } from "../../src/npm/managers/change-packages.ts";
-import { lockProject } from "../../src/npm/managers/project-lock.ts";
+import { changePackages, lockProject } from "../../src/npm/managers/change-packages.ts";
 import { makeTree } from "../support/packs.ts";
 
 const lock = (folder: string, project = "/project", waitMs = 300) =>

@@ -5,8 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { ProcessPort } from "../../src/processes/process-port.ts";
 import { createPosixGroup, createWindowsTree } from "../../src/processes/server-group.ts";
 import { createLifeline, type Watcher } from "../../src/processes/server-lifeline.ts";
-import { openServerLog } from "../../src/processes/server-log.ts";
-import { createProcessPort } from "../../src/processes/server-process.ts";
+import { createProcessPort, openServerLog } from "../../src/processes/server-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const at = { cwd: process.cwd(), env: {} };

@@ -1,13 +1,21 @@
+import type { Readable } from "node:stream";
 import { describeExit, failure, type UnexpectedExit } from "../../problems/index.ts";
 import type {
   EndDurations,
   ProcessEnd,
+  ProcessLog,
   ProcessPort,
   SupervisedProcess,
 } from "../../processes/process-port.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
-import { readToEnd } from "../../runtime/process-output.ts";
+import {
+  createOutputTail,
+  cutTail,
+  keptTailBytes,
+  readToEnd,
+  shownTailBytes,
+} from "../../runtime/process-output.ts";
 import { AnswerError } from "./answer-error.ts";
 import {
   type ConnectedProcess,
@@ -16,12 +24,47 @@ import {
   type ServerEvents,
   type ServerLaunch,
 } from "./connected-server.ts";
-import { createRedactor, type Redactor } from "./redact.ts";
+import { createRedactor, createStreamRedactor, type Redactor } from "./redact.ts";
 import { describeAnswer, describeMessage } from "./server-calls.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { ListLimits } from "./server-lists.ts";
-import { captureErrorOutput, type ErrorOutput } from "./server-output.ts";
 import { type ChannelLimits, openStdioChannel, type StdioChannel } from "./stdio-channel.ts";
+
+export interface ErrorOutput {
+  /** The last 4 KiB, redacted. */
+  tail(): string;
+  /** Ends the output. Resolves when the log is written. */
+  finish(): Promise<void>;
+}
+
+/** Reads a server's stderr as it arrives, even without a log. */
+export function captureErrorOutput(
+  stderr: Readable,
+  redactor: Redactor,
+  log: ProcessLog | undefined,
+): ErrorOutput {
+  const redacting = createStreamRedactor(redactor);
+  const tail = createOutputTail(keptTailBytes);
+  let finished: Promise<void> | undefined;
+  const keep = (text: string) => {
+    tail.add(Buffer.from(text));
+    log?.write(text);
+  };
+  stderr.on("data", (chunk: Buffer) => {
+    if (finished === undefined) keep(redacting.push(chunk));
+  });
+  return {
+    // A string can become a secret after it was written.
+    tail: () => cutTail(redactor.redact(tail.toString()), shownTailBytes),
+    finish() {
+      if (finished === undefined) {
+        keep(redacting.end());
+        finished = log?.end() ?? Promise.resolve();
+      }
+      return finished;
+    },
+  };
+}
 
 export interface StartOptions {
   /** Shared by all servers of a session, which then have one watcher. */

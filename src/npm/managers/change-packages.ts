@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
 import { errorCode } from "../../files/file-errors.ts";
+import { LockHeldError, lockFile } from "../../files/file-lock.ts";
+import { makeFolders } from "../../files/make-folders.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { overwriteFile } from "../../files/replace-file.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";
@@ -16,7 +19,28 @@ import {
   managerArguments,
   runManager,
 } from "./package-manager.ts";
-import { lockProject } from "./project-lock.ts";
+
+/**
+ * Locks a project against changes by other processes of this user. Returns a function that releases the lock, or
+ * `undefined` if waiting takes too long. Throws if the lock cannot be created. `folder`, which contains it, is in the
+ * user's home.
+ */
+export async function lockProject(
+  folder: string,
+  project: string,
+  options: { waitMs: number; signal: AbortSignal | undefined; onWait?: ((what: string) => void) | undefined },
+): Promise<(() => void) | undefined> {
+  makeFolders(folder, 0o700);
+  const file = join(folder, `project-${createHash("sha256").update(project).digest("hex")}`);
+  const purpose = "is changing the packages of this project";
+  try {
+    const lock = await lockFile(file, { ...options, purpose });
+    return () => lock.release();
+  } catch (error) {
+    if (error instanceof LockHeldError) return undefined;
+    throw error;
+  }
+}
 
 export interface ChangeOptions {
   /** Folder of the project; default: the working folder of the process. */

@@ -1,11 +1,11 @@
+import { checkTypeScript } from "../facts/typescript.ts";
 import type { Check } from "../finding.ts";
-import { checkDefinitionKeys, checkRepeatedKeys } from "./definition-keys.ts";
 import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
 import { checkModules, checkOutsideImports } from "./modules.ts";
 import { checkNeededVariables } from "./needs.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
-import { checkNameAndVersion } from "./package-manifest.ts";
+import { checkDefinitionKeys, checkNameAndVersion, checkRepeatedKeys } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
@@ -19,7 +19,6 @@ import { checkDescriptions, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
 import { checkToolsetCycles } from "./toolset-cycles.ts";
-import { checkTypeScript } from "./typescript.ts";
 
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [

@@ -1,8 +1,25 @@
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
+import { type Check, findInFile, findInItem } from "../finding.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
 import { placeOf } from "../modules/parse-module.ts";
 import type { NeededFile } from "./needed-files.ts";
+
+const code = "TypeScriptNotPublishable";
+
+/** Checks that an installed pack runs JavaScript only, because Node strips no types below node_modules. */
+export const checkTypeScript: Check = async function* ({ inspected, typeScript }) {
+  const isPrivate = inspected.manifest.value.private === true;
+  for (const { file, javascript, named } of await typeScript()) {
+    const args = { file, javascript, isPrivate };
+    if (named === undefined) yield findInFile(file, code, { ...args, isDefinition: true });
+    else if ("item" in named) yield findInItem(named.item, code, args, named.path);
+    else {
+      const { importer, line, column } = named;
+      yield findInFile(importer, code, { ...args, importer }, { line, column });
+    }
+  }
+};
 
 /** A TypeScript file that an installed pack would have to run. */
 export interface TypeScriptUse {

@@ -1,7 +1,6 @@
 // Serves test servers over stdio as `trailblaze start` does. argv: options of serveStdio as JSON, and `exit` to exit at
 // its end.
-import { reserveStdin } from "../../../src/mcp/stdio/reserve-stdin.ts";
-import { reserveStdout } from "../../../src/mcp/stdio/reserve-stdout.ts";
+import { reserveStdin, reserveStdout } from "../../../src/mcp/stdio/reserve-stdio.ts";
 import { serveStdio } from "../../../src/mcp/stdio/serve-stdio.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
 
