@@ -8,7 +8,7 @@ export class LockScope {
   readonly #config: LockConfig;
   readonly #folder: string;
 
-  /** `folder`: that of the lock. */
+  /** @internal `project`: the folder of the lock. */
   constructor({ lock, project }: Pick<SessionConfig, "lock" | "project">) {
     this.#config = lock;
     this.#folder = project;

@@ -61,6 +61,7 @@ export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   readonly #search: ToolSearch;
 
+  /** @internal Hosts open sessions with `openSession`. */
   constructor(parts: SessionParts) {
     this.#parts = parts;
     this.#search = new ToolSearch(parts.state, parts.report);
@@ -74,7 +75,7 @@ export class Session implements AsyncDisposable {
     return this.#parts.recording.calls;
   }
 
-  /** What serving a session needs; hosts do not see it. */
+  /** @internal What serving a session needs; hosts do not see it. */
   static partsOf(session: Session): SessionParts {
     return session.#parts;
   }
