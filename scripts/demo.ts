@@ -92,8 +92,8 @@ const scenes: readonly Scene[] = [
     steps: packNames.map((name) => ({ args: ["validate", name, "--strict"], shows: ["is valid"] })),
   },
   {
-    title: "Every problem has a page.",
-    steps: [{ args: ["explain", "HandlerNotFound"], shows: ["How to fix it"] }],
+    title: "Every problem is explained.",
+    steps: [{ args: ["explain", "HandlerNotFound"], shows: ["Fix:"] }],
   },
   {
     title: "A session offers the tools of packs and of any other MCP server in the config.",
