@@ -59,7 +59,7 @@ export function readManifests(
   return packages;
 }
 
-/** Whether a text has the ends of an object and does not mention the field, so that its package is no pack. */
+/** Whether a text has the ends of an object and does not mention the field, so that its package declares no items. */
 function isIrrelevant(text: string): boolean {
   if (text.includes('"trailblaze"')) return false;
   // The usual format of package managers and editors, checked first.
