@@ -39,10 +39,10 @@ const table = `
   # Consent: what a lock approves, and how the installation differs.
   lock: kinds.ts problems data qualified-names extension-schema json-schema files config discovery inspection
     validate runtime mcp
-  as-installed: problems data extension-schema processes config confinement discovery inspection npm runtime mcp
   callback: problems data config runtime mcp
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate npm runtime mcp lock callback
+  as-installed: problems data extension-schema config confinement discovery inspection npm session
   serve: version.ts problems data qualified-names extension-schema json-schema processes config discovery
     inspection validate runtime mcp lock session
   # Comparing what is installed with the lock, and approving it.
