@@ -47,7 +47,7 @@ const pattern = z.string().check(z.regex(/^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/, { 
 const patterns = z.array(pattern);
 const packName = z
   .string()
-  .check(z.regex(/^@?[A-Za-z0-9~][A-Za-z0-9._~-]*(?:\/[A-Za-z0-9~][A-Za-z0-9._~-]*)?$/, { abort: true }));
+  .check(z.regex(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, { abort: true }));
 
 const packs = z.object({
   allow: optional(

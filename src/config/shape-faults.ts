@@ -124,9 +124,12 @@ function describeFormat(value: string, fault: ConfigFault): ConfigFault {
   return { reason, path, hint: suggest(value, ["ANDROID", "IOS", "WEB"]) };
 }
 
-/** Describes what zod found in a config. Names that users choose are checked elsewhere. */
+/** Describes what zod found in a config. Other names that users choose than empty labels are checked elsewhere. */
 function describeConfigIssue(issue: core.$ZodIssue, cleaned: unknown): ConfigFault[] {
-  if (issue.code === "invalid_key") return [];
+  if (issue.code === "invalid_key") {
+    const reason = "`mcpServers` has a server with an empty name";
+    return issue.path[0] === "mcpServers" ? [{ reason, path: issue.path as Path }] : [];
+  }
   const { missing: _, ...fault } = describeIssue(issue, cleaned, {
     path: (path) => `\`${formatPath(path)}\``,
     word: (word) => word,

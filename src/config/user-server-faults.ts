@@ -40,9 +40,7 @@ function* findLabelFaults(
   }
   firstByCase.set(label.toLowerCase(), other ?? label);
   const name = labelPath.at(-1) === "name" ? `\`${formatPath(labelPath)}\`` : `the name ${quote(label, 40)}`;
-  if (label.trim() === "" && labelPath.length === 2) {
-    yield { reason: "`mcpServers` has a server with an empty name", path: labelPath };
-  } else if (label.length > maximumLabel || hasControls(label)) {
+  if (label.length > maximumLabel || hasControls(label)) {
     const reason = `${name} is longer than ${maximumLabel} characters or contains unprintable characters`;
     yield { reason, path: labelPath };
   } else if (label.includes("/")) {

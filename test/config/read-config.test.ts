@@ -203,6 +203,11 @@ describe("reading every key of a config", () => {
     expect((await readYaml(`packs: { memory: ${memory} }`)).packs.memory).toBe(memory);
   });
 
+  test("`packs.memory` takes every name that npm allows", async () => {
+    const { packs } = await readYaml("packs: { memory: { '@_a/-b': [c], ~d: [] } }");
+    expect({ ...(packs.memory as object) }).toEqual({ "_a/-b": ["c"], "~d": [] });
+  });
+
   test("`packs.memory` inherits nothing from prototypes", async () => {
     const { memory } = (await readYaml("packs: { memory: { constructor: [a] } }")).packs;
     expect(memory).toEqual({ constructor: ["a"] });

@@ -120,6 +120,7 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ tools: { allow: [""] } }), atServer("tools", "allow", 0), /empty/],
   [{ mcpServers: [] }, ["mcpServers"], /array/],
   [{ mcpServers: { a: 5 } }, atPasted(), /number/],
+  [{ mcpServers: { " ": "x" } }, ["mcpServers", " "], /empty name/],
   [{ mcpServers: { a: {} } }, atPasted(), /none of `command`/],
   [pasted({ url: "https://a.b" }), atPasted("url"), /both `command` and `url`/],
   [pasted({ args: "x" }), atPasted("args"), /string/],
