@@ -17,7 +17,7 @@ import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
-import { rpcCode } from "./client-message.ts";
+import { type RequestId, rpcCode } from "./client-message.ts";
 import { readPage } from "./pages.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
 import type { StateSeal } from "./request-state.ts";
@@ -52,7 +52,7 @@ export const mostSubscriptions = 1000;
 /** How long a user may take to answer a question, in milliseconds. */
 const answerMs = 10 * 60_000;
 
-/** The code of the error for an unknown URI in legacy revisions; the SDK would send that of modern ones. */
+/** The code of the error for an unknown URI in legacy revisions. */
 const noLegacyResource = -32002;
 
 const { PaginatedRequestParams: page } = specTypeSchemas;
@@ -89,39 +89,38 @@ const asWritten = {
 
 type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-/** The SDK's server with the error codes of JSON-RPC and of the legacy revisions. */
+/** The SDK's server with the error codes of JSON-RPC, of the legacy revisions, and of the authors of tools. */
 class EraServer extends Server {
-  readonly #era: Era;
-
-  constructor(era: Era, ...[info, options]: ConstructorParameters<typeof Server>) {
-    super(info, options);
-    this.#era = era;
-  }
+  /** The requests that fail with the one code for which the SDK sends another. */
+  readonly #recoded = new Set<RequestId>();
 
   // The SDK calls it for each handler, also for its own.
   protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
     const wrapped = super._wrapHandler(method, handler);
     return async (request, context) => {
       checkParams(method, request.params);
-      return wrapped(request, context);
+      try {
+        return await wrapped(request, context);
+      } catch (error) {
+        const isRecoded = error instanceof RpcError && error.code === noLegacyResource;
+        // An aborted request gets no answer.
+        if (isRecoded && !context.mcpReq.signal.aborted) this.#recoded.add(request.id);
+        throw error;
+      }
     };
   }
 
   override async connect(transport: Transport): Promise<void> {
-    if (this.#era === "legacy") {
-      const send = transport.send.bind(transport);
-      transport.send = (message, options) => send(withLegacyCode(message), options);
-    }
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => send(this.#withOwnCode(message), options);
     await super.connect(transport);
   }
-}
 
-/** The SDK sends the modern code for an unknown URI to legacy clients, too. */
-function withLegacyCode(message: JSONRPCMessage): JSONRPCMessage {
-  if (!("error" in message)) return message;
-  const { code, data } = message.error;
-  if (code !== rpcCode.params || !isRecord(data) || !Object.hasOwn(data, "uri")) return message;
-  return { ...message, error: { ...message.error, code: noLegacyResource } };
+  #withOwnCode(message: JSONRPCMessage): JSONRPCMessage {
+    if (!("error" in message) || message.id === undefined || !this.#recoded.delete(message.id))
+      return message;
+    return { ...message, error: { ...message.error, code: noLegacyResource } };
+  }
 }
 
 type Params = Readonly<Record<string, unknown>>;
@@ -224,7 +223,7 @@ export class McpServers {
     const cacheHints = Object.fromEntries(
       [...cached, "resources/templates/list", "resources/read"].map((method) => [method, hint]),
     );
-    const server = new EraServer(this.#era, info, {
+    const server = new EraServer(info, {
       capabilities,
       cacheHints,
       jsonSchemaValidator: new DefaultJsonSchemaValidator(),
@@ -462,7 +461,8 @@ export class McpServers {
   }
 
   #notFound(uri: string): RpcError {
-    return new RpcError(rpcCode.params, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
+    const code = this.#era === "legacy" ? noLegacyResource : rpcCode.params;
+    return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
   }
 
   /** The error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */

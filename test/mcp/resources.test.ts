@@ -129,6 +129,20 @@ describe.each(eras)("resources of a served server for a $era client over $over",
     });
   });
 
+  test("the errors of tools keep the codes that are those of unknown URIs", async () => {
+    const failures = [-32602, -32002].map((code) => ({
+      name: `fails${code}`,
+      qualifiedName: null,
+      listing: { name: `fails${code}`, inputSchema: { type: "object" } },
+      call: async () => ({ error: { code, message: "no", data: { uri: "test://a", more: 1 } } }),
+    }));
+    const { client } = await connect({ ...createResources().served, tools: failures }, era, over);
+    const codes = failures.map(async ({ name }) => (await failing(client.callTool({ name })))?.code);
+    // The SDK's own client of modern revisions reads -32002 with a URI as -32602.
+    const received = (code: number) => (client instanceof Client ? code : -32602);
+    expect(await Promise.all(codes)).toEqual([-32602, received(-32002)]);
+  });
+
   test("an unknown URI has the error of its era, and a failing handler that of its author", async () => {
     const { client } = await connect(createResources().served, era, over);
     expect(await failing(client.readResource({ uri: "test://none" }))).toMatchObject({
