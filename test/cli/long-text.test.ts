@@ -1,26 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { shorten } from "../../src/problems/index.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
 const long = `${"word ".repeat(20_000)}zzz`;
 const note = "… (95,907 more characters; --json shows all)";
-
-describe("long texts", () => {
-  test.each([
-    ["abc", 3, "abc"],
-    ["abcd", 3, "abc… (1 more character)"],
-    ["😀😀😀", 3, "😀😀😀"],
-    ["😀😀😀😀😀", 3, "😀😀😀… (2 more characters)"],
-    [`ab${"\ud800".repeat(3)}`, 3, "ab\ud800… (2 more characters)"],
-    ["x".repeat(1_234_567), 4096, `${"x".repeat(4096)}… (1,230,471 more characters)`],
-  ])(
-    "a long text is cut after a whole character, with the number of missing ones (case %#)",
-    (text, limit, shown) => {
-      expect(shorten(text, limit)).toBe(shown);
-    },
-  );
-});
 
 function makeProject(): string {
   const schema = { type: "object", properties: { a: { type: "string", description: long, default: long } } };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createProblem, fileOfPosition, hasErrors } from "../../src/problems/problem.ts";
+import { createProblem, fileOfPosition } from "../../src/problems/problem.ts";
 import { failure, TrailblazeError } from "../../src/problems/trailblaze-error.ts";
 
 describe("the arguments of a problem", () => {
@@ -21,29 +21,10 @@ describe("the arguments of a problem", () => {
   });
 });
 
-test("severity depends on the operation if the catalog says so", () => {
-  const severityIn = (context?: "validation" | "operation" | "bystander") =>
-    createProblem("UnknownExtensionKey", { key: "a", known: [], suggestion: undefined }, {}, context)
-      .severity;
-  expect([severityIn("validation"), severityIn("operation"), severityIn()]).toEqual([
-    "error",
-    "warning",
-    "warning",
-  ]);
-});
-
 test("messages and hints keep their lines", () => {
   const { message, hint } = createProblem("InvalidArguments", { reason: "a\nb", hint: "c\u0007\nd" });
   expect(message.split("\n")).toHaveLength(2);
   expect(hint).toContain("c\\u{0007}\nd");
-});
-
-test("problems have errors if any of them is one", () => {
-  const [error] = [createProblem("InternalError", { reason: "x" })];
-  const warning = { ...error, severity: "warning" } as typeof error;
-  expect(hasErrors([])).toBe(false);
-  expect(hasErrors([warning])).toBe(false);
-  expect(hasErrors([warning, error])).toBe(true);
 });
 
 test("the position of a missing definition is in package.json, and others are in their own file", () => {
