@@ -93,6 +93,11 @@ const samples: Sample[] = [
     'mcp_servers.a.command = "x"\nmcp_servers.a.args = [\n  "1", # one\n  "]",\n]\n',
     'text = \'\'\'\n[mcp_servers.fake]\n\'\'\'\nother = """a\\"""" # odd\n[[list]]\nn = 1\n[[list]]\nn = 2',
     '"mcp_servers"."quoted ] key".command = "x"\n',
+    'model = "x"   \n',
+    "[a]  \n",
+    "# c  ",
+    "# c\n   \n",
+    'model = "x"\t',
   ].map((text): Sample => ({ format: "toml", text, container: ["mcp_servers"] })),
   ...['a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n', "", "# x\n[z]\na = 1"].map(
     (text): Sample => ({ format: "toml", text, container: ["mcp_servers"], isList: true }),
@@ -122,6 +127,13 @@ const samples: Sample[] = [
     "# top\r\nz: 1 # c\r\n# about the note\r\nnote: >+\r\n  the\r\n  end   ",
     "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ",
     "extensions: {}\nlist:\n  - x\n  - |-\n    the end",
+    "note: >\n  the\n  end  ",
+    "note: |+\n  the end\n\n ",
+    "note: |1\n  the end",
+    "a: 1\n# n\nnote: |\n  end",
+    "# top\nnote: |\n  end",
+    "a:\n  - |\n    end",
+    "extensions:\n  a:\n    b: |\n      e",
   ].map((text): Sample => ({ format: "yaml", text, container: ["extensions"] })),
 ];
 
@@ -132,14 +144,31 @@ const placeOf = ({ container, isList = undefined }: Sample, key: string) => ({
 });
 
 describe("adding an entry and removing it", () => {
-  test.each(samples)("removing an added entry restores $format $text", async (sample) => {
-    const open = await opener(sample.format);
-    const place = placeOf(sample, "my jira");
-    const { text } = open(sample.text).set(place, entry);
-    const added = open(text).get(place) as JsonRecord;
-    expect(added).toEqual(sample.isList ? { name: "my jira", ...entry } : entry);
-    expectRestored(open, open(text).remove(place).text, sample.text, sample.container);
-  });
+  test.each(samples)(
+    "an added entry is removed again, alone and beside another: $format $text",
+    async (sample) => {
+      const open = await opener(sample.format);
+      const [one, two] = [placeOf(sample, "my jira"), placeOf(sample, "another")];
+      const first = open(sample.text).set(one, entry);
+      expect(open(first.text).get(one)).toEqual(sample.isList ? { name: "my jira", ...entry } : entry);
+      const lineEnd = sample.text.includes("\r\n") ? "\r\n" : "\n";
+      if (sample.text.includes("\n"))
+        expect(first.text.split("\n").length - 1).toBe(first.text.split(lineEnd).length - 1);
+      expect(first.text.startsWith("\uFEFF")).toBe(sample.text.startsWith("\uFEFF"));
+      for (const comment of sample.text.match(/(?:#|\/\/) [a-z].*/g) ?? [])
+        expect(first.text).toContain(comment.trimEnd());
+      expectRestored(open, open(first.text).remove(one).text, sample.text, sample.container);
+
+      const second = open(first.text).set(two, { command: "b", args: [] });
+      expect(open(second.text).remove(two).text).toBe(first.text);
+      const withoutOne = open(second.text).remove(one).text;
+      expect(open(withoutOne).get(one)).toBeUndefined();
+      const empty = open(withoutOne).remove(two).text;
+      expect(prune(open(empty).root, sample.container)).toEqual(
+        prune(open(sample.text).root, sample.container),
+      );
+    },
+  );
 
   test.each([
     '{ "mcpServers": { /* none yet */ } }',
@@ -150,30 +179,6 @@ describe("adding an entry and removing it", () => {
     const open = await opener("jsonc");
     const place = { container: ["mcpServers"], key: "one", isList: false };
     expect(open(open(text).set(place, entry).text).remove(place).text).toBe(text);
-  });
-
-  test.each(samples)("adding an entry keeps line ends and comments of $format $text", async (sample) => {
-    const open = await opener(sample.format);
-    const { text } = open(sample.text).set(placeOf(sample, "unused"), entry);
-    const lineEnd = sample.text.includes("\r\n") ? "\r\n" : "\n";
-    if (sample.text.includes("\n")) expect(text.split("\n").length - 1).toBe(text.split(lineEnd).length - 1);
-    expect(text.startsWith("\uFEFF")).toBe(sample.text.startsWith("\uFEFF"));
-    const comments = sample.text.match(/(?:#|\/\/) [a-z].*/g) ?? [];
-    for (const comment of comments) expect(text).toContain(comment.trimEnd());
-  });
-
-  test.each(samples)("two added entries can be removed in any order from $format $text", async (sample) => {
-    const open = await opener(sample.format);
-    const [one, two] = [placeOf(sample, "one"), placeOf(sample, "another")];
-    const first = open(sample.text).set(one, entry);
-    const second = open(first.text).set(two, { command: "b", args: [] });
-    expect(open(second.text).remove(two).text).toBe(first.text);
-    const withoutOne = open(second.text).remove(one).text;
-    expect(open(withoutOne).get(one)).toBeUndefined();
-    const empty = open(withoutOne).remove(two).text;
-    expect(prune(open(empty).root, sample.container)).toEqual(
-      prune(open(sample.text).root, sample.container),
-    );
   });
 });
 
@@ -363,35 +368,10 @@ describe("a config that cannot be edited safely", () => {
   );
 });
 
-describe("a block scalar at the end of YAML without a final line end", () => {
-  const own = "extensions:\n  x:\n    k: 1\n";
-  const nested = "  x:\n    k: 1\n";
-  test.each([
-    ["after an entry", "note: |\n  the end", `${own}note: |\n  the end`],
-    ["folded", "note: >\n  the\n  end  ", `${own}note: >\n  the\n  end  `],
-    ["with its line ends kept", "note: |+\n  the end\n\n ", `${own}note: |+\n  the end\n\n `],
-    ["with an indentation indicator", "note: |1\n  the end", `${own}note: |1\n  the end`],
-    ["with a comment above it", "a: 1\n# n\nnote: |\n  end", `a: 1\n${own}# n\nnote: |\n  end`],
-    ["with a comment at the top of the file", "# top\nnote: |\n  end", `# top\n${own}note: |\n  end`],
-    ["in an array", "a:\n  - |\n    end", `${own}a:\n  - |\n    end`],
-    [
-      "in another entry",
-      "extensions:\n  a:\n    b: |\n      e",
-      `extensions:\n${nested}  a:\n    b: |\n      e`,
-    ],
-  ])("adding and removing an entry keeps a final block scalar (%s)", async (_, text, expected) => {
-    const open = await opener("yaml");
-    const place = { container: ["extensions"], key: "x", isList: false };
-    const added = open(text).set(place, { k: 1 });
-    expect(added.text).toBe(expected);
-    expectRestored(open, open(added.text).remove(place).text, text, place.container);
-  });
-
-  test("a block scalar keeps its line end when the entry after it is removed", async () => {
-    const open = await opener("yaml");
-    const place = { container: [], key: "x", isList: false };
-    expect(open("note: |\n  the end\nx: {k: 1}").remove(place).text).toBe("note: |\n  the end\n");
-  });
+test("a block scalar keeps its line end when the entry after it is removed", async () => {
+  const open = await opener("yaml");
+  const place = { container: [], key: "x", isList: false };
+  expect(open("note: |\n  the end\nx: {k: 1}").remove(place).text).toBe("note: |\n  the end\n");
 });
 
 test("an entry can be added to 10,000 others in YAML and removed", async () => {

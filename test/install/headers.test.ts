@@ -45,13 +45,6 @@ test("a new value of a header is shown as a change, without the old and the new 
   ]);
 });
 
-test("headers of a foreign entry that --force replaces are hidden in diffs", async () => {
-  const theirs = { mcpServers: { mine: { url: "https://a.test/mcp", headers: { A: "th3irs" } } } };
-  const here = makeInstallPlace({ "home/.cursor/mcp.json": theirs });
-  const plan = await here.planInstall("cursor", "mine", { url, force: true });
-  expect(plan.diff).not.toMatch(/th3irs|\*\*\*/);
-});
-
 describe("invalid headers", () => {
   test.each([
     ["headers without a URL", "cursor", { headers }],

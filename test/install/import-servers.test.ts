@@ -321,6 +321,8 @@ describe("an import", () => {
     ["gemini-cli", "home/.gemini/settings.json", "mcpServers", "$KEY", "${KEY}"],
     ["opencode", "home/.config/opencode/opencode.json", "mcp", "{file:./key}", undefined],
     ["cursor", "home/.cursor/mcp.json", "mcpServers", "{file:./key}", "{file:./key}"],
+    ["cursor", "home/.cursor/mcp.json", "mcpServers", "$X", '- "$X"'],
+    ["cursor", "home/.cursor/mcp.json", "mcpServers", "${env:GH}", '- "${GH}"'],
   ])(
     "an import from %s reads its form of references: %s %s %s",
     async (client, file, container, text, expected) => {
@@ -351,14 +353,6 @@ describe("an import", () => {
     const plan = await paste(open(), text);
     expect(plan.added).toEqual(["a"]);
     expect(plan.edit.diff).toContain("command: node");
-  });
-
-  test("an import treats only the client's own syntax for references as references", async () => {
-    const entry = { command: "x", args: ["$X"], env: { A: "${env:GH}" } };
-    const cwd = open({ "home/.cursor/mcp.json": { mcpServers: { a: entry } } });
-    const plan = await planImport("cursor", optionsOf(cwd));
-    expect(plan).toMatchObject({ added: ["a"], variables: ["GH"] });
-    expect(plan.edit.diff).toContain('- "$X"');
   });
 
   test.each([

@@ -170,15 +170,6 @@ describe("an entry that Trailblaze wrote", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("uninstalling every server deletes a file that Trailblaze created, even after --force", async () => {
-    const place = makeInstallPlace();
-    const { file } = await place.install("cursor", server);
-    await place.install("cursor", "acme/notes/project-management", { force: true });
-    await place.uninstall("cursor", "acme/notes/project-management");
-    await place.uninstall("cursor", server);
-    expect(existsSync(file)).toBe(false);
-  });
-
   test("a server can be uninstalled after its pack was deleted", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", "acme/jira/named");
@@ -258,20 +249,17 @@ describe("a config that Trailblaze created", () => {
     },
   );
 
-  test("a config that Trailblaze created stays if another program added a key", async () => {
-    const place = makeInstallPlace();
-    const { file } = await place.install("kiro", server);
-    writeFileSync(file, read(file).replace('"mcpServers"', '"other": 1,\n  "mcpServers"'));
-    await place.uninstall("kiro", server);
-    expect(JSON.parse(read(file))).toEqual({ other: 1 });
-  });
-
-  test("a config that Trailblaze created stays if a user added a comment", async () => {
-    const place = makeInstallPlace();
-    const { file } = await place.install("gemini-cli", server);
-    writeFileSync(file, `// keep me\n${read(file)}`);
-    await place.uninstall("gemini-cli", server);
-    expect(read(file)).toContain("// keep me");
+  test.each([
+    ["another program added a key", /"mcpServers"/, '"other": 1,\n  "mcpServers"'],
+    ["a user added a comment", /^/, "// keep me\n"],
+    ["a user added a comment to the entries", /("mcpServers": \{)/, "$1\n    // keep me"],
+  ])("a config that Trailblaze created stays if %s", async (_, place, added) => {
+    const { install, uninstall } = makeInstallPlace();
+    const { file } = await install("gemini-cli", server);
+    writeFileSync(file, read(file).replace(place, added));
+    await uninstall("gemini-cli", server);
+    expect(read(file)).toMatch(/"other": 1|\/\/ keep me/);
+    expect(read(file)).not.toContain("project-management");
   });
 });
 
@@ -288,15 +276,6 @@ describe("a config that several clients read", () => {
     expect(read(file)).toBe(text);
     const plan = await place.planUninstall("copilot-cli", server, { scope: "project" });
     expect(plan).toMatchObject({ changed: true, notes: [expect.stringContaining(".mcp.json")] });
-  });
-
-  test("an entry for one client can be uninstalled through another client on another machine", async () => {
-    const place = makeInstallPlace();
-    await place.install("copilot-cli", server, { scope: "project", env: ["A=b"] });
-    rmSync(place.stateFolder, { recursive: true, force: true });
-    expect(await place.uninstall("claude-code", server, { scope: "project" })).toMatchObject({
-      changed: true,
-    });
   });
 });
 
@@ -344,16 +323,6 @@ test("two clients can have the same server in different containers of one file",
   expect(existsSync(file)).toBe(false);
 });
 
-test.each(['model = "x"   \n', "[a]  \n", "# c  ", "# c\n   \n", 'model = "x"\t'])(
-  "white space at the end of %j stays",
-  async (text) => {
-    const place = makeInstallPlace({ "home/.codex/config.toml": text });
-    await place.install("codex", server);
-    await place.uninstall("codex", server);
-    expect(read(join(place.home, ".codex/config.toml"))).toBe(text);
-  },
-);
-
 test('an entry named "type" or "command" can be installed and removed', async () => {
   const text = '{ "mcp": { "servers": { "a": {} } } }\n';
   const place = makeInstallPlace({ "home/.config/opencode/opencode.json": text });
@@ -362,15 +331,6 @@ test('an entry named "type" or "command" can be installed and removed', async ()
     expect((await place.uninstall("opencode", server, { name })).changed).toBe(true);
     expect(read(join(place.home, ".config/opencode/opencode.json"))).toBe(text);
   }
-});
-
-test("a comment that a user added to a container of entries stays", async () => {
-  const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}\n" });
-  const file = join(place.home, ".cursor/mcp.json");
-  await place.install("cursor", server);
-  writeFileSync(file, read(file).replace(/("mcpServers": \{)/, "$1\n    // mine"));
-  await place.uninstall("cursor", server);
-  expect(read(file)).toContain("// mine");
 });
 
 test("an inline container is refused with the entry to paste, without its secrets", async () => {

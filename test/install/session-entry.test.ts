@@ -75,13 +75,6 @@ describe("the entry of a project's session", () => {
       args: ["-e", "require('trailblaze/cli')", "trailblaze", "start"],
     });
   });
-
-  test("a foreign entry with the session's key is not replaced", async () => {
-    const foreign = '{"mcpServers":{"trailblaze":{"command":"x","args":[]}}}';
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": foreign });
-    await expect(place.install("cursor", null)).rejects.toMatchObject({ code: "ClientConfigConflict" });
-    expect(await place.uninstall("cursor", null)).toMatchObject({ changed: false });
-  });
 });
 
 describe("the entry of a pack", () => {

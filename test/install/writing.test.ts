@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -115,16 +114,6 @@ describe("writing a file", () => {
     expect(readdirSync(join(place.stateFolder, "backups"))).toHaveLength(10);
   });
 
-  test("an install that cannot create the file fails with the file's name", async () => {
-    const file = "/proc/self/trailblaze-test.json";
-    if (!existsSync("/proc/self")) return;
-    const { install } = makeInstallPlace();
-    await expect(install("cursor", "mine", { file })).rejects.toMatchObject({
-      code: "ClientConfigUnwritable",
-      problem: { args: { file: expect.stringContaining("trailblaze-test.json") } },
-    });
-  });
-
   test.each([
     ["folder", 0o500],
     ["file", 0o400],
@@ -182,18 +171,6 @@ describe("the lock of a config", () => {
     setTimeout(() => rmSync(`${place.file}.lock`, { recursive: true }), 100);
     expect(await waiting).toMatchObject({ changed: true });
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
-  });
-
-  test("a config is not locked if there is nothing to change", async () => {
-    const place = makePlace({ waitMs: 0 });
-    const lock = `${place.file}.lock`;
-    mkdirSync(lock);
-    expect(await place.uninstall("cursor", "mine")).toMatchObject({ changed: false });
-    rmdirSync(lock);
-    await place.install("cursor", "mine");
-    mkdirSync(lock);
-    expect(await place.install("cursor", "mine")).toMatchObject({ changed: false });
-    await expect(place.uninstall("cursor", "mine")).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   });
 
   test("an install never removes a lock that is a non-empty folder", async () => {
