@@ -140,16 +140,6 @@ test("texts of packs cannot control the terminal", async () => {
   }
 });
 
-test("a lock of more than 64 MiB is malformed", async () => {
-  const cwd = makeProject();
-  writeFileSync(lockOf(cwd), Buffer.alloc((64 << 20) + 1, " "));
-  expect(await runMain(["diff"], { cwd })).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining("64 MiB"),
-  });
-  expect(await runMain(["approve", "--all", "--yes"], { cwd })).toMatchObject({ exitCode: 2 });
-});
-
 test("--frozen needs a lock, and one that does not differ", async () => {
   const cwd = makeProject();
   writeFileSync(join(cwd, "trail.yaml"), "- createIssue: {}\n");

@@ -106,34 +106,9 @@ describe("changed values", () => {
     ]);
   });
 
-  test("a change within a long line is shown with what is next to it, and how much is left out", () => {
-    const line = (word: string) => `${"a".repeat(1000)}${word}${"b".repeat(1000)}`;
-    const shown = linesOf(tool({ description: [line("old")] }), tool({ description: [line("new words")] }));
-    expect(shown.slice(3)).toEqual([
-      `- (960 characters) …${"a".repeat(40)}old${"b".repeat(40)}… (960 more characters)`,
-      `+ (960 characters) …${"a".repeat(40)}new words${"b".repeat(40)}… (960 more characters)`,
-    ]);
-  });
-
-  test("a cut does not divide a character", () => {
-    const from = `${"😀".repeat(500)}x`;
-    const shown = linesOf(tool({ description: [from] }), tool({ description: [`a${from}y`] })).join("\n");
-    expect(shown).not.toContain("\\u{d83d}");
-    expect(shown).not.toContain("\\u{de00}");
-  });
-
   test("blanks that are added at the end of a line are shown", () => {
     const shown = linesOf(tool({ description: ["Text."] }), tool({ description: ["Text.  "] }));
     expect(shown.slice(3)).toEqual(["- Text.", "+ Text. [2 blanks]"]);
-  });
-
-  test("texts without a line in common show what is added, however much was removed", () => {
-    const lines = (word: string) => Array.from({ length: 1000 }, (_, index) => `${word} ${index}`);
-    const shown = linesOf(tool({ description: lines("old") }), tool({ description: lines("new") }));
-    expect(shown.filter((line) => line.startsWith("- "))).toHaveLength(16);
-    expect(shown).toContain("- … (985 more removed lines)");
-    expect(shown).toContain("+ new 0");
-    expect(shown.at(-1)).toBe("+ … (600 more lines)");
   });
 });
 
@@ -268,40 +243,5 @@ describe("text of packs in a difference", () => {
     const changed = linesOf(tool({ description: ["Safe."] }), tool({ description }));
     expect(changed).toContain("+ [50 blank lines]");
     expect(changed).toContain("+ x [500 blanks] Hidden.");
-  });
-
-  test("a text with many small changes is cut with the number of the lines that follow", () => {
-    const lines = (word: string) =>
-      Array.from({ length: 900 }, (_, index) => (index % 3 ? `${index}` : word + index));
-    const shown = linesOf(tool({ description: lines("a") }), tool({ description: lines("b") }));
-    expect(shown.length).toBeLessThan(430);
-    expect(shown.at(-1)).toMatch(/^… \(\d+ more lines\)$/);
-  });
-
-  test("long values are cut with the number of what is left out", () => {
-    const properties = Object.fromEntries(Array.from({ length: 260 }, (_, index) => [`p${index}`, {}]));
-    const description = Array.from({ length: 440 }, (_, index) => `Line ${index}`);
-    const shown = linesOf(
-      pack({}),
-      tool({ description, title: "x".repeat(2700), inputSchema: { properties } }),
-    );
-    expect(shown).toContain(`title: ${"x".repeat(2000)}… (700 more characters)`);
-    expect(shown).toContain("| … (40 more lines)");
-    expect(shown).toContain("… (60 more parameters)");
-  });
-
-  test.each(["a\n", "\n\n\n\nx\n", " ", "😀"])("a megabyte of %j is formatted in linear time", (part) => {
-    const text = part.repeat(1_000_000 / part.length);
-    const [from, to] = [
-      tool({ description: ["old"], title: "x" }),
-      tool({ description: text.split("\n"), title: text }),
-    ];
-    const start = process.cpuUsage();
-    expect(linesOf(from, to).join("\n").length).toBeLessThan(100_000);
-    expect(
-      linesOf(to, tool({ description: [...text.split("\n"), "z"], title: `${text}y` })).length,
-    ).toBeLessThan(200);
-    expect(linesOf(undefined, to).join("\n").length).toBeLessThan(100_000);
-    expect(process.cpuUsage(start).user / 1_000_000).toBeLessThan(5);
   });
 });
