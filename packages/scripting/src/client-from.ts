@@ -41,7 +41,7 @@ export function clientFrom(
     sessionId,
     invocationId,
     timeoutMs: timeoutMs > 0 ? timeoutMs : defaultTimeoutMs,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   };
   return createClient((name, args) => callBack(target, name, args));
 }

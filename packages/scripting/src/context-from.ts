@@ -18,7 +18,7 @@ export type RequestExtra = { readonly _meta?: { readonly [key: string]: unknown 
 
 type Data = Readonly<Record<string, unknown>>;
 
-const isObject = (value: unknown): value is Data =>
+export const isObject = (value: unknown): value is Data =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function ownOf(object: unknown, key: string): unknown {

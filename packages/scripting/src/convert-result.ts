@@ -1,50 +1,12 @@
-import { isNeededInput, type NeededInput } from "./input.ts";
+import { describeReturned, describeThrown } from "../../../src/runtime/returned-value.mjs";
+import { isObject } from "./context-from.ts";
+import type { NeededInput } from "./input.ts";
 import type { ContentBlock } from "./mcp.ts";
+import { error } from "./result.ts";
 import type { CallToolResult, TrailblazeVariant } from "./results.ts";
 
 // Converts what a handler returned by the same rules as the host, so that a tool answers the same wherever it runs.
 // test/scripting/convert-result.test.ts compares the two.
-
-const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Kinds of objects that JSON would write as `{}` or as nonsense, by their tag in JavaScript. */
-const lost: ReadonlyMap<string, string> = new Map([
-  ["Map", "a Map"],
-  ["Set", "a Set"],
-  ["Error", "an Error"],
-  ["Promise", "a Promise"],
-  ["RegExp", "a RegExp"],
-  ["WeakMap", "a weak collection"],
-  ["WeakSet", "a weak collection"],
-  ["ArrayBuffer", "binary data"],
-  ["SharedArrayBuffer", "binary data"],
-]);
-
-class Refusal extends Error {}
-
-/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
-function isWrittenBuffer(holder: unknown, key: string, value: object): boolean {
-  const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
-  return isLikeOne && ArrayBuffer.isView((holder as Record<string, unknown>)[key]);
-}
-
-function refuseWhatJsonLoses(this: unknown, key: string, value: unknown): unknown {
-  if (typeof value === "bigint") throw new Refusal("a BigInt");
-  if (typeof value !== "object" || value === null) return value;
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
-  const name = ArrayBuffer.isView(value) || isWrittenBuffer(this, key, value) ? "binary data" : lost.get(tag);
-  if (name !== undefined) throw new Refusal(name);
-  return value;
-}
-
-function describeRefusal(thrown: unknown): string {
-  if (thrown instanceof Refusal) return `holds ${thrown.message}`;
-  if (thrown instanceof Error && thrown.message.includes("circular structure")) return "contains itself";
-  return thrown instanceof RangeError ? "is too large or nested too deeply" : "throws when it is read";
-}
 
 /** The strings that a block of a known type must have. */
 const neededTexts: ReadonlyMap<string, readonly string[]> = new Map([
@@ -90,7 +52,7 @@ function convertQuestions({ requests: inputRequests, state }: NeededInput): Call
     inputRequests,
     ...(state === undefined ? {} : { state }),
   };
-  return { ...failed("The tool needs input."), _meta: { trailblaze } };
+  return { ...error("The tool needs input."), _meta: { trailblaze } };
 }
 
 /**
@@ -98,46 +60,27 @@ function convertQuestions({ requests: inputRequests, state }: NeededInput): Call
  * that JSON cannot represent yields a result with `isError`.
  */
 export function convertResult(returned: unknown): CallToolResult {
-  if (returned === undefined) return { content: [] };
-  if (typeof returned === "string") return { content: [{ type: "text", text: returned }] };
-  let json: string | undefined;
-  let refusal = `is a ${typeof returned}`;
-  try {
-    json = JSON.stringify(returned, refuseWhatJsonLoses);
-  } catch (thrown) {
-    refusal = describeRefusal(thrown);
+  const described = describeReturned(returned);
+  switch (described.kind) {
+    case "nothing":
+      return { content: [] };
+    case "text":
+      return { content: [{ type: "text", text: described.text }] };
+    case "refused":
+      return error(described.message);
+    case "input":
+      return convertQuestions(JSON.parse(described.json) as NeededInput);
   }
-  if (json === undefined)
-    return failed(`The handler returned a value that JSON cannot represent: it ${refusal}.`);
+  const { json } = described;
   const text: CallToolResult = { content: [{ type: "text", text: json }] };
   if (!json.startsWith("{")) return text;
-  if (isNeededInput(returned)) return convertQuestions(JSON.parse(json) as NeededInput);
   const value = JSON.parse(json) as Record<string, unknown>;
   const { content } = value;
   if (!Array.isArray(content) || !content.every(isBlock)) return { ...text, structuredContent: value };
   const fault = findFault(value, content as ContentBlock[]);
   if (fault === undefined) return { ...value, content: content.map(replaceUnknown) } as CallToolResult;
-  return failed(`The handler returned an invalid MCP result: ${fault}.`);
-}
-
-/** A string property of a thrown value; empty if it has none, or reading it throws. */
-function readText(thrown: unknown, key: "message" | "name"): string {
-  try {
-    const value = (thrown as Partial<Record<string, unknown>>)[key];
-    return typeof value === "string" ? value : "";
-  } catch {
-    return "";
-  }
+  return error(`The handler returned an invalid MCP result: ${fault}.`);
 }
 
 /** Converts what a handler threw to a result with the message, without a stack. Never throws. */
-export function convertThrown(thrown: unknown): CallToolResult {
-  if (typeof thrown === "string") return failed(thrown);
-  const message = isObject(thrown) ? readText(thrown, "message") || readText(thrown, "name") : "";
-  if (message !== "") return failed(message);
-  return failed(
-    isObject(thrown)
-      ? "The handler failed."
-      : `The handler threw ${thrown === null ? "null" : `a value of type ${typeof thrown}`}.`,
-  );
-}
+export const convertThrown = (thrown: unknown): CallToolResult => error(describeThrown(thrown).message);

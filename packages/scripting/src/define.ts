@@ -1,12 +1,13 @@
 import { clientFrom } from "./client-from.ts";
 import type {
   ModuleReference,
-  OptionDefinition,
   ParameterDefinition,
   PromptArgumentDefinition,
   PromptDefinition,
+  PromptFields,
   ServerDefinition,
   ToolDefinition,
+  ToolFields,
   ToolsetDefinition,
 } from "./definitions.ts";
 import type {
@@ -18,11 +19,10 @@ import type {
 } from "./handlers.ts";
 import type { CallerArguments, HandlerArguments, StructuredResult } from "./infer-arguments.ts";
 import type { NeededInput } from "./input.ts";
-import type { PromptMessage, ToolAnnotations } from "./mcp.ts";
+import type { PromptMessage } from "./mcp.ts";
 import type { CompletionSource, FixedResourceDefinition, ResourceTemplateDefinition } from "./resources.ts";
 import type { CallToolResult } from "./results.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
-import type { TrailblazeToolMeta } from "./tool-meta.ts";
 
 /** A JSON Schema of type object, as a literal. */
 export type InputSchema = {
@@ -49,20 +49,13 @@ type ResultFor<Output> = [Output] extends [undefined]
   : CallToolResult | StructuredResult<Output>;
 
 /** The argument of `defineTool`. `Input`, `Parameters` and `Output` are inferred. */
-export interface ToolSource<Input, Parameters, Output = undefined> {
-  /** The advertised name, which clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
-  name: string;
-  title?: string;
-  /** For models and people: what the tool does, and when to use it. */
-  description?: string;
+export interface ToolSource<Input, Parameters, Output = undefined> extends ToolFields {
   /** JSON Schema, or the schema of a library such as zod (from 4.2), which then also validates the arguments. */
   inputSchema?: Input;
   /** The short form of `inputSchema`: parameters by name. */
   parameters?: Parameters;
   /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
   outputSchema?: Output;
-  annotations?: ToolAnnotations;
-  _meta?: TrailblazeToolMeta;
   /** The function or a reference to it. Its arguments are validated, with defaults filled in. */
   handler:
     | ModuleReference
@@ -70,9 +63,6 @@ export interface ToolSource<Input, Parameters, Output = undefined> {
         args: ToolArguments<HandlerArguments<Input, Parameters>>,
         context: ToolContext,
       ) => ResultFor<Output> | NeededInput | Promise<ResultFor<Output> | NeededInput>);
-  /** Runs once per process before the first call, and never during inspection. */
-  initialize?: ModuleReference | (() => unknown);
-  options?: { [name: string]: OptionDefinition };
 }
 
 /** Only for types: the arguments of callers, who can omit those with defaults. */
@@ -160,30 +150,27 @@ type ArgumentNames<Declared> = Declared extends readonly PromptArgumentDefinitio
   : never;
 
 /** The argument of `definePrompt`: with `content`, or with a `handler`. */
-export type PromptSource<Declared> = {
-  name: string;
-  title?: string;
-  description?: string;
+export type PromptSource<Declared> = Omit<PromptFields, "arguments" | "complete"> & {
   arguments?: Declared;
   /** Suggestions by argument: arrays of strings, functions, or references to functions. */
   complete?: { [Argument in ArgumentNames<Declared>]?: CompletionSource };
 } & (
-  | {
-      /** A string with `{{argument}}` placeholders, or messages with placeholders. */
-      content: string | PromptMessage[];
-      handler?: never;
-    }
-  | {
-      /** The function, or where it is. */
-      handler:
-        | ModuleReference
-        | ((
-            args: PromptArguments<Declared>,
-            context: ToolContext,
-          ) => PromptHandlerResult | Promise<PromptHandlerResult>);
-      content?: never;
-    }
-);
+    | {
+        /** A string with `{{argument}}` placeholders, or messages with placeholders. */
+        content: string | PromptMessage[];
+        handler?: never;
+      }
+    | {
+        /** The function, or where it is. */
+        handler:
+          | ModuleReference
+          | ((
+              args: PromptArguments<Declared>,
+              context: ToolContext,
+            ) => PromptHandlerResult | Promise<PromptHandlerResult>);
+        content?: never;
+      }
+  );
 
 /** Defines a prompt. The handler's arguments are inferred from the declared ones. */
 export function definePrompt<

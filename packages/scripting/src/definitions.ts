@@ -14,38 +14,44 @@ export type ParameterDefinition = { required?: boolean; [keyword: string]: unkno
 /** An option of a tool, which the user's config can set. */
 export type OptionDefinition = { default?: unknown; description?: string };
 
-interface ToolFields<Args extends object> {
+/** What definitions of tools have in common, but for handlers and schemas. */
+export interface ToolFields {
   /** The advertised name, which clients and models see: 1 to 64 characters of `A-Za-z0-9_-`. */
   name: string;
   title?: string;
   /** For models and people: what the tool does, and when to use it. */
   description?: string;
-  /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
-  outputSchema?: ObjectSchema;
   annotations?: ToolAnnotations;
   _meta?: TrailblazeToolMeta;
-  /** A reference; in code, the function itself is allowed, too. */
-  handler: ModuleReference | ToolHandler<Args>;
   /** Runs once per process before the first call, and never during inspection. */
   initialize?: ModuleReference | (() => unknown);
   options?: { [name: string]: OptionDefinition };
 }
 
 /** The definition of a tool. `Args` is the type of a handler function's arguments. */
-export type ToolDefinition<Args extends object = Record<string, unknown>> = ToolFields<Args> &
-  (
+export type ToolDefinition<Args extends object = Record<string, unknown>> = ToolFields & {
+  /** Schema of `structuredContent`. A result that does not match it counts as a failure. */
+  outputSchema?: ObjectSchema;
+  /** A reference; in code, the function itself is allowed, too. */
+  handler: ModuleReference | ToolHandler<Args>;
+} & (
     | { inputSchema: ObjectSchema; parameters?: never }
     /** The short form of `inputSchema`: parameters by name. */
     | { parameters: { [name: string]: ParameterDefinition }; inputSchema?: never }
   );
 
-/** A server that the host serves, composed of tools, prompts and resources. Arrays contain references. */
-export interface ComposedServerDefinition {
+interface ServerFields {
   /** Default: the item's name. */
   name?: string;
   /** Default: the package's. */
   version?: string;
   description?: string;
+  /** Key of the server in a client's config, unless the user chooses one. */
+  mcpServerName?: string;
+}
+
+/** A server that the host serves, composed of tools, prompts and resources. Arrays contain references. */
+export interface ComposedServerDefinition extends ServerFields {
   tools?: string[];
   toolsets?: string[];
   prompts?: string[];
@@ -62,14 +68,9 @@ export interface ComposedServerDefinition {
   start?: "eager" | "lazy";
   /** Sessions end it after this time without a call, in milliseconds; the next call starts it again. */
   idleMs?: number;
-  /** Key of the server in a client's config, unless the user chooses one. */
-  mcpServerName?: string;
 }
 
-interface SubprocessFields {
-  name?: string;
-  version?: string;
-  description?: string;
+interface SubprocessFields extends ServerFields {
   args?: string[];
   /** The folder to run in, inside the package. Default: its root. */
   cwd?: string;
@@ -83,8 +84,6 @@ interface SubprocessFields {
   context?: boolean;
   /** Whether calls with the context have `_trailblazeContext` in their arguments. Default: true. */
   legacyContext?: boolean;
-  /** Key of the server in a client's config, unless the user chooses one. */
-  mcpServerName?: string;
 }
 
 /** A standard MCP server in its own process: a command, a script for the host's Node, or a command of a dependency. */
@@ -163,7 +162,8 @@ export interface PromptArgumentDefinition {
   required?: boolean;
 }
 
-interface PromptFields {
+/** What definitions of prompts have in common. */
+export interface PromptFields {
   name: string;
   title?: string;
   description?: string;

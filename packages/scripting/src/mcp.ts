@@ -35,12 +35,10 @@ export type McpTool = {
 };
 
 /** A block of the content of a tool's result or of a prompt. */
-export type ContentBlock =
-  | { type: "text"; text: string; _meta?: { [key: string]: unknown } }
+export type ContentBlock = { _meta?: { [key: string]: unknown } } & (
+  | { type: "text"; text: string }
   /** `data` is base64. */
-  | { type: "image"; data: string; mimeType: string; _meta?: { [key: string]: unknown } }
-  /** `data` is base64. */
-  | { type: "audio"; data: string; mimeType: string; _meta?: { [key: string]: unknown } }
+  | { type: "image" | "audio"; data: string; mimeType: string }
   | {
       type: "resource_link";
       uri: string;
@@ -48,16 +46,16 @@ export type ContentBlock =
       title?: string;
       description?: string;
       mimeType?: string;
-      _meta?: { [key: string]: unknown };
     }
   | {
       type: "resource";
-      resource:
-        | { uri: string; mimeType?: string; text: string; _meta?: { [key: string]: unknown } }
-        /** `blob` is base64. */
-        | { uri: string; mimeType?: string; blob: string; _meta?: { [key: string]: unknown } };
-      _meta?: { [key: string]: unknown };
-    };
+      /** `blob` is base64. */
+      resource: { uri: string; mimeType?: string; _meta?: { [key: string]: unknown } } & (
+        | { text: string }
+        | { blob: string }
+      );
+    }
+);
 
 /** A message of a prompt. */
 export type PromptMessage = { role: "user" | "assistant"; content: ContentBlock };

@@ -1,3 +1,4 @@
+import { isObject } from "./context-from.ts";
 import type { ToolDefinition } from "./definitions.ts";
 import type { ObjectSchema } from "./mcp.ts";
 
@@ -5,8 +6,6 @@ import type { ObjectSchema } from "./mcp.ts";
 export type AnyTool = ToolDefinition<never>;
 
 type Data = Record<string, unknown>;
-const isObject = (value: unknown): value is Data =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const written = new WeakMap<object, ObjectSchema>();
 

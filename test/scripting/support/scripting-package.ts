@@ -1,44 +1,24 @@
-import { readdirSync, readFileSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
-import ts from "typescript";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { inRepository } from "../../support/repository.ts";
 import type { Tree } from "../../support/tree.ts";
 
-const source = inRepository("packages/scripting/src");
+const folder = inRepository("packages/scripting");
+const files = ["package.json", ...readdirSync(join(folder, "dist")).map((name) => `dist/${name}`)];
 
-const compilerOptions: ts.CompilerOptions = {
-  target: ts.ScriptTarget.ES2022,
-  module: ts.ModuleKind.ESNext,
-  verbatimModuleSyntax: true,
-  rewriteRelativeImportExtensions: true,
-};
-
-/**
- * `@trailblaze/scripting` as a package in `node_modules`, made from its source file by file: what a build makes, without
- * one. For code that Node itself runs.
- */
-export const scriptingPackage: Tree = (() => {
-  const folder = "node_modules/@trailblaze/scripting";
-  const manifest = JSON.parse(readFileSync(inRepository("packages/scripting/package.json"), "utf8"));
-  const exports = {
-    ".": "./dist/index.js",
-    "./result": "./dist/result.js",
-    "./testing": "./dist/testing.js",
-  };
-  const files: Record<string, unknown> = { [`${folder}/package.json`]: { ...manifest, exports } };
-  for (const path of readdirSync(source, { recursive: true, encoding: "utf8" })) {
-    if (!path.endsWith(".ts")) continue;
-    const { outputText } = ts.transpileModule(readFileSync(join(source, path), "utf8"), { compilerOptions });
-    files[`${folder}/dist/${path.replaceAll("\\", "/").replace(/\.ts$/, ".js")}`] = outputText;
-  }
-  return files;
-})();
+/** `@trailblaze/scripting` as a package in `node_modules`, as it was built. For code that Node itself runs. */
+export const scriptingPackage: Tree = Object.fromEntries(
+  files.map((file) => [
+    `node_modules/@trailblaze/scripting/${file}`,
+    readFileSync(join(folder, file), "utf8"),
+  ]),
+);
 
 /** Makes packages of this repository's `node_modules` those of a project, as `npm link` does. */
 export function linkPackages(project: string, names: readonly string[]): void {
   for (const name of names) {
     const target = join(project, "node_modules", name);
-    ts.sys.createDirectory(join(target, ".."));
+    mkdirSync(dirname(target), { recursive: true });
     symlinkSync(inRepository(`node_modules/${name}`), target, "junction");
   }
 }

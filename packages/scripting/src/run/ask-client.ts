@@ -1,3 +1,4 @@
+import { isObject } from "../context-from.ts";
 import type { InputAnswer, InputAnswers, InputRequest, NeededInput } from "../input.ts";
 import type { Check } from "./check-value.ts";
 
@@ -11,9 +12,6 @@ export interface AskedClient {
     params: Record<string, unknown>;
   }): Promise<Readonly<Record<string, unknown>>>;
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isHttpUrl = (url: unknown) =>
   typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

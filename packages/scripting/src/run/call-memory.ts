@@ -1,8 +1,6 @@
+import { isObject } from "../context-from.ts";
 import type { SessionMemory } from "../handlers.ts";
 import type { CallToolResult } from "../results.ts";
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A call's view of the session's memory: the values sent with the call, and its own writes over them. */
 export class CallMemory implements SessionMemory {

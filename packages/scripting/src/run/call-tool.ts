@@ -1,7 +1,9 @@
+import { checkProgress, toLogData } from "../../../../src/runtime/returned-value.mjs";
 import { clientFrom } from "../client-from.ts";
 import { contextFrom, type TrailblazeCall } from "../context-from.ts";
 import type { LogLevel, ToolContext } from "../handlers.ts";
 import type { InputAnswers, NeededInput } from "../input.ts";
+import { error } from "../result.ts";
 import type { CallToolResult } from "../results.ts";
 import { runHandler, withoutContext } from "../run-handler.ts";
 import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
@@ -26,18 +28,6 @@ interface CallParams {
   _meta?: Record<string, unknown> | undefined;
 }
 
-const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
-
-/** What a handler logs, as JSON. */
-function toLogData(data: unknown): unknown {
-  try {
-    const json: string | undefined = JSON.stringify(data instanceof Error ? data.message : data);
-    return json === undefined ? null : (JSON.parse(json) as unknown);
-  } catch {
-    return "(not representable as JSON)";
-  }
-}
-
 const levels: ReadonlySet<string> = new Set<LogLevel>([
   "debug",
   "info",
@@ -48,18 +38,6 @@ const levels: ReadonlySet<string> = new Set<LogLevel>([
   "alert",
   "emergency",
 ]);
-
-/** Throws a `TypeError` for the handler if its progress has other types, as a host does. */
-function checkProgress(done: unknown, total: unknown, message: unknown): void {
-  const isRight =
-    Number.isFinite(done) &&
-    (total === undefined || Number.isFinite(total)) &&
-    ["undefined", "string"].includes(typeof message);
-  if (!isRight)
-    throw new TypeError(
-      "Call progress with a number, optionally the total (a number) and a message (a string).",
-    );
-}
 
 /** The context of a handler. After `isOver` returns true, the context no longer reaches the host. */
 function createContext(
@@ -89,8 +67,7 @@ function createContext(
     },
     progress: async (done: number, total?: number, message?: string) => {
       checkProgress(done, total, message);
-      const step = { progress: done, ...(total === undefined ? {} : { total }) };
-      if (!isOver()) await progress({ ...step, ...(message === undefined ? {} : { message }) }).catch(ignore);
+      if (!isOver()) await progress({ progress: done, total, message }).catch(ignore);
     },
     callTool: (name: string, args: Record<string, unknown>) => client.callTool(name, args),
     client,
@@ -112,7 +89,7 @@ export async function callTool(
   const schema = inputSchemaOf(tool);
   const args = fillDefaults(schema, withoutContext(given)) as Record<string, unknown>;
   const fault = services.check(schema, args);
-  if (fault !== undefined) return failed(`Invalid arguments for ${JSON.stringify(tool.name)}: ${fault}`);
+  if (fault !== undefined) return error(`Invalid arguments for ${JSON.stringify(tool.name)}: ${fault}`);
   const envelope = call && { memory: call.memory, device: call.device };
   /** Runs the handler from its beginning, with what it was answered before. */
   const run = async (
@@ -129,11 +106,11 @@ export async function callTool(
       if (fault !== undefined) {
         const message = `The handler asks for input with an invalid request: ${fault}.`;
         process.stderr.write(`${tool.name}: ${message}\n`);
-        return failed(message);
+        return error(message);
       }
-      if (rounds === mostRounds) return failed(`The tool asked for input more than ${mostRounds} times.`);
+      if (rounds === mostRounds) return error(`The tool asked for input more than ${mostRounds} times.`);
       const input = await askClient(asked, services.client, services.check);
-      if (typeof input === "string") return failed(input);
+      if (typeof input === "string") return error(input);
       next = await run(rounds + 1, { input, ...(state === undefined ? {} : { state }) });
       return next;
     };
@@ -148,9 +125,9 @@ function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: C
   if (outputSchema === undefined || result.isError === true) return result;
   if (Object.keys(outputSchema).length === 0) return result;
   if (result.structuredContent === undefined) {
-    return failed("The tool has an outputSchema, but its result has no structuredContent.");
+    return error("The tool has an outputSchema, but its result has no structuredContent.");
   }
   const fault = check(outputSchema, result.structuredContent);
   if (fault === undefined) return result;
-  return failed(`The tool's structuredContent does not match its outputSchema: ${fault}`);
+  return error(`The tool's structuredContent does not match its outputSchema: ${fault}`);
 }

@@ -65,12 +65,12 @@ function indexTools(tools: readonly AnyTool[]): ReadonlyMap<string, AnyTool> {
 /** The entry of a tool in `tools/list`. */
 const advertise = (tool: AnyTool) => ({
   name: tool.name,
-  ...(tool.title === undefined ? {} : { title: tool.title }),
-  ...(tool.description === undefined ? {} : { description: tool.description }),
+  title: tool.title,
+  description: tool.description,
   inputSchema: inputSchemaOf(tool),
-  ...(tool.outputSchema === undefined ? {} : { outputSchema: tool.outputSchema }),
-  ...(tool.annotations === undefined ? {} : { annotations: tool.annotations }),
-  ...(tool._meta === undefined ? {} : { _meta: tool._meta }),
+  outputSchema: tool.outputSchema,
+  annotations: tool.annotations,
+  _meta: tool._meta,
 });
 
 /** Clients of this era of MCP accept only an object as `structuredContent`. */

@@ -1,6 +1,7 @@
 import type { TrailblazeClient } from "../client.ts";
 import type { ArgumentsOfTool } from "../define.ts";
 import type { HandlerContext } from "../handlers.ts";
+import { error } from "../result.ts";
 import type { CallToolResult } from "../results.ts";
 import { handlerOf, runHandler, withoutContext } from "../run-handler.ts";
 import { type AnyTool, defaultOptionsOf, fillDefaults, inputSchemaOf } from "../tool-schema.ts";
@@ -13,8 +14,6 @@ export interface InvokeOptions {
   /** Answers the handler's calls of other tools. Default: the context's. */
   client?: TrailblazeClient;
 }
-
-const failed = (text: string): CallToolResult => ({ content: [{ type: "text", text }], isError: true });
 
 function prepareContext(tool: AnyTool, { context, client }: InvokeOptions): HandlerContext {
   const given = context ?? createMockContext({ options: defaultOptionsOf(tool) });
@@ -59,7 +58,7 @@ export async function invoke<Tool extends AnyTool>(
   const given = structuredClone(withoutContext((args ?? {}) as Record<string, unknown>));
   const filled = fillDefaults(schema, given) as Record<string, unknown>;
   const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(filled, name));
-  if (missing.length > 0) return failed(missing.map((name) => `/${name} is required`).join("; "));
+  if (missing.length > 0) return error(missing.map((name) => `/${name} is required`).join("; "));
   const context = prepareContext(tool, options);
   const before = (context as Partial<MockContext>).remembered?.();
   const result = await runHandler(tool, filled, { context, envelope: envelopeOf(context) });
