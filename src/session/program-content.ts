@@ -5,8 +5,7 @@ import { type InspectionPort, maximumModuleBytes } from "../files/inspection-por
 import { findPackageFolder } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
-import { findNeededFiles } from "../validate/facts/needed-files.ts";
-import { findResourceFiles } from "../validate/facts/resource-files.ts";
+import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 
 /** A hash of a package's version and of files in it; a missing file counts as empty. */
 function hashFiles(

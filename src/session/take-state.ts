@@ -213,7 +213,7 @@ export class StateSources {
 
   async #collectOwn(builtIns: readonly OwnTool[]): Promise<Contribution> {
     const { config } = this.#context;
-    const { checkOwnHandlers } = await import("../validate/check-own-tools.ts");
+    const { checkOwnHandlers } = await import("../validate/check-packs.ts");
     const definitions = builtIns.map(({ definition }) => definition);
     const faults = await checkOwnHandlers(this.#inspection.port, config.directory, definitions);
     const { collectOwnTools } = await import("./own-tools.ts");

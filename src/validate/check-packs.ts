@@ -3,19 +3,22 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/handlers.ts";
-import { checkNeededVariables } from "./checks/needs.ts";
 import { checkRepeatedNames } from "./checks/repeated-names.ts";
 import { checkResourceUris } from "./checks/resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
-import { checkDependencyCommands } from "./checks/server-commands.ts";
-import { checkServerPackages } from "./checks/server-packages.ts";
-import { checkServerPrograms } from "./checks/server-programs.ts";
+import {
+  checkDependencyCommands,
+  checkNeededVariables,
+  checkServerPackages,
+  checkServerPrograms,
+} from "./checks/servers.ts";
 import { checkTexts } from "./checks/texts.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
-import type { Check } from "./finding.ts";
+import { type Check, runChecks } from "./finding.ts";
+import { collectModules } from "./modules/collect-modules.ts";
+import { ModuleFiles } from "./modules/module-files.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
-import { runChecks } from "./run-checks.ts";
 
 /** The checks of validation whose errors make an item unusable or change its meaning. */
 const sessionChecks = [
@@ -62,4 +65,38 @@ export async function checkPack(
   for (const problem of inspected.problems) note(byName.get(`${problem.kind} ${problem.item}`), problem);
   const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
   return { inspected, problems, unusable };
+}
+
+type Definition = Readonly<Record<string, unknown>>;
+
+/**
+ * Finds tools of the project itself whose handlers do not exist, with the first problem of each; its path is from the
+ * definition's top. Parses modules below `root` without running them.
+ */
+export async function checkOwnHandlers(
+  port: InspectionPort,
+  root: string,
+  definitions: readonly Definition[],
+): Promise<Map<Definition, Problem>> {
+  const tools = new Map<InspectedItem, Definition>();
+  for (const definition of definitions) {
+    const name = String(definition.name);
+    const declaration = { kind: "tool" as const, name, description: null, path: [], extra: {} };
+    const where = { file: null, format: undefined, base: [] };
+    tools.set(
+      { declaration, qualifiedName: name, ...where, shape: "tool", definition: { ...definition } },
+      definition,
+    );
+  }
+  const inspected = { items: [...tools.keys()], pack: { origin: "self" as const } };
+  const files = new ModuleFiles(port, port.realPath(root) ?? root, {});
+  const faults = new Map<Definition, Problem>();
+  const modules = () => collectModules(files, inspected);
+  const moduleFaults = async () => new Map<string, never>();
+  for await (const { item, problem } of checkHandlers({ inspected, modules, moduleFaults })) {
+    const definition = item && tools.get(item);
+    if (definition === undefined || problem.severity !== "error" || faults.has(definition)) continue;
+    faults.set(definition, problem);
+  }
+  return faults;
 }

@@ -31,8 +31,8 @@ import {
 import { quoteForShell } from "../problems/text.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
+import { runChecks } from "./finding.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
-import { runChecks } from "./run-checks.ts";
 
 /** The problems of a pack, and its items. */
 export type ValidationReport = {

@@ -1,20 +1,28 @@
-import { checkTypeScript } from "../facts/typescript.ts";
 import type { Check } from "../finding.ts";
-import { checkDependencies, checkImports } from "./dependencies.ts";
 import { checkHandlers } from "./handlers.ts";
-import { checkModules, checkOutsideImports } from "./modules.ts";
-import { checkNeededVariables } from "./needs.ts";
+import { checkImports, checkModules, checkOutsideImports, checkTypeScript } from "./imports.ts";
 import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
-import { checkDefinitionKeys, checkNameAndVersion, checkRepeatedKeys } from "./package-manifest.ts";
+import {
+  checkDefinitionKeys,
+  checkDependencies,
+  checkNameAndVersion,
+  checkPackageManifest,
+  checkRepeatedKeys,
+} from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
-import { checkPackageManifest, checkPublishedFiles } from "./published-files.ts";
+import { checkPublishedFiles } from "./published-files.ts";
 import { checkReferences } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkResourceFiles, checkResourceUris } from "./resources.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
-import { checkDependencyCommands, checkServerCommands, checkVariables } from "./server-commands.ts";
-import { checkServerPackages } from "./server-packages.ts";
-import { checkServerPrograms } from "./server-programs.ts";
+import {
+  checkDependencyCommands,
+  checkNeededVariables,
+  checkServerCommands,
+  checkServerPackages,
+  checkServerPrograms,
+  checkVariables,
+} from "./servers.ts";
 import { checkDescriptions, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";

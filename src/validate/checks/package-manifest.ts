@@ -1,9 +1,14 @@
 import { builtinModules } from "node:module";
 import valid from "semver/functions/valid.js";
-import { describeType } from "../../data/parse-json.ts";
+import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
+import { dependencyKeys, installedKeys } from "../../discovery/project.ts";
+import type { Manifest } from "../../discovery/types.ts";
 import { findMisspelledKeys } from "../../extension-schema/index.ts";
-import { quote } from "../../problems/index.ts";
+import { type Path, quote } from "../../problems/index.ts";
+import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { type Check, findInItem, findInManifest } from "../finding.ts";
+import { isBundled } from "../needed-files.ts";
 
 /** Limit on the reported keys of one definition. */
 const maximumReported = 100;
@@ -21,10 +26,25 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
   }
 };
 
+/** Keys of package.json that are relevant for a pack. */
+const manifestKeys = [
+  "trailblaze",
+  ...["name", "version", "description", "type", "private", "engines", "keywords", "scripts", "files"],
+  ...dependencyKeys,
+];
+
+async function findRepeatedPaths({ text, value }: Manifest): Promise<Path[]> {
+  if (!hasDuplicateKeys(text, value)) return [];
+  const { findRepeatedKeys } = await import("../../data/json-positions.ts");
+  const top = findRepeatedTopKeys(text);
+  const inField = findRepeatedKeys(text, "trailblaze").map(({ path }) => path);
+  return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
+}
+
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
-export const checkRepeatedKeys: Check = async function* ({ inspected, repeatedKeys }) {
-  const { location, origin } = inspected.pack;
-  for (const path of await repeatedKeys()) {
+export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDevelopment: isSource }) {
+  const { location } = inspected.pack;
+  for (const path of await findRepeatedPaths(inspected.manifest)) {
     const key = quote(String(path.at(-1)), 40);
     if (path[0] === "trailblaze") {
       const args = {
@@ -35,7 +55,6 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, repeatedKe
       yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
     } else {
       const reason = `the key ${key} is duplicated; only the last one is used`;
-      const isSource = origin === "self" || origin === "workspace";
       yield findInManifest("MalformedPackageJson", { reason, location, isSource }, path);
     }
   }
@@ -63,9 +82,8 @@ function explainInvalidVersion(version: unknown): string | undefined {
 }
 
 /** Checks that npm accepts the name and the version. Reports private packages, which npm does not publish. */
-export const checkNameAndVersion: Check = function* ({ inspected }) {
-  const { pack, manifest } = inspected;
-  if (pack.origin !== "self" && pack.origin !== "workspace") return;
+export const checkNameAndVersion: Check = function* ({ inspected: { manifest }, isUnderDevelopment }) {
+  if (!isUnderDevelopment) return;
   const isPrivate = manifest.value.private === true;
   if (isPrivate) yield findInManifest("PrivatePackage", {}, ["private"]);
   const explain = { name: explainInvalidName, version: explainInvalidVersion } as const;
@@ -75,5 +93,40 @@ export const checkNameAndVersion: Check = function* ({ inspected }) {
     if (reason === undefined) continue;
     const found = typeof value === "string" ? value : undefined;
     yield findInManifest("InvalidPackageManifest", { key, value: found, reason }, [key]);
+  }
+};
+
+/** Finds dependencies on paths of this machine, which the published package cannot be installed with. Skips bundled ones. */
+export const checkDependencies: Check = function* ({ inspected, isUnderDevelopment, isPublished }) {
+  const { value } = inspected.manifest;
+  if (!isUnderDevelopment || !isPublished) return;
+  for (const key of installedKeys) {
+    const declared = value[key];
+    for (const [name, spec] of isRecord(declared) ? Object.entries(declared) : []) {
+      if (typeof spec !== "string" || isBundled(name, value) || !/^(?:file|link):/.test(spec)) continue;
+      yield findInManifest("UnpublishableDependency", { name, spec }, [key, name]);
+    }
+  }
+};
+
+/** The keyword by which searches find packs. */
+const keyword = "trailblaze-extension";
+const lifecycleScripts = ["preinstall", "install", "postinstall"];
+
+/**
+ * Checks package.json outside the field: commands that override Trailblaze's, install scripts, and the keyword for
+ * searches.
+ */
+export const checkPackageManifest: Check = function* ({ inspected: { pack, manifest } }) {
+  for (const { path, command } of findReservedCommands(manifest.value, pack.name))
+    yield findInManifest("ReservedCommand", { command }, path);
+  const { scripts, keywords } = manifest.value;
+  for (const script of lifecycleScripts) {
+    if (isRecord(scripts) && Object.hasOwn(scripts, script)) {
+      yield findInManifest("LifecycleScript", { script }, ["scripts", script]);
+    }
+  }
+  if (!Array.isArray(keywords) || !keywords.includes(keyword)) {
+    yield findInManifest("MissingKeyword", { keyword }, ["keywords"]);
   }
 };

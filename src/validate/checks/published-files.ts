@@ -1,11 +1,8 @@
-import { isRecord } from "../../data/parse-json.ts";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import { quote } from "../../problems/index.ts";
-import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
-import { commandName } from "../facts/dependency-commands.ts";
-import type { NeededFile } from "../facts/needed-files.ts";
-import { findContainingPackage } from "../facts/outside-imports.ts";
-import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
+import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
+import { findContainingPackage, type NeededFile } from "../needed-files.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** From this number of files in one folder, the whole folder is reported. */
 const fewFiles = 4;
@@ -20,14 +17,11 @@ function describeFile({ file, item, path, importer }: NeededFile, others: number
 }
 
 /** A program of a dependency that a server names by its path, which npm never publishes. */
-function describeProgram(
-  { file, item, path = [] }: NeededFile,
-  commands: ReadonlyMap<string, string>,
-): Finding {
+function describeProgram(pack: PackUnderTest, { file, item, path = [] }: NeededFile): Finding {
   const key = path[0] === "script" ? "script" : "command";
-  const bin = commandName(file);
+  const bin = file.replace(/^.*node_modules\/\.bin\//, "");
   const isCommand = bin !== file;
-  const name = isCommand ? commands.get(bin) : findContainingPackage(file);
+  const name = isCommand ? pack.findCommandOwner(bin) : findContainingPackage(file);
   const hint =
     name === undefined
       ? `Replace \`${key}\` with \`package\` and the npm name of the dependency.`
@@ -57,6 +51,19 @@ function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
   });
 }
 
+const exportFiles = ["plugin.json", "mcp.json", ".claude-plugin/plugin.json", "server.json"];
+
+/** The files in the package's folder that `trailblaze export` wrote. They start the package or name the export. */
+function findExportFiles({ port, inspected: { pack } }: PackUnderTest): string[] {
+  const { name, location } = pack;
+  const marks = [`"--package=${name}@`, `"identifier": "${name}"`, '"trailblaze.export"'];
+  return exportFiles.filter((file) => {
+    const read = port.readFile(location, file);
+    const text = read.state === "read" ? new TextDecoder().decode(read.bytes) : "";
+    return marks.some((mark) => text.includes(mark));
+  });
+}
+
 /**
  * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
  * their imports. Many files in one folder are one problem. Exports are warnings, because the pack does not need them.
@@ -65,32 +72,10 @@ export const checkPublishedFiles: Check = async function* (pack) {
   const unpublished = await pack.unpublished();
   const isProgram = ({ file, item, path }: NeededFile) =>
     item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
-  for (const one of unpublished.filter(isProgram)) yield describeProgram(one, pack.dependencyCommands());
+  for (const one of unpublished.filter(isProgram)) yield describeProgram(pack, one);
   for (const [first, ...others] of groupByFolder(unpublished.filter((one) => !isProgram(one)))) {
     if (first !== undefined) yield describeFile(first, others.length);
   }
-  for (const file of await pack.unpublishedExports())
+  for (const file of await pack.findLeftOut(findExportFiles(pack)))
     yield findInFile(file, "FileNotPublished", { file, isExport: true });
-};
-
-/** The keyword by which searches find packs. */
-const keyword = "trailblaze-extension";
-const lifecycleScripts = ["preinstall", "install", "postinstall"];
-
-/**
- * Checks package.json outside the field: commands that override Trailblaze's, install scripts, and the keyword for
- * searches.
- */
-export const checkPackageManifest: Check = function* ({ inspected: { pack, manifest } }) {
-  for (const { path, command } of findReservedCommands(manifest.value, pack.name))
-    yield findInManifest("ReservedCommand", { command }, path);
-  const { scripts, keywords } = manifest.value;
-  for (const script of lifecycleScripts) {
-    if (isRecord(scripts) && Object.hasOwn(scripts, script)) {
-      yield findInManifest("LifecycleScript", { script }, ["scripts", script]);
-    }
-  }
-  if (!Array.isArray(keywords) || !keywords.includes(keyword)) {
-    yield findInManifest("MissingKeyword", { keyword }, ["keywords"]);
-  }
 };

@@ -1,4 +1,4 @@
-import type { NeededFile } from "../facts/needed-files.ts";
+import type { NeededFile } from "../needed-files.ts";
 import type { ModuleFiles } from "./module-files.ts";
 
 /** Limits on followed imports, to keep validation fast. */

@@ -1,10 +1,10 @@
 import { posix } from "node:path";
-import { findHandlers, parseHandler } from "../../extension-schema/handlers.ts";
-import { findNodeScript, isNode } from "../../extension-schema/node-script.ts";
-import { isModulePath } from "../../extension-schema/references.ts";
-import type { InspectionPort, PathKind } from "../../files/inspection-port.ts";
-import type { InspectedItem } from "../../inspection/types.ts";
-import type { Path } from "../../problems/index.ts";
+import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
+import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
+import { isModulePath } from "../extension-schema/references.ts";
+import type { InspectionPort, PathKind } from "../files/inspection-port.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { Path } from "../problems/index.ts";
 
 /** A file of the package that an item needs, with its path in the item's definition. */
 export interface NeededFile {
@@ -34,6 +34,30 @@ export function findNeededFiles(
     }
   }
   return needed;
+}
+
+/** The files that resources name. They are not modules, whatever their names are. */
+export function findResourceFiles(items: readonly InspectedItem[]): NeededFile[] {
+  return items.flatMap((item) => {
+    const file = item.shape === "resource" ? item.definition?.file : undefined;
+    return typeof file === "string" ? { file: posix.normalize(file), item, path: ["file"] } : [];
+  });
+}
+
+/** The npm name of the dependency that contains a file; `undefined` for other files. */
+export const findContainingPackage = (file: string): string | undefined =>
+  /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+
+/** True for a dependency that npm publishes with the package. */
+export function isBundled(name: string, manifest: Readonly<Record<string, unknown>>): boolean {
+  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
+  return bundled === true || (Array.isArray(bundled) && bundled.includes(name));
+}
+
+/** True for a file of a bundled dependency. */
+export function isInBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
+  const name = file.startsWith("node_modules/") ? findContainingPackage(file) : undefined;
+  return name !== undefined && isBundled(name, manifest);
 }
 
 /** A file or folder of the package that a subprocess server needs to start. */
@@ -86,18 +110,11 @@ function findNeededPaths(item: InspectedItem): NeededPath[] {
 }
 
 /** Collects the paths that subprocess servers need. */
-export function collectPaths(
-  port: InspectionPort,
-  root: string,
-  items: readonly InspectedItem[],
-): NeededPaths {
-  const collected = new Map<InspectedItem, (NeededPath & { kind: PathKind })[]>();
-  for (const item of items) {
-    const paths = findNeededPaths(item).map((needed) => ({
-      ...needed,
-      kind: port.describePath(root, needed.location),
-    }));
-    if (paths.length > 0) collected.set(item, paths);
-  }
-  return collected;
+export function collectPaths(port: InspectionPort, { items, pack }: InspectedPack): NeededPaths {
+  return new Map(
+    items.map((item) => {
+      const describe = (needed: NeededPath) => port.describePath(pack.location, needed.location);
+      return [item, findNeededPaths(item).map((needed) => ({ ...needed, kind: describe(needed) }))];
+    }),
+  );
 }

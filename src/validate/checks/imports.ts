@@ -1,0 +1,140 @@
+import { isBuiltin } from "node:module";
+import { isRecord } from "../../data/parse-json.ts";
+import { installedKeys } from "../../discovery/project.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type ProblemArguments, type ProblemCode, quote } from "../../problems/index.ts";
+import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
+import { placeOf } from "../modules/parse-module.ts";
+import { findContainingPackage, isInBundled } from "../needed-files.ts";
+import type { PackUnderTest, PublishedImport } from "../pack-under-test.ts";
+
+/** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
+export const checkModules: Check = async function* ({ moduleFaults }) {
+  for (const [file, { line, column, ...found }] of await moduleFaults()) {
+    const place = line === undefined ? {} : { line, ...(column === undefined ? {} : { column }) };
+    if (found.fault === "syntax")
+      yield findInFile(file, "UnparsableModule", { file, reason: found.reason }, place);
+    else {
+      const { fault, ...args } =
+        found.fault === "variable" ? { ...found, readAs: "esm" as const, isMixed: true } : found;
+      yield findInFile(file, "WrongModuleFormat", { file, ...args }, place);
+    }
+  }
+};
+
+function findAtImport<Code extends ProblemCode>(
+  { files }: PackUnderTest,
+  { file, index }: PublishedImport,
+  code: Code,
+  args: ProblemArguments[Code],
+): Finding {
+  return findInFile(file, code, args, placeOf(files.textOf(file), index));
+}
+
+/** True for absolute paths and `file:` URLs. */
+const isAbsolute = (specifier: string) => /^(?:[/\\]|file:\/|[a-z]:[/\\])/i.test(specifier);
+
+/**
+ * Checks that published modules import no files outside the package: of a folder around it, by an absolute path, or in
+ * `node_modules`. Ignores imports in a `try` block or with a `.catch`. Reports each file once.
+ */
+export const checkOutsideImports: Check = async function* (pack) {
+  if (!pack.isUnderDevelopment || !pack.isPublished) return;
+  const { manifest, problems } = pack.inspected;
+  const reported = new Set(problems.map(({ file }) => file));
+  const found = new Set<string>();
+  for (const one of await pack.imports()) {
+    const { target, specifier: what } = one;
+    const path = "file" in target ? target.file : target.elsewhere;
+    if (found.has(path) || one.isGuarded || reported.has(one.file)) continue;
+    const packageName = "file" in target ? findContainingPackage(path) : undefined;
+    const isOutside =
+      "file" in target
+        ? (packageName !== undefined && !isInBundled(path, manifest.value)) ||
+          (await pack.files.get(path)).kind === "outside"
+        : isAbsolute(path);
+    if (!isOutside) continue;
+    found.add(path);
+    const hint =
+      packageName && `Import ${quote(packageName)} by its name: npm does not publish node_modules.`;
+    yield findAtImport(pack, one, "DefinitionOutsidePackage", { what, hint });
+  }
+};
+
+export const hasKey = (value: unknown, name: string): boolean =>
+  isRecord(value) && Object.hasOwn(value, name);
+
+/** The package name in a specifier; `undefined` for modules of Node and of Yarn Plug'n'Play, URLs and file paths. */
+export function findPackage(specifier: string): string | undefined {
+  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier) || specifier === "pnpapi")
+    return undefined;
+  return /^(?:@[^/]*\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+}
+
+/** Checks that the packages that published modules import are declared as dependencies. Reports each once. */
+export const checkImports: Check = async function* (pack) {
+  if (!pack.isPublished) return;
+  const { value: manifest } = pack.inspected.manifest;
+  const isInstalled = (name: string) =>
+    name === manifest.name || installedKeys.some((key) => hasKey(manifest[key], name));
+  // A definition that cannot be evaluated without the package has been reported already.
+  const reported = new Set(
+    pack.inspected.problems.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
+  );
+  const byName = new Map<string, (PublishedImport & { missingIn: "imports" | "exports" | undefined })[]>();
+  for (const one of await pack.imports()) {
+    if (!("elsewhere" in one.target)) continue;
+    const missingIn = pack.files.hasOwnManifest(one.file) ? undefined : one.target.missingIn;
+    const name = missingIn === undefined ? findPackage(one.target.elsewhere) : one.target.elsewhere;
+    if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name)) continue;
+    byName.set(name, [...(byName.get(name) ?? []), { ...one, missingIn }]);
+  }
+  for (const [name, imports] of byName) {
+    const first = imports.find(({ isGuarded }) => !isGuarded) ?? imports[0];
+    // No package manager installs a package that only `peerDependenciesMeta` names, which makes it optional.
+    if (first === undefined || (first.isGuarded && hasKey(manifest.peerDependenciesMeta, name))) continue;
+    const { specifier, isGuarded, missingIn } = first;
+    const isDev = hasKey(manifest.devDependencies, name);
+    const others = new Set(imports.map(({ file }) => file)).size - 1;
+    const args = { name, specifier, isGuarded, isDev, missingIn, others };
+    yield findAtImport(pack, first, "UndeclaredDependency", args);
+  }
+};
+
+const isTypeScript = (file: string) => /\.[cm]?ts$/.test(file);
+
+/** Whether `node` gets an option such as `--import tsx`, with which it may run TypeScript in installed packages. */
+const hasLoader = ({ definition }: InspectedItem): boolean =>
+  Array.isArray(definition?.args) &&
+  definition.args.some((one) =>
+    /^(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|$)/.test(String(one)),
+  );
+
+/** Checks that an installed pack runs JavaScript only, because Node strips no types below node_modules. */
+export const checkTypeScript: Check = async function* (pack) {
+  if (!pack.isUnderDevelopment) return;
+  const { items, problems, manifest } = pack.inspected;
+  const code = "TypeScriptNotPublishable";
+  const isPrivate = manifest.value.private === true;
+  const definitions = new Set<string>();
+  for (const { file } of items) if (file !== null && isTypeScript(file)) definitions.add(file);
+  for (const { code, args } of problems)
+    if (code === "UnsupportedDefinitionFormat" && args.cause === "typesNotStripped")
+      definitions.add(args.file);
+  for (const file of definitions) yield findInFile(file, code, { file, isPrivate, isDefinition: true });
+
+  const describe = (file: string) => {
+    const compiled = file.replace(/ts$/, "js");
+    return { file, javascript: pack.files.isFile(compiled) ? compiled : undefined, isPrivate };
+  };
+  for (const { file, item, path } of pack.needed()) {
+    const runsOtherwise = path?.[0] === "command" || (path?.[0] === "args" && hasLoader(item));
+    if (path === undefined || runsOtherwise || !isTypeScript(file) || !pack.files.isFile(file)) continue;
+    yield findInItem(item, code, describe(file), path);
+  }
+  for (const one of await pack.imports()) {
+    const file = "file" in one.target ? one.target.file : "";
+    if (!isTypeScript(file) || !pack.files.isFile(file)) continue;
+    yield findAtImport(pack, one, code, { ...describe(file), importer: one.file });
+  }
+};
