@@ -74,6 +74,8 @@ test("an unreachable remote server fails the calls of 30 seconds with the reason
   const remote = await serveLegacy();
   const cwd = await makeRemote(remote.url);
   await remote.stop();
+  // Until Node has noticed that its idle connections are closed, a request fails with another reason.
+  await expect.poll(() => fetch(remote.url).catch(({ cause }) => cause.code)).toBe("ECONNREFUSED");
   const connected: string[] = [];
   const { session, clock } = await openWithClock(cwd, { onConnect: ({ label }) => connected.push(label) });
   const first = await session.callTool("echo", {});

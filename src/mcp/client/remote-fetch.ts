@@ -1,7 +1,7 @@
 import { markText, unmarkText } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { failure, formatSize, printable, type TrailblazeError } from "../../problems/index.ts";
+import { failure, formatSize, printable } from "../../problems/index.ts";
 import { AnswerError } from "./answer-error.ts";
 import { own } from "./incoming-message.ts";
 import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
@@ -33,36 +33,31 @@ export class StatusError extends AnswerError {
   }
 }
 
-/** One request and its answer. */
+/** One message to the server, and what comes back. */
 export interface Exchange {
   /** The id of the request; `undefined` for a message without an answer. */
   id: unknown;
   /** Set when the answer begins: as a stream of events, or whole. */
   isStream: boolean;
-  /** What happened to the stream. It may be resumed, so this is the reason of a failure only if it ends unanswered. */
-  streamFault?: Error;
+  /** What happened to the stream, which the SDK may resume. */
+  fault?: Error;
   /** Ends the request with an error, unless it is answered. */
-  fail(error: unknown): void;
+  fail(error: Error): void;
 }
 
 export interface RemoteFetchOptions {
   label: string;
+  url: URL;
   frameBytes: number;
   redactor: Redactor;
-  /** The exchange that the current request belongs to; `undefined` for one that only receives notifications. */
-  exchange(): Exchange | undefined;
   /** Bytes of an answer. */
   onBytes(count: number): void;
-  /** A stream of notifications, or one that resumes the answer to a request. */
-  onStream(): void;
 }
 
-const errorBytes = 1 << 16;
 /** How much of the body of an error is shown. */
 const shownCharacters = 400;
 /** How long the search for an older transport may take. Milliseconds. */
 const probeMs = 3000;
-const redirects = [301, 302, 303, 307, 308];
 
 /** Codes of certificates that are not signed by an authority that Node knows. */
 const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
@@ -81,22 +76,6 @@ function findReason(error: unknown): { text: string; isBefore: boolean; isUntrus
   return { text, isBefore, isUntrusted: unknownAuthority.test(String(code)) };
 }
 
-/** The scheme of `WWW-Authenticate`, such as Bearer. */
-function readScheme(headers: Headers): string | undefined {
-  const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
-  return scheme;
-}
-
-/** A URL for people, without its parameters. */
-function describeUrl({ origin, pathname, search }: URL): string {
-  return `${origin}${pathname}${search === "" ? "" : "?…"}`;
-}
-
-function parseLocation(location: string | null, base: URL): URL | undefined {
-  if (location === null || !URL.canParse(location, base.href)) return undefined;
-  return new URL(location, base);
-}
-
 /** The media type of an answer, in lower case without parameters. */
 const readType = ({ headers }: Response): string =>
   (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -110,61 +89,9 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-/** Measures the events of a stream, which end with an empty line. Returns the bytes of the largest one so far in a chunk. */
-function createEventMeter(): (chunk: Uint8Array) => number {
-  let size = 0;
-  let isLineEmpty = true;
-  return (chunk) => {
-    let most = 0;
-    for (const byte of chunk) {
-      size++;
-      if (size > most) most = size;
-      if (byte === 0x0a) {
-        if (isLineEmpty) size = 0;
-        isLineEmpty = true;
-      } else if (byte !== 0x0d) isLineEmpty = false;
-    }
-    return most;
-  };
-}
-
-/** Measures a body of one message. */
-function createBodyMeter(): (chunk: Uint8Array) => number {
-  let size = 0;
-  return (chunk) => {
-    size += chunk.length;
-    return size;
-  };
-}
-
 /**
- * Marks integers in the bytes of a JSON body, or in the data of a stream of events. The end of a line that is not complete
- * is held back: neither strings nor numbers of JSON continue on the next one.
- */
-function createMarker(isStream: boolean) {
-  let held: Uint8Array[] = [];
-  const mark = (bytes: Buffer): Uint8Array => {
-    // Each byte is a character, and of the bytes beyond ASCII none matters.
-    const text = bytes.toString("latin1");
-    const marked = isStream ? text.replace(/^data:.*/gm, markText) : markText(text);
-    return marked === text ? bytes : Buffer.from(marked, "latin1");
-  };
-  return {
-    push(chunk: Uint8Array): Uint8Array | undefined {
-      const end = Math.max(chunk.lastIndexOf(0x0a), chunk.lastIndexOf(0x0d)) + 1;
-      held.push(chunk.subarray(0, end === 0 ? chunk.length : end));
-      if (end === 0) return undefined;
-      const lines = Buffer.concat(held);
-      held = [chunk.subarray(end)];
-      return mark(lines);
-    },
-    end: (): Uint8Array => mark(Buffer.concat(held)),
-  };
-}
-
-/**
- * The requests of one remote server. Obeys proxies, follows no redirect to another origin, refuses messages that are too
- * large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
+ * The requests of one remote server, for the SDK's transport. Obeys proxies, refuses redirects to other origins and messages
+ * that are too large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
  * `AuthorizationRequired` and `RemoteRedirect`.
  */
 export class RemoteFetch {
@@ -176,50 +103,57 @@ export class RemoteFetch {
     this.#options = options;
   }
 
-  readonly fetch = async (address: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const url = new URL(address instanceof Request ? address.url : address);
+  async fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
+    const url = new URL(address);
+    const { label, redactor } = this.#options;
     const { body } = init;
-    const sent = typeof body === "string" ? { ...init, body: unmarkText(body) } : init;
-    const response = await this.#follow(url, sent);
+    const response = await this.#send(
+      url,
+      typeof body === "string" ? { ...init, body: unmarkText(body) } : init,
+    );
     const { status, headers } = response;
+    const type = readType(response);
+    const readBody = () => this.#readAll(response).catch(() => "");
+    // The SDK follows what is left.
+    if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {
-      const { label, redactor } = this.#options;
-      const body = redactor.redact(await this.#readStart(response));
-      const reason = summarize(body, readType(response)) || undefined;
-      throw failure("AuthorizationRequired", { label, status, scheme: readScheme(headers), reason });
+      const reason = summarize(redactor.redact(await readBody()), type) || undefined;
+      const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
+      throw failure("AuthorizationRequired", { label, status, scheme, reason });
     }
     if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
       await response.body?.cancel();
       throw new SessionLostError("it no longer knows the session");
     }
-    if (init.method !== "POST") {
-      if (!response.ok || response.body === null) {
-        await response.body?.cancel();
-        return new Response(null, { status, headers });
-      }
-      this.#options.onStream();
-      return this.#limit(response, undefined);
+    if (!response.ok && init.method === "POST") {
+      const text = await readBody();
+      // A JSON-RPC error is the answer to the request.
+      const error = exchange.id === undefined ? undefined : readRpcError(text);
+      if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
+      throw new StatusError(status, summarize(redactor.redact(text), type));
     }
-    const exchange = this.#options.exchange();
-    if (!response.ok) return this.#readError(response, exchange);
-    if (exchange?.id === undefined) {
+    if (!response.ok) {
       await response.body?.cancel();
-      return new Response(null, { status: 202, headers });
+      return new Response(null, { status, headers });
     }
-    const type = readType(response);
     exchange.isStream = type === "text/event-stream";
-    if (exchange.isStream || type === "application/json") return this.#limit(response, exchange);
+    if (exchange.isStream && response.body !== null) {
+      const lines = ReadableStream.from(this.#readLines(response.body, exchange));
+      return new Response(lines, { status, headers });
+    }
+    if (exchange.id !== undefined && type === "application/json")
+      return new Response(markText(await this.#readAll(response)), { status, headers });
     await response.body?.cancel();
+    if (exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
     throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
-  };
+  }
 
-  /** Whether the URL is that of a server of the transport before streamable HTTP, which begins a stream with an address. */
-  async servesOldTransport(url: URL, headers: Readonly<Record<string, string>>): Promise<boolean> {
+  /** Whether the server speaks the transport before streamable HTTP, which begins a stream with an address. */
+  async servesOldTransport(headers: Readonly<Record<string, string>>): Promise<boolean> {
     try {
-      const init = { headers: { ...headers, accept: "text/event-stream" }, redirect: "manual" as const };
-      const response = await this.#send(url, {
-        ...init,
+      const response = await this.#send(this.#options.url, {
+        headers: { ...headers, accept: "text/event-stream" },
         method: "GET",
         signal: AbortSignal.timeout(probeMs),
       });
@@ -233,17 +167,13 @@ export class RemoteFetch {
     }
   }
 
-  #send(url: URL, init: RequestInit): Promise<Response> {
+  async #send(url: URL, init: RequestInit): Promise<Response> {
     const proxy = findProxy(url, this.#npm, process.env);
-    return proxy === undefined ? fetch(url, init) : fetchThrough(proxy, url, init);
-  }
-
-  async #request(url: URL, init: RequestInit): Promise<Response> {
     try {
-      return await this.#send(url, { ...init, redirect: "manual" });
+      if (proxy !== undefined) return await fetchThrough(proxy, url, init);
+      return await fetch(url, { ...init, redirect: "manual" });
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      const proxy = findProxy(url, this.#npm, process.env);
       const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
       const { text, isBefore, isUntrusted } = findReason(error);
       const isUnreachable = isBefore || error instanceof ProxyRefusal;
@@ -256,95 +186,87 @@ export class RemoteFetch {
     }
   }
 
-  /** Follows one redirect within the origin that keeps the method and the body. */
-  async #follow(url: URL, init: RequestInit): Promise<Response> {
-    const response = await this.#request(url, init);
-    const target = parseLocation(response.headers.get("location"), url);
-    if (!redirects.includes(response.status) || target === undefined) return response;
-    await response.body?.cancel();
+  /** Whether the answer is a redirect to follow: the first, within the origin, and one that keeps the method and the body. */
+  #checkRedirect(url: URL, { status, headers }: Response): boolean {
+    const location = headers.get("location");
+    if (![301, 302, 303, 307, 308].includes(status) || location === null) return false;
+    if (!URL.canParse(location, url.href)) return false;
+    const target = new URL(location, url);
+    const { label, redactor, url: first } = this.#options;
     const isOther = target.origin !== url.origin || target.username !== "" || target.password !== "";
-    if (isOther) throw this.#refuse(response.status, target, "origin");
-    if (response.status !== 307 && response.status !== 308) {
-      throw this.#refuse(response.status, target, "status");
+    const isSecond = url.href !== first.href || target.href === url.href;
+    const isKept = status === 307 || status === 308;
+    if (!isOther && isKept && !isSecond) return true;
+    const cause = isOther ? "origin" : isSecond ? "second" : "status";
+    const shown = `${target.origin}${target.pathname}${target.search === "" ? "" : "?…"}`;
+    throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown), cause });
+  }
+
+  /** What arrives. Throws if the connection breaks off. */
+  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) {
+        this.#options.onBytes(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new ConnectionError(`the connection failed: ${findReason(error).text}`, false);
     }
-    const second = await this.#request(target, init);
-    const next = parseLocation(second.headers.get("location"), target);
-    if (!redirects.includes(second.status) || next === undefined) return second;
-    await second.body?.cancel();
-    throw this.#refuse(second.status, next, next.origin === url.origin ? "second" : "origin");
   }
 
-  #refuse(status: number, target: URL, cause: "origin" | "status" | "second"): TrailblazeError {
-    const { label, redactor } = this.#options;
-    return failure("RemoteRedirect", { label, status, target: redactor.redact(describeUrl(target)), cause });
+  /** Throws if a message has more bytes than the limit. */
+  #checkSize(bytes: number): void {
+    const { frameBytes } = this.#options;
+    if (bytes > frameBytes) throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
   }
 
-  /** A JSON-RPC error in an answer with an error status is the answer to the request. */
-  async #readError(response: Response, exchange: Exchange | undefined): Promise<Response> {
-    const { status, headers } = response;
-    const type = readType(response);
-    const body = await this.#readStart(response);
-    const error = type === "application/json" ? readRpcError(body) : undefined;
-    if (exchange?.id === undefined || error === undefined)
-      throw new StatusError(status, summarize(this.#options.redactor.redact(body), type));
-    return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
-  }
-
-  /** The start of a body, as far as it arrives. */
-  async #readStart({ body }: Response): Promise<string> {
+  async #readAll({ body }: Response): Promise<string> {
     const chunks: Uint8Array[] = [];
     let size = 0;
-    try {
-      for await (const chunk of body ?? []) {
-        this.#options.onBytes(chunk.length);
-        chunks.push(chunk.subarray(0, errorBytes - size));
-        size += chunk.length;
-        // Leaving the loop closes the connection.
-        if (size >= errorBytes) break;
-      }
-    } catch {}
+    for await (const chunk of this.#read(body ?? ReadableStream.from([]))) {
+      size += chunk.length;
+      this.#checkSize(size);
+      chunks.push(chunk);
+    }
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  /** The same body, which fails at a message that is too large. */
-  #limit(response: Response, exchange: Exchange | undefined): Response {
-    const { status, headers } = response;
-    const { frameBytes, onBytes } = this.#options;
-    const isStream = exchange?.isStream !== false;
-    const measure = isStream ? createEventMeter() : createBodyMeter();
-    const marker = createMarker(isStream);
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const body = new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        try {
-          // Without a new chunk, this would not be called again.
-          for (;;) {
-            const { done, value } = await reader.read();
-            if (done) {
-              const rest = marker.end();
-              if (rest.length > 0) controller.enqueue(rest);
-              return controller.close();
-            }
-            onBytes(value.length);
-            if (measure(value) > frameBytes) break;
-            const lines = marker.push(value);
-            if (lines !== undefined) return controller.enqueue(lines);
-          }
-          const error = new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
-          exchange?.fail(error);
-          controller.error(error);
-          await reader.cancel();
-        } catch (error) {
-          const fault = isAbort(error)
-            ? (error as Error)
-            : new ConnectionError(`the connection failed: ${findReason(error).text}`, false);
-          if (exchange !== undefined) exchange.streamFault = fault;
-          controller.error(fault);
+  /** The lines of a stream of events as they arrive, with marks in place of integers that a number cannot hold. */
+  async *#readLines(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+    let held: Uint8Array[] = [];
+    /** Of the lines of the event so far, and of what is held. */
+    let size = 0;
+    const take = () => {
+      // Each byte is a character, and of the bytes beyond ASCII none matters.
+      const text = Buffer.concat(held).toString("latin1");
+      size -= text.length;
+      for (const line of text.slice(0, -1).split("\n")) {
+        size = line === "" || line === "\r" ? 0 : size + line.length;
+        this.#checkSize(size);
+      }
+      return Buffer.from(text.replace(/^data:.*/gm, markText), "latin1");
+    };
+    try {
+      for await (const chunk of this.#read(body)) {
+        const end = chunk.lastIndexOf(0x0a) + 1;
+        held.push(chunk.subarray(0, end));
+        size += end;
+        if (end > 0) {
+          yield take();
+          held = [];
         }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    });
-    return new Response(body, { status, headers });
+        held.push(chunk.subarray(end));
+        size += chunk.length - end;
+        this.#checkSize(size);
+      }
+      yield take();
+    } catch (error) {
+      exchange.fault = error as Error;
+      // Resumed, the stream would bring the same message again.
+      if (error instanceof AnswerError) exchange.fail(error);
+      throw error;
+    }
   }
 }
 

@@ -1,9 +1,8 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { markIds, markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
-import { abortable, whenAborted } from "../../runtime/abort-listeners.ts";
+import { whenAborted } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "../param-headers.ts";
 import { claimedRevision } from "../revisions.ts";
@@ -25,28 +24,19 @@ export interface RemoteTransportOptions {
   onLost(reason: string): void;
 }
 
-/** A request that waits for its answer. */
-interface OpenExchange extends Exchange {
-  stop: AbortController;
-  cancelLinger: () => void;
-}
-
 /** A stream that goes on after its answer is closed after this time. Milliseconds. */
 const lingerMs = 1000;
 /** A server may ask to be asked again at once, forever. Milliseconds. */
 const shortestReconnectMs = 1000;
-/** How often the stream of a request is resumed. */
-const mostResumptions = 2;
-
-/** The SDK's delays, but without its limit of attempts: the stream of notifications is opened again until it is. */
-const reconnectionOptions = {
-  initialReconnectionDelay: shortestReconnectMs,
+/** The SDK's own. */
+const delays = {
+  initialReconnectionDelay: 1000,
   reconnectionDelayGrowFactor: 1.5,
   maxReconnectionDelay: 30_000,
-  maxRetries: Number.POSITIVE_INFINITY,
 };
 
-const unanswered = () => new AnswerError("it did not answer the request");
+/** Of a message without an answer. */
+const noExchange = (): Exchange => ({ id: undefined, isStream: false, fail() {} });
 
 /** Whether a value is nested more than so many levels deep. */
 const isDeeper = (value: unknown, levels: number): boolean =>
@@ -54,73 +44,44 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
-/** Carries messages to a remote server over the SDK's transport, in both eras. */
+/**
+ * Carries messages to a remote server, in both eras. Each message has a transport of the SDK of its own, so that it is known
+ * which request a stream, a failure or a message of the server belongs to; that of `notifications/initialized` has the stream
+ * of the server's notifications.
+ */
 export class RemoteTransport implements MessageTransport {
   readonly hasPerRequestStream = true;
   onmessage?: (message: unknown, requestId?: unknown) => unknown;
   onresume?: () => void;
   readonly #options: RemoteTransportOptions;
   readonly #fetch: RemoteFetch;
-  readonly #transport: Promise<StreamableHTTPClientTransport>;
-  readonly #closing = new AbortController();
-  readonly #current = new AsyncLocalStorage<OpenExchange>();
-  readonly #exchanges = new Map<unknown, OpenExchange>();
+  /** Close the transports that are in use, by the ids of their requests. */
+  readonly #open = new Map<unknown, () => void>();
+  #session: { sessionId?: string } = {};
+  #version: { protocolVersion?: string } = {};
+  #initialized: Promise<unknown> = Promise.resolve();
   #mirrored = new Map<string, readonly MirroredArgument[]>();
   #bytesRead = 0;
   #isReady = false;
+  #isClosed = false;
+  #closing: Promise<void> | undefined;
   /** Whether there was a stream of notifications. */
   #hasHadStream = false;
-  #initialized: Promise<void> = Promise.resolve();
 
   constructor(options: RemoteTransportOptions) {
     this.#options = options;
-    const { label, limits, redactor } = options;
-    this.#fetch = new RemoteFetch({
-      label,
-      frameBytes: limits.frameBytes,
-      redactor,
-      exchange: () => this.#current.getStore(),
-      onBytes: (count) => {
-        this.#bytesRead += count;
-      },
-      onStream: () => this.#onStream(),
-    });
-    this.#transport = this.#open();
-    this.#transport.catch(() => {});
-  }
-
-  /** Loads the SDK's transport, which takes about 100 ms. */
-  async #open(): Promise<StreamableHTTPClientTransport> {
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
-    const { url, headers } = this.#options;
-    const transport = new StreamableHTTPClientTransport(url, {
-      fetch: this.#fetch.fetch,
-      requestInit: { headers: { ...headers } },
-      reconnectionOptions,
-      reconnectionScheduler: (reconnect, delayMs, attempt) => {
-        const exchange = this.#current.getStore();
-        if (exchange === undefined || attempt < mostResumptions)
-          return this.#options.clock.after(Math.max(delayMs, shortestReconnectMs), reconnect);
-        exchange.fail(exchange.streamFault ?? unanswered());
-        return undefined;
-      },
-    });
-    transport.onmessage = (message) => this.#receive(markIds(readMarks(message)));
-    transport.onerror = (error) => {
-      // A server that never had a stream of notifications may answer 404 for it.
-      if (error instanceof SessionLostError && this.#hasHadStream) this.#lose(error);
+    const { label, url, limits, redactor } = options;
+    const onBytes = (count: number) => {
+      this.#bytesRead += count;
     };
-    await transport.start();
-    return transport;
-  }
-
-  #onStream(): void {
-    if (this.#current.getStore() !== undefined) return;
-    if (this.#hasHadStream) this.onresume?.();
-    this.#hasHadStream = true;
+    this.#fetch = new RemoteFetch({ label, url, redactor, frameBytes: limits.frameBytes, onBytes });
   }
 
   bytesRead = (): number => this.#bytesRead;
+
+  setProtocolVersion(protocolVersion: string): void {
+    this.#version = { protocolVersion };
+  }
 
   /** The server is ready. These are the tools whose arguments may have to be repeated in headers. */
   useTools(tools: readonly AdvertisedTool[]): void {
@@ -132,97 +93,114 @@ export class RemoteTransport implements MessageTransport {
 
   /** Whether the server speaks the transport before streamable HTTP. */
   servesOldTransport(): Promise<boolean> {
-    return this.#fetch.servesOldTransport(this.#options.url, this.#options.headers);
+    return this.#fetch.servesOldTransport(this.#options.headers);
   }
 
-  #receive(message: unknown): void {
-    const id = isRecord(message) && own(message, "method") === undefined ? own(message, "id") : undefined;
-    const exchange = id === undefined ? undefined : this.#exchanges.get(id);
-    const { depth } = this.#options.limits;
-    if (isDeeper(message, depth)) {
-      exchange?.fail(new AnswerError(`it sent a message that is nested more than ${depth} levels deep`));
-      return;
-    }
-    if (exchange !== undefined) {
-      this.#exchanges.delete(id);
-      exchange.cancelLinger = this.#options.clock.after(lingerMs, () => exchange.stop.abort());
-    }
-    // On whose stream a message of the server arrives says which call it belongs to.
-    this.onmessage?.(message, this.#current.getStore()?.id);
+  /** The SDK takes about 100 ms to load. */
+  async #create(exchange: Exchange, onAnswer?: () => void): Promise<StreamableHTTPClientTransport> {
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+    if (this.#isClosed) throw new Error("the connection is closed");
+    const { url, headers, clock } = this.#options;
+    const isRequest = exchange.id !== undefined;
+    const transport = new StreamableHTTPClientTransport(url, {
+      fetch: async (address, init = {}) => {
+        const response = await this.#fetch.fetch(address, init, exchange);
+        if (!isRequest && init.method === "GET" && response.ok) {
+          if (this.#hasHadStream) this.onresume?.();
+          this.#hasHadStream = true;
+        }
+        return response;
+      },
+      requestInit: { headers: { ...headers } },
+      ...this.#session,
+      ...this.#version,
+      // The stream of notifications is opened again until it is.
+      reconnectionOptions: { ...delays, maxRetries: isRequest ? 2 : Number.POSITIVE_INFINITY },
+      reconnectionScheduler: (reconnect, delayMs) =>
+        clock.after(Math.max(delayMs, shortestReconnectMs), reconnect),
+    });
+    transport.onmessage = (raw) => {
+      const { sessionId } = transport;
+      if (sessionId !== undefined) this.#session = { sessionId };
+      const message = markIds(readMarks(raw));
+      const isAnswer = isRecord(message) && own(message, "method") === undefined;
+      const { depth } = this.#options.limits;
+      if (!isDeeper(message, depth)) this.onmessage?.(message, exchange.id);
+      else if (isAnswer)
+        exchange.fail(new AnswerError(`it sent a message that is nested more than ${depth} levels deep`));
+      if (isAnswer && own(message, "id") === exchange.id) onAnswer?.();
+    };
+    transport.onerror = (error) => {
+      // A server that never had a stream of notifications may answer 404 for it.
+      if (error instanceof SessionLostError && this.#hasHadStream) this.#lose(error);
+    };
+    await transport.start();
+    return transport;
   }
 
   async send(
     message: OutgoingMessage,
     { requestSignal }: { requestSignal?: AbortSignal } = {},
   ): Promise<void> {
-    this.#closing.signal.throwIfAborted();
-    const { id, method } = message;
-    if (method === undefined || id === undefined) return this.#notify(message);
-    const stop = new AbortController();
-    const release = requestSignal && whenAborted(requestSignal, () => stop.abort());
+    const isRequest = message.method !== undefined && message.id !== undefined;
     try {
-      await this.#request(message, stop);
+      await (isRequest ? this.#request(message, requestSignal) : this.#notify(message));
     } catch (error) {
       const isUnreachable = error instanceof ConnectionError && error.isUnreachable;
       // A subscription is repeated.
-      if (error instanceof SessionLostError || (isUnreachable && method !== "subscriptions/listen"))
+      if (error instanceof SessionLostError || (isUnreachable && message.method !== "subscriptions/listen"))
         this.#lose(error);
       throw this.#explain(error);
-    } finally {
-      release?.();
     }
   }
 
   async #notify(message: OutgoingMessage): Promise<void> {
     const { method, params } = message;
-    const sent = this.#transport.then((transport) =>
-      this.#current.exit(() => transport.send(markIntegers(message) as never)),
-    );
+    const sent = this.#create(noExchange()).then((transport) => {
+      if (method === "notifications/initialized") this.#open.set(undefined, () => void transport.close());
+      return transport.send(markIntegers(message) as never);
+    });
     // Some servers refuse requests until they have it.
     if (method === "notifications/initialized") this.#initialized = sent.catch(() => {});
     try {
       await sent;
     } finally {
-      if (method === "notifications/cancelled" && isRecord(params)) {
-        this.#exchanges.get(params.requestId)?.stop.abort();
-        this.#exchanges.delete(params.requestId);
-      }
+      if (method === "notifications/cancelled" && isRecord(params)) this.#open.get(params.requestId)?.();
     }
   }
 
-  /** Settles when the request was answered or can no longer be. */
-  async #request(message: OutgoingMessage, stop: AbortController): Promise<void> {
+  /** Settles when the request was answered or can no longer be, unless it is canceled. */
+  async #request(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
     const { id } = message;
-    const exchange: OpenExchange = { id, stop, isStream: false, fail() {}, cancelLinger() {} };
-    this.#exchanges.set(id, exchange);
-    const release = whenAborted(this.#closing.signal, () => stop.abort());
+    await this.#initialized;
+    signal?.throwIfAborted();
+    let release = () => {};
+    let end = () => {};
     try {
-      await abortable(stop.signal, () => this.#initialized);
-      await this.#post(message, exchange);
-      if (this.#exchanges.has(id)) throw exchange.streamFault ?? unanswered();
+      await new Promise<void>((resolve, reject) => {
+        const exchange: Exchange = { id, isStream: false, fail: reject };
+        const fail = () => reject(exchange.fault ?? new AnswerError("it did not answer the request"));
+        const send = async () => {
+          const transport = await this.#create(exchange, resolve);
+          end = () => {
+            this.#open.delete(id);
+            void transport.close();
+          };
+          this.#open.set(id, end);
+          if (signal !== undefined) release = whenAborted(signal, end);
+          const headers = this.#mirror(message);
+          await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
+          if (!exchange.isStream) fail();
+        };
+        send().catch(reject);
+      });
+      setTimeout(end, lingerMs).unref();
+    } catch (error) {
+      end();
+      throw error;
     } finally {
       release();
-      exchange.cancelLinger();
-      this.#exchanges.delete(id);
     }
-  }
-
-  /** Resolves when the answer was received, or ended without one. */
-  async #post(message: OutgoingMessage, exchange: OpenExchange): Promise<void> {
-    const transport = await this.#transport;
-    await new Promise<void>((resolve, reject) => {
-      exchange.fail = reject;
-      const sent = this.#current.run(exchange, () =>
-        transport.send(markIntegers(message) as never, {
-          requestSignal: exchange.stop.signal,
-          headers: this.#mirror(message),
-          onRequestStreamEnd: resolve,
-        }),
-      );
-      sent.then(() => {
-        if (!exchange.isStream) resolve();
-      }, reject);
-    });
   }
 
   #mirror(message: OutgoingMessage): Record<string, string> {
@@ -235,23 +213,20 @@ export class RemoteTransport implements MessageTransport {
     if (this.#isReady) this.#options.onLost(message);
   }
 
-  async setProtocolVersion(version: string): Promise<void> {
-    (await this.#transport).setProtocolVersion(version);
+  /** Ends the session on the server, within the time, and closes every connection. */
+  close(limitMs: number): Promise<void> {
+    this.#closing ??= this.#end(limitMs);
+    return this.#closing;
   }
 
-  /** Ends the session on the server, within the time, and closes every connection. */
-  async close(limitMs: number): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    for (const { stop } of this.#exchanges.values()) stop.abort();
-    this.#exchanges.clear();
-    const transport = await this.#transport.catch(() => undefined);
-    if (transport?.sessionId !== undefined && limitMs > 0) {
-      const cancel = this.#options.clock.after(limitMs, () => void transport.close());
-      await transport.terminateSession().catch(() => {});
-      cancel();
-    }
-    this.#closing.abort();
-    await transport?.close();
+  async #end(limitMs: number): Promise<void> {
+    const hasSession = this.#session.sessionId !== undefined && limitMs > 0;
+    const transport = hasSession ? await this.#create(noExchange()) : undefined;
+    this.#isClosed = true;
+    for (const end of this.#open.values()) end();
+    const cancel = this.#options.clock.after(limitMs, () => void transport?.close());
+    await transport?.terminateSession().catch(() => {});
+    cancel();
   }
 
   /** An error that a client can report. Of the SDK's, it is only known that the answer is invalid. */
