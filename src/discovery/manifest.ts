@@ -27,24 +27,18 @@ export interface ReadPackage extends Pick<PackageFolder, "name" | "origin"> {
 
 /**
  * The hot loop: reads the package.json of each folder, and parses the relevant ones. A package is returned once under each
- * of its names; one of the project or its workspace has no other name. Adds the texts of the others to `irrelevant`.
+ * of its names; one of the project or its workspace has no other name.
  */
-export function readManifests(
-  port: DiscoveryPort,
-  folders: readonly PackageFolder[],
-  irrelevant: string[] = [],
-): ReadPackage[] {
+export function readManifests(port: DiscoveryPort, folders: readonly PackageFolder[]): ReadPackage[] {
   const packages: ReadPackage[] = [];
   const sources = new Set<string>();
   const seen = new Set<string>();
   for (const { name, origin, paths } of folders) {
     for (const path of paths) {
+      if (name !== undefined && port.skimManifest(path) !== undefined) break;
       const read = port.readManifest(path);
       if (read.state === "absent") continue;
-      if (name !== undefined && read.state === "read" && isIrrelevant(read.text)) {
-        irrelevant.push(read.text);
-        break;
-      }
+      if (name !== undefined && read.state === "read" && isIrrelevant(read.text)) break;
       // Undefined if the folder is a link that leads to itself.
       const location = name === undefined ? path : port.realPath(path);
       if (location === undefined) continue;
@@ -59,12 +53,9 @@ export function readManifests(
   return packages;
 }
 
-/** Whether a text has the ends of an object and does not mention the field, so that its package declares no items. */
+/** Whether a text that was not skimmed has the ends of an object and does not mention the field. */
 function isIrrelevant(text: string): boolean {
-  if (text.includes('"trailblaze"')) return false;
-  // The usual format of package managers and editors, checked first.
-  if (text.startsWith("{") && text.endsWith("}\n")) return true;
-  const trimmed = text.trim();
+  const trimmed = text.includes('"trailblaze"') ? "" : text.trim();
   return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
 }
 

@@ -65,9 +65,9 @@ export const installedKeys: readonly string[] = ["dependencies", "optionalDepend
 export const dependencyKeys: readonly string[] = [...installedKeys, "devDependencies"];
 
 /** The names under which a package.json declares dependencies, of any kind. */
-export function declaredDependencies(manifest: Manifest | undefined): Set<string> {
+export function declaredDependencies(manifest: Manifest | undefined, keys = dependencyKeys): Set<string> {
   const names = new Set<string>();
-  for (const key of dependencyKeys) {
+  for (const key of keys) {
     const declared = manifest?.value[key];
     if (isRecord(declared)) for (const name of Object.keys(declared)) names.add(name);
   }

@@ -1,10 +1,16 @@
 import { basename, dirname, join, sep } from "node:path";
-import { isRecord, parseJson } from "../data/parse-json.ts";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import { isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
+import {
+  isFault,
+  type PackageFolder,
+  type ReadPackage,
+  readManifests,
+  readUsableManifest,
+} from "./manifest.ts";
 import { declaredFolders } from "./package-folders.ts";
-import { dependencyKeys, installedKeys, type Project } from "./project.ts";
+import { declaredDependencies, dependencyKeys, installedKeys, type Project } from "./project.ts";
+import type { Manifest } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Folders in which package managers keep packages as targets of links. */
@@ -22,31 +28,23 @@ function folderOf(location: string): string {
   return basename(parent).startsWith("@") ? dirname(parent) : parent;
 }
 
-interface PackageLink {
-  /** The name of the link. */
-  name: string;
-  /** A real path. */
-  target: string;
-}
-
-/** Where a walk begins. */
-interface WalkStart {
-  /** Folders whose node_modules are walked. */
-  roots: readonly string[];
-  links: readonly PackageLink[];
-  /** What the entry of Deno's store that stands for the project itself begins with. */
-  ownUnit?: string | undefined;
-}
-
 /**
- * Walks installed packages: hoisted and nested ones, links, and the stores of isolated installs. Returns the name of each
- * by location: the path below its node_modules, or below the one with a link to it.
+ * Walks what is installed for the project and its workspace: hoisted and nested packages, links, and the stores of isolated
+ * installs. Returns the name of each by location: the path below its node_modules, or below the one with a link to it.
  */
-function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart): Map<string, string> {
+export function walkInstalled(
+  port: DiscoveryPort,
+  project: Project,
+  workspace: Workspace | undefined,
+): Map<string, string> {
   const found = new Map<string, string>();
   /** Real paths of the folders that were listed. */
   const listed = new Set<string>();
-  let pending: PackageLink[] = [...links];
+  /** Links by name, with real paths. */
+  let pending: [name: string, target: string][] = [];
+  const ownName = project.manifest?.value.name;
+  /** What the entry of Deno's store that stands for the project itself begins with. */
+  const ownUnit = typeof ownName === "string" ? `${ownName.replace("/", "+")}@` : undefined;
 
   function visitPackage(location: string, name: string): void {
     found.set(location, name);
@@ -85,7 +83,7 @@ function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart)
     if (entry.isDirectory()) visitPackage(path, name);
     else if (withLinks && entry.isSymbolicLink()) {
       const target = port.realPath(path);
-      if (target !== undefined) pending.push({ name, target });
+      if (target !== undefined) pending.push([name, target]);
     }
   }
 
@@ -111,12 +109,22 @@ function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart)
     }
   }
 
+  const roots: string[] = [];
+  for (const { name, paths } of declaredFolders(port, project, workspace)) {
+    if (name === undefined) roots.push(...paths);
+    else {
+      // It may be in a node_modules above, of which nothing else belongs to the project.
+      const path = paths.find((one) => port.exists(join(one, "package.json")));
+      const target = path === undefined ? undefined : port.realPath(path);
+      if (target !== undefined) pending.push([name, target]);
+    }
+  }
   for (const root of roots) visitPackage(root, "");
   while (pending.length > 0) {
     // In the order of names, so that the name of a folder with several links does not depend on the order of entries.
-    const next = pending.sort((one, other) => (one.name < other.name ? -1 : 1));
+    const next = pending.sort(([one], [other]) => (one < other ? -1 : 1));
     pending = [];
-    for (const { name, target } of next) {
+    for (const [name, target] of next) {
       if (found.has(target)) continue;
       visitPackage(target, name);
       // In the isolated install of a folder above, a package's dependencies are its siblings.
@@ -127,59 +135,6 @@ function walkPackages(port: DiscoveryPort, { roots, links, ownUnit }: WalkStart)
   return found;
 }
 
-/** Every package that is installed for the project and its workspace, by walking each node_modules. */
-export function installedFolders(
-  port: DiscoveryPort,
-  project: Project,
-  workspace: Workspace | undefined,
-): PackageFolder[] {
-  const roots: string[] = [];
-  const links: PackageLink[] = [];
-  for (const { name, paths } of declaredFolders(port, project, workspace)) {
-    if (name === undefined) roots.push(...paths);
-    else {
-      // It may be in a node_modules above, of which nothing else belongs to the project.
-      const path = paths.find((one) => port.exists(join(one, "package.json")));
-      const target = path === undefined ? undefined : port.realPath(path);
-      if (target !== undefined) links.push({ name, target });
-    }
-  }
-  const name = project.manifest?.value.name;
-  const ownUnit = typeof name === "string" ? `${name.replace("/", "+")}@` : undefined;
-  const found = walkPackages(port, { roots, links, ownUnit });
-  return [...found].map(([path, name]) => ({ name, origin: "undeclared", paths: [path] }));
-}
-
-/** The object of a package.json, empty if the text is not valid. */
-function parseText(text: string): Record<string, unknown> {
-  try {
-    const { value } = parseJson(text);
-    return isRecord(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
-/** Those of the names that package.json files with these texts declare under these keys. */
-function findDeclared(names: ReadonlySet<string>, texts: readonly string[], keys: readonly string[]) {
-  const declared = new Set<string>();
-  const isNew = (part: string) => names.has(part) && !declared.has(part);
-  const entries = String.raw`(?:[^"}]+|"(?:[^"\\]|\\.)*")*`;
-  const section = new RegExp(`"(?:${keys.join("|")})"\\s*:\\s*\\{(${entries})`, "g");
-  for (const text of texts) {
-    // To parse every text would take longer than to read all of them.
-    const sections = [...text.matchAll(section)];
-    if (!sections.some(([, entries = ""]) => entries.split('"').some(isNew))) continue;
-    const manifest = parseText(text);
-    for (const key of keys) {
-      const dependencies = manifest[key];
-      if (isRecord(dependencies))
-        for (const name of Object.keys(dependencies).filter(isNew)) declared.add(name);
-    }
-  }
-  return declared;
-}
-
 /** Reads what is installed besides the packages that were read: `transitive` if a package declares it, or else `undeclared`. */
 export function readInstalled(
   port: DiscoveryPort,
@@ -188,20 +143,30 @@ export function readInstalled(
   known: readonly ReadPackage[],
 ): ReadPackage[] {
   const locations = new Set(known.map(({ location }) => location));
-  const folders = installedFolders(port, project, workspace).filter(
-    ({ paths }) => !locations.has(paths[0] ?? ""),
-  );
-  const installed: string[] = [];
-  const packages = readManifests(port, folders, installed);
-  const developed: string[] = [];
+  const folders: PackageFolder[] = [];
+  const others: string[] = [];
+  const dependencies: string[] = [];
+  for (const [path, name] of walkInstalled(port, project, workspace)) {
+    if (locations.has(path)) continue;
+    const skimmed = port.skimManifest(path);
+    if (skimmed === undefined) folders.push({ name, origin: "undeclared", paths: [path] });
+    else if (skimmed !== "") {
+      others.push(path);
+      dependencies.push(skimmed);
+    }
+  }
+  const packages = readManifests(port, folders);
+  const undeclared = new Set(packages.flatMap(({ name }) => name ?? []));
+  const dropDeclared = (manifest: Manifest | undefined, keys: readonly string[]) => {
+    for (const name of declaredDependencies(manifest, keys)) undeclared.delete(name);
+  };
   for (const { name, read } of [...known, ...packages])
-    if (!isFault(read)) (name === undefined ? developed : installed).push(read.text);
-  const names = new Set(packages.flatMap(({ name }) => name ?? []));
-  const declared = new Set([
-    ...findDeclared(names, developed, dependencyKeys),
-    ...findDeclared(names, installed, installedKeys),
-  ]);
-  return packages.map((one) => (declared.has(one.name ?? "") ? { ...one, origin: "transitive" } : one));
+    if (!isFault(read)) dropDeclared(read, name === undefined ? dependencyKeys : installedKeys);
+  // To parse every package.json would take longer than to read all of them.
+  for (const [index, path] of others.entries())
+    if (dependencies[index]?.split('"').some((name) => undeclared.has(name)))
+      dropDeclared(readUsableManifest(port, path), installedKeys);
+  return packages.map((one) => (undeclared.has(one.name ?? "") ? one : { ...one, origin: "transitive" }));
 }
 
 /** The packages at the top level of npm's folder of globally installed packages. */

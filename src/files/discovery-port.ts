@@ -87,6 +87,11 @@ export interface DiscoveryPort {
   realPath(path: string): string | undefined;
   /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */
   isTrusted(path: string, reference: string): boolean;
+  /**
+   * Passes over a package.json that is small, an object and without the field: returns where it may declare what is
+   * installed with it, as it stands. `undefined` for any other, which has to be read.
+   */
+  skimManifest(directory: string): string | undefined;
   /** Reads the package.json in a folder. */
   readManifest(directory: string): ManifestRead;
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */

@@ -30,9 +30,9 @@ describe("packs that a project declares", () => {
         listDirectory: () => {
           throw new Error("A folder is listed.");
         },
-        readManifest: (directory) => {
+        skimManifest: (directory) => {
           read.push(directory.slice(root.length));
-          return port.readManifest(directory);
+          return port.skimManifest(directory);
         },
       },
       { cwd: root },

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
 import { readUsableManifest } from "../../discovery/manifest.ts";
 import { findProject } from "../../discovery/project.ts";
-import { installedFolders } from "../../discovery/walk-packages.ts";
+import { walkInstalled } from "../../discovery/walk-packages.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -29,8 +29,7 @@ export interface InstalledClaim {
 export async function readInstalledPackages(port: DiscoveryPort, cwd: string): Promise<InstalledPackage[]> {
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
-  return installedFolders(port, project, workspace).flatMap(({ name: installedAs = "", paths }) => {
-    const [location = ""] = paths;
+  return [...walkInstalled(port, project, workspace)].flatMap(([location, installedAs]) => {
     const read = readUsableManifest(port, location);
     if (read === undefined) return [];
     const name = String(read.value.name ?? installedAs);
