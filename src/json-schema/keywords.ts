@@ -2,7 +2,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { describeWritten } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
-import { writeCanonical } from "./unique-items.ts";
 
 /** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
 export interface SchemaFault {
@@ -16,6 +15,16 @@ export interface Keyword {
   findFaults: (value: unknown) => readonly SchemaFault[];
   /** Where the value has schemas: it is one itself, an array of them, or an object of them. */
   holds: readonly ("itself" | "list" | "object")[];
+}
+
+/** A canonical string: equal exactly for equal JSON values. */
+export function writeCanonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeCanonical).join(",")}]`;
+  if (!isRecord(value)) return JSON.stringify(value) ?? "";
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${writeCanonical(value[key])}`);
+  return `{${members.join(",")}}`;
 }
 
 /** A scalar as written, or the type of an array or object. */

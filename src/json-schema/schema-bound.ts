@@ -1,7 +1,7 @@
 // How much work a schema can make. A check applies a schema to a value once for each way that leads to it: thirty schemas, each an
 // `anyOf` of the next one twice, apply the last one 2^30 times.
 import { isRecord } from "../data/parse-json.ts";
-import { isAlias, type ResolvedReferences } from "./schema-references.ts";
+import { isAlias, type ReferenceTargets } from "./schema-references.ts";
 import { referenceKeywords, type Schema } from "./schema-survey.ts";
 
 /** Limit on how often schemas are applied to one value. */
@@ -71,13 +71,10 @@ function areTagged(alternatives: readonly Schema[]): boolean {
 }
 
 /** Why a schema without other faults is not used to check values; `undefined` if it is. Runs nothing. */
-export function findExcess(
-  schema: Schema,
-  targets: ResolvedReferences["targets"] | undefined,
-): string | undefined {
+export function findExcess(schema: Schema, targets: ReferenceTargets): string | undefined {
   const parts = new Map<Schema, Parts>();
 
-  const follow = (from: Schema, keyword: string) => targets?.get(from)?.get(keyword);
+  const follow = (from: Schema, keyword: string) => targets.get(from)?.get(keyword);
   const resolve = (value: unknown): Schema[] => {
     let target = value;
     while (isRecord(target) && isAlias(target)) target = follow(target, "$ref");

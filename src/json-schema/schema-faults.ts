@@ -1,7 +1,14 @@
-import { describeValue } from "./keywords.ts";
+import { describeValue, keywords, type SchemaFault } from "./keywords.ts";
 import { findExcess } from "./schema-bound.ts";
 import { type FollowedReferences, followReferences } from "./schema-references.ts";
-import { type Schema, type SchemaFault, type SchemaSurvey, surveySchema } from "./schema-survey.ts";
+import {
+  type Draft,
+  listPatterns,
+  type PlacedSchema,
+  pathOf,
+  type Schema,
+  surveySchema,
+} from "./schema-survey.ts";
 
 /** The reason why a pattern is not a valid regular expression with the flag `u`; `undefined` if it is. Does not run it. */
 function explainInvalidPattern(pattern: string): string | undefined {
@@ -14,9 +21,12 @@ function explainInvalidPattern(pattern: string): string | undefined {
   }
 }
 
-function* findOwnFaults({ faults, patterns }: SchemaSurvey): Generator<SchemaFault> {
-  yield* faults;
-  for (const { pattern, path } of patterns) {
+/** The faults of a schema itself: what the meta-schema rejects, and invalid patterns. */
+function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFault> {
+  for (const [key, value] of Object.entries(placed.schema))
+    for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
+      yield { what, path: [...pathOf(placed), key, ...path] };
+  for (const { pattern, path } of listPatterns(placed)) {
     const reason = explainInvalidPattern(pattern);
     if (reason !== undefined) yield { what: `is not a regular expression (${reason})`, path };
   }
@@ -25,9 +35,10 @@ function* findOwnFaults({ faults, patterns }: SchemaSurvey): Generator<SchemaFau
 /** The result of reading a whole schema. */
 interface SchemaReading {
   faults: SchemaFault[];
-  /** The resolved references; `undefined` if there are none. */
-  references: FollowedReferences | undefined;
+  references: FollowedReferences;
 }
+
+const noReferences: FollowedReferences = { elsewhere: [], faults: [], targets: new Map() };
 
 /** Finds the faults of a schema and resolves its references. Pure; runs no patterns. */
 export function readSchema(schema: Schema): SchemaReading {
@@ -35,13 +46,15 @@ export function readSchema(schema: Schema): SchemaReading {
   if (survey === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";
     const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
-    return { faults: [fault], references: undefined };
+    return { faults: [fault], references: noReferences };
   }
-  const faults = [...findOwnFaults(survey)];
-  const references = survey.refers ? followReferences(schema, survey.draft) : undefined;
-  for (const one of references?.elsewhere ?? []) faults.push(...findOwnFaults(one));
-  faults.push(...(references?.faults ?? []));
-  const excess = faults.length === 0 && findExcess(schema, references?.targets);
+  const { draft } = survey;
+  const references = followReferences(survey);
+  const faults = [...survey.schemas, ...references.elsewhere].flatMap((one) => [
+    ...findOwnFaults(one, draft),
+  ]);
+  faults.push(...references.faults);
+  const excess = faults.length === 0 && findExcess(schema, references.targets);
   if (excess) faults.push({ what: excess, path: [] });
   return { faults, references };
 }

@@ -1,17 +1,18 @@
-import type { Schema, SchemaPath } from "./schema-survey.ts";
+import type { Path } from "../problems/index.ts";
+import type { Schema } from "./schema-survey.ts";
 
 /** A step from one schema to another that applies to the same value. */
 export interface Edge {
   to: Schema;
   /** The path of the reference; `undefined` for a subschema. */
-  referencePath?: SchemaPath;
+  referencePath?: Path;
 }
 
 export interface Chains {
   /** References that close cycles of schemas for the same value. */
-  loops: SchemaPath[];
+  loops: Path[];
   /** The longest chain of schemas for one value and its first reference, if there are no cycles. */
-  longest: { length: number; path: SchemaPath | undefined };
+  longest: { length: number; path: Path | undefined };
 }
 
 interface Frame {
@@ -20,7 +21,7 @@ interface Frame {
   via?: Edge;
   /** The length of the longest known chain from this schema. */
   length: number;
-  path: SchemaPath | undefined;
+  path: Path | undefined;
 }
 
 /** Finds chains of schemas for the same value, not counting aliases. Uses no recursion. */
@@ -28,7 +29,7 @@ export function findChains(
   edges: ReadonlyMap<Schema, readonly Edge[]>,
   isAlias: (schema: Schema) => boolean,
 ): Chains {
-  const loops: SchemaPath[] = [];
+  const loops: Path[] = [];
   const known = new Map<Schema, "open" | Chains["longest"]>();
   let longest: Chains["longest"] = { length: 0, path: undefined };
 

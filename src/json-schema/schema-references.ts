@@ -1,33 +1,23 @@
 import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
-import { quote } from "../problems/index.ts";
+import { type Path, quote } from "../problems/index.ts";
+import { keywords, type SchemaFault } from "./keywords.ts";
 import { type Edge, findChains } from "./schema-loops.ts";
-import { listSchemas, pathOf, type SchemaNode } from "./schema-nodes.ts";
 import {
-  type Draft,
-  findKeyword,
+  listSchemas,
+  type PlacedSchema,
+  pathOf,
   referenceKeywords,
   type Schema,
-  type SchemaFault,
-  type SchemaPath,
   type SchemaSurvey,
-  surveyInDraft,
 } from "./schema-survey.ts";
 
 /** A schema with its own address, and its anchors. */
-export interface Resource {
-  top: SchemaNode;
+interface Resource {
+  top: PlacedSchema;
   /** Absolute, without fragment. */
   address: string;
   anchors: Map<string, Schema>;
-  /** The dynamic anchors by name. */
-  dynamicAnchors: Map<string, Schema>;
-}
-
-/** The resource of each schema, and the targets of its references by keyword. */
-export interface ResolvedReferences {
-  resources: ReadonlyMap<Schema, Resource>;
-  targets: ReadonlyMap<Schema, ReadonlyMap<string, Schema | boolean>>;
 }
 
 /**
@@ -36,19 +26,9 @@ export interface ResolvedReferences {
  */
 const longestChain = 500;
 
-const silentKeywords: ReadonlySet<string> = new Set([
-  ...[
-    "$ref",
-    "$comment",
-    "$defs",
-    "definitions",
-    "title",
-    "description",
-    "default",
-    "examples",
-    "deprecated",
-  ],
-]);
+const silentKeywords: ReadonlySet<string> = new Set(
+  "$ref $comment $defs definitions title description default examples deprecated".split(" "),
+);
 
 /** Whether a schema only refers to another one. */
 export const isAlias = (schema: Schema): boolean =>
@@ -62,43 +42,28 @@ const inPlaceKeywords: ReadonlySet<unknown> = new Set([
   ...["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"],
 ]);
 
-/** Limit on the total characters of addresses and their bases in one schema. */
-const mostCharacters = 100_000_000;
+/** Limit on the characters of an address, so that nested ones take linear time. */
+const longestAddress = 2000;
 
-/** The remaining characters. */
-interface AddressBudget {
-  characters: number;
-}
-
-/** Resolves an address without its fragment; `undefined` if it is not valid or the budget is spent. */
-function resolveAddress(address: string, base: string, budget: AddressBudget): string | undefined {
-  budget.characters -= address.length + base.length;
-  if (budget.characters < 0) return undefined;
-  if (!URL.canParse(address, base)) return undefined;
+/** Resolves an address without its fragment; `undefined` if it is not valid. */
+function resolveAddress(address: string, base: string): string | undefined {
+  if (address.length + base.length > longestAddress || !URL.canParse(address, base)) return undefined;
   const { href, hash } = new URL(address, base);
   return href.slice(0, href.length - hash.length).replace(/#$/, "");
 }
 
 /** Adds a schema to its resource, according to `$id`. */
-function addToResource(node: SchemaNode, resources: Map<Schema, Resource>, budget: AddressBudget): void {
-  const { $id, $anchor, $dynamicAnchor } = node.schema;
-  const outer = node.parent === undefined ? undefined : resources.get(node.parent.schema);
+function addToResource(placed: PlacedSchema, resources: Map<Schema, Resource>): void {
+  const { $id, $anchor, $dynamicAnchor } = placed.schema;
+  const outer = placed.parent && resources.get(placed.parent.schema);
   const base = outer?.address ?? nowhere;
   // In draft-07, an `$id` that is only a fragment is an anchor.
   const opens = typeof $id === "string" && !$id.startsWith("#");
-  const resource =
-    outer === undefined || opens
-      ? {
-          top: node,
-          address: (opens ? resolveAddress($id, base, budget) : undefined) ?? base,
-          anchors: new Map(),
-          dynamicAnchors: new Map(),
-        }
-      : outer;
-  resources.set(node.schema, resource);
+  const address = (opens ? resolveAddress($id, base) : undefined) ?? base;
+  const resource = outer === undefined || opens ? { top: placed, address, anchors: new Map() } : outer;
+  resources.set(placed.schema, resource);
   const names = [$anchor, $dynamicAnchor, typeof $id === "string" && !opens ? $id.slice(1) : undefined];
-  for (const name of names) if (typeof name === "string") resource.anchors.set(name, node.schema);
-  if (typeof $dynamicAnchor === "string") resource.dynamicAnchors.set($dynamicAnchor, node.schema);
+  for (const name of names) if (typeof name === "string") resource.anchors.set(name, placed.schema);
 }
 
 /** Resolves a reference: returns the target with its resource and path, or a fault. */
@@ -106,11 +71,10 @@ function resolveReference(
   reference: string,
   from: Resource,
   byAddress: ReadonlyMap<string, Resource>,
-  budget: AddressBudget,
-): { value: unknown; path: SchemaPath; resource: Resource } | { fault: string } {
+): { value: Schema | boolean; path: Path; resource: Resource } | { fault: string } {
   const resource = reference.startsWith("#")
     ? from
-    : byAddress.get(resolveAddress(reference, from.address, budget) ?? "");
+    : byAddress.get(resolveAddress(reference, from.address) ?? "");
   if (resource === undefined)
     return { fault: "points outside the schema; remote references are not supported" };
   let fragment: string;
@@ -126,14 +90,6 @@ function resolveReference(
   return isSchema ? { value, path, resource } : { fault: "does not point to a schema" };
 }
 
-/** The result of following the references of a schema. */
-export interface FollowedReferences extends ResolvedReferences {
-  /** Surveys of referenced schemas outside all known keywords. */
-  elsewhere: SchemaSurvey[];
-  /** References that are external, unresolvable, cyclic for one value, or chained too long. */
-  faults: SchemaFault[];
-}
-
 /** Finds references that close a cycle, or start a chain that is too long, of schemas for the same value. */
 function findChainFaults(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFault[] {
   const { loops, longest } = findChains(edges, isAlias);
@@ -144,56 +100,77 @@ function findChainFaults(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFau
   return [{ what, path: longest.path ?? [] }];
 }
 
-/** Follows the references of a schema. Fetches nothing. */
-export function followReferences(whole: Schema, draft: Draft): FollowedReferences {
-  const elsewhere: SchemaSurvey[] = [];
-  const faults: SchemaFault[] = [];
-  const resources = new Map<Schema, Resource>();
-  const seen = new Set<Schema>();
-  const nodes = listSchemas({ schema: whole, parent: undefined, steps: [] }, draft, seen);
-  const budget = { characters: mostCharacters };
-  for (const node of nodes) addToResource(node, resources, budget);
-  const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
-  const referenceKeys = referenceKeywords.filter((key) => findKeyword(draft, key) !== undefined);
-  const edges = new Map<Schema, Edge[]>(nodes.map(({ schema }) => [schema, []]));
-  const targets = new Map<Schema, Map<string, Schema | boolean>>();
+/** The targets of a schema's references by keyword, for each schema inside it. */
+export type ReferenceTargets = ReadonlyMap<Schema, ReadonlyMap<string, Schema | boolean>>;
 
-  for (const node of nodes) {
-    const { schema, parent, steps } = node;
+/** The result of following the references of a schema. */
+export interface FollowedReferences {
+  targets: ReferenceTargets;
+  /** Referenced schemas outside all known keywords. */
+  elsewhere: readonly PlacedSchema[];
+  /** References that are external, unresolvable, ambiguous, cyclic for one value, or chained too long. */
+  faults: SchemaFault[];
+}
+
+/** Follows the references of a schema. Fetches nothing. */
+export function followReferences({ draft, schemas }: SchemaSurvey): FollowedReferences {
+  const targets = new Map<Schema, Map<string, Schema | boolean>>();
+  const faults: SchemaFault[] = [];
+  const referenceKeys = referenceKeywords.filter((key) => keywords[draft].has(key));
+  if (!schemas.some(({ schema }) => referenceKeys.some((key) => typeof schema[key] === "string")))
+    return { targets, elsewhere: [], faults };
+
+  const long = schemas.find(({ schema: { $id } }) => typeof $id === "string" && $id.length > longestAddress);
+  if (long !== undefined) {
+    const what = `is longer than ${longestAddress.toLocaleString("en-US")} characters`;
+    return { targets, elsewhere: [], faults: [{ what, path: [...pathOf(long), "$id"] }] };
+  }
+  const resources = new Map<Schema, Resource>();
+  const all = [...schemas];
+  for (const placed of all) addToResource(placed, resources);
+  const byAddress = new Map([...new Set(resources.values())].map((one) => [one.address, one]));
+  const seen = new Set(all.map(({ schema }) => schema));
+  const edges = new Map<Schema, Edge[]>(all.map(({ schema }) => [schema, []]));
+  const dynamicAnchors = all.map(({ schema }) => schema.$dynamicAnchor);
+  // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
+  const isAmbiguous = (reference: string) =>
+    dynamicAnchors.filter((anchor) => anchor === reference.split("#")[1]).length > 1;
+
+  for (const placed of all) {
+    const { schema, parent, steps } = placed;
     const isInPlace = inPlaceKeywords.has(steps[0]) && steps.length <= 2;
     if (parent !== undefined && isInPlace) edges.get(parent.schema)?.push({ to: schema });
     const resource = resources.get(schema);
     for (const key of referenceKeys) {
       const reference = schema[key];
       if (typeof reference !== "string" || resource === undefined) continue;
-      const path = [...pathOf(node), key];
-      const target = resolveReference(reference, resource, byAddress, budget);
+      const path = [...pathOf(placed), key];
+      const target = resolveReference(reference, resource, byAddress);
       if ("fault" in target) {
         faults.push({ what: `${target.fault} (${quote(reference)})`, path });
         continue;
       }
-      const known = targets.get(schema) ?? new Map<string, Schema | boolean>();
-      targets.set(schema, known.set(key, target.value as Schema | boolean));
-      if (!isRecord(target.value)) continue;
-      if (!seen.has(target.value)) {
-        // The target is outside all known keywords, for example in a custom keyword.
-        const top = { schema: target.value, parent: target.resource.top, steps: target.path };
-        elsewhere.push(surveyInDraft(target.value, draft, pathOf(top)));
-        for (const found of listSchemas(top, draft, seen)) {
-          edges.set(found.schema, []);
-          resources.set(found.schema, target.resource);
-          nodes.push(found);
-        }
+      const { value } = target;
+      if (key === "$dynamicRef" && isAmbiguous(reference))
+        faults.push({
+          what: `may refer to several schemas (${quote(reference)}), which is not supported`,
+          path,
+        });
+      targets.set(schema, (targets.get(schema) ?? new Map<string, Schema | boolean>()).set(key, value));
+      if (!isRecord(value)) continue;
+      // Unless it has been seen, the target is outside all known keywords, for example in a custom keyword.
+      for (const found of listSchemas(
+        { schema: value, parent: target.resource.top, steps: target.path },
+        draft,
+        seen,
+      )) {
+        edges.set(found.schema, []);
+        resources.set(found.schema, target.resource);
+        all.push(found);
       }
-      edges.get(schema)?.push({ to: target.value, referencePath: path });
+      edges.get(schema)?.push({ to: value, referencePath: path });
     }
   }
   faults.push(...findChainFaults(edges));
-  if (budget.characters < 0) {
-    const limit = mostCharacters.toLocaleString("en-US");
-    // The faults of single references may be wrong in this case.
-    const what = `has too many long addresses in $id and $ref; the limit is ${limit} characters in total`;
-    return { elsewhere, faults: [{ what, path: [] }], resources, targets };
-  }
-  return { elsewhere, faults, resources, targets };
+  return { targets, elsewhere: all.slice(schemas.length), faults };
 }

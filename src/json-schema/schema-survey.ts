@@ -1,28 +1,31 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
-import { type Keyword, keywords, type SchemaFault } from "./keywords.ts";
-
-export type { SchemaFault };
+import { keywords } from "./keywords.ts";
 
 /** The supported drafts of JSON Schema. */
 export type Draft = keyof typeof keywords;
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Keys from the top of a schema. */
-export type SchemaPath = Path;
+/** A schema with its place in the one around it. */
+export interface PlacedSchema {
+  schema: Schema;
+  /** The enclosing schema; `undefined` for the top. */
+  parent: PlacedSchema | undefined;
+  /** The path from the parent. */
+  steps: Path;
+}
 
-/** The result of one pass over a schema and its subschemas. */
+/** A regular expression with its path; for keys of `patternProperties`, the path of the value. */
+export interface PlacedPattern {
+  pattern: string;
+  path: Path;
+}
+
+/** A schema and all schemas inside it. */
 export interface SchemaSurvey {
   draft: Draft;
-  /** What the meta-schema rejects. */
-  faults: SchemaFault[];
-  /** Regular expressions with their paths; for keys of `patternProperties`, the path of the value. */
-  patterns: { pattern: string; path: SchemaPath }[];
-  /** Schemas with a `default`, with their paths. */
-  defaults: { schema: Schema; path: SchemaPath }[];
-  /** Whether the schema contains references. */
-  refers: boolean;
+  schemas: readonly PlacedSchema[];
 }
 
 /** The value of `$schema` for each draft. */
@@ -41,72 +44,58 @@ function findDraft({ $schema }: Schema): Draft | undefined {
   return (Object.keys(draftUris) as Draft[]).find((draft) => draftUris[draft] === $schema.replace(/#$/, ""));
 }
 
-/** The rule for a keyword's value. */
-export function findKeyword(draft: Draft, name: string): Keyword | undefined {
-  return keywords[draft].get(name);
-}
-
-// A pack can have thousands of valid schemas, so this avoids allocations.
-function visit(schema: Schema, path: (string | number)[], survey: SchemaSurvey): void {
-  const rules = keywords[survey.draft];
-  if (Object.hasOwn(schema, "default")) survey.defaults.push({ schema, path: [...path] });
-  for (const key of Object.keys(schema)) {
-    const rule = rules.get(key);
-    if (rule === undefined) continue;
-    const value = schema[key];
-    path.push(key);
-    for (const { what, path: inside } of rule.findFaults(value))
-      survey.faults.push({ what, path: [...path, ...inside] });
-    if (typeof value === "string") {
-      if (key === "pattern") survey.patterns.push({ pattern: value, path: [...path] });
-      if (referenceKeywords.includes(key)) survey.refers = true;
-    } else if (typeof value === "object" && value !== null && rule.holds.length > 0) {
-      if (key === "patternProperties") {
-        for (const pattern of Object.keys(value)) survey.patterns.push({ pattern, path: [...path, pattern] });
-      }
-      visitHeld(value, rule.holds, path, survey);
+/** A schema and its subschemas, in the order of the text, each once. Skips those in `seen`, and adds the others to it. */
+export function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>): PlacedSchema[] {
+  const found: PlacedSchema[] = [];
+  const visit = (placed: PlacedSchema) => {
+    const { schema } = placed;
+    if (seen.has(schema)) return;
+    seen.add(schema);
+    found.push(placed);
+    for (const key of Object.keys(schema)) {
+      const value = schema[key];
+      const { holds = [] } = (typeof value === "object" && keywords[draft].get(key)) || {};
+      if (holds.length === 0 || value === null) continue;
+      const isList = Array.isArray(value);
+      if (!isList && holds.includes("itself"))
+        visit({ schema: value as Schema, parent: placed, steps: [key] });
+      if (!holds.includes(isList ? "list" : "object")) continue;
+      for (const [name, inner] of Object.entries(value as object))
+        if (isRecord(inner))
+          visit({ schema: inner, parent: placed, steps: [key, isList ? Number(name) : name] });
     }
-    path.pop();
-  }
+  };
+  visit(top);
+  return found;
 }
 
-function visitHeld(
-  value: object,
-  holds: Keyword["holds"],
-  path: (string | number)[],
-  survey: SchemaSurvey,
-): void {
-  const isList = Array.isArray(value);
-  if (!isList && holds.includes("itself")) visit(value as Schema, path, survey);
-  if (!holds.includes(isList ? "list" : "object")) return;
-  for (const key of Object.keys(value)) {
-    const inner = (value as Schema)[key];
-    if (!isRecord(inner)) continue;
-    path.push(isList ? Number(key) : key);
-    visit(inner, path, survey);
-    path.pop();
-  }
+/** The path of a schema from the top. */
+export function pathOf(placed: PlacedSchema): Path {
+  const parts: Path[] = [];
+  for (let at: PlacedSchema | undefined = placed; at !== undefined; at = at.parent) parts.push(at.steps);
+  return parts.reverse().flat();
 }
 
-/**
- * Surveys a schema of a known draft, which must be acyclic and within the parser's limit on depth. Runs no patterns and
- * follows no references.
- */
-export function surveyInDraft(schema: Schema, draft: Draft, path: SchemaPath = []): SchemaSurvey {
-  const survey: SchemaSurvey = { draft, faults: [], patterns: [], defaults: [], refers: false };
-  visit(schema, [...path], survey);
-  return survey;
+/** The regular expressions of a schema itself. Runs none. */
+export function listPatterns(placed: PlacedSchema): PlacedPattern[] {
+  const { pattern, patternProperties } = placed.schema;
+  const keys = isRecord(patternProperties) ? Object.keys(patternProperties) : [];
+  return [
+    ...(typeof pattern === "string" ? [{ pattern, path: [...pathOf(placed), "pattern"] }] : []),
+    ...keys.map((key) => ({ pattern: key, path: [...pathOf(placed), "patternProperties", key] })),
+  ];
 }
 
 const surveys = new WeakMap<Schema, SchemaSurvey>();
 
-/** Surveys a whole schema, once per object; `undefined` if its draft is not supported. */
+/** Surveys a whole schema, once per object; `undefined` if its draft is not supported. Follows no references. */
 export function surveySchema(schema: Schema): SchemaSurvey | undefined {
   const known = surveys.get(schema);
   if (known !== undefined) return known;
   const draft = findDraft(schema);
   if (draft === undefined) return undefined;
-  const survey = surveyInDraft(schema, draft);
+  const schemas = listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set());
+  const survey = { draft, schemas };
   surveys.set(schema, survey);
   return survey;
 }

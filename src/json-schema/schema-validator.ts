@@ -1,11 +1,9 @@
 import { type Context, createContext, Script } from "node:vm";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { CheckRun, findViolations } from "./check-run.ts";
-import { compileSchema } from "./compile-schema.ts";
 import { describeViolations } from "./describe-violation.ts";
+import { CheckRun, compileSchema, findViolations, type SchemaNode } from "./schema-check.ts";
 import { readSchema } from "./schema-faults.ts";
-import type { SchemaNode } from "./schema-node.ts";
 import { PatternLimit } from "./schema-pattern.ts";
 import { type Draft, draftUris } from "./schema-survey.ts";
 
@@ -85,7 +83,7 @@ function compile(written: Schema): Compiled {
     const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, references, backtrack)(schema);
+    return compileSchema(draft, references.targets, backtrack)(schema);
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }

@@ -3,8 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { findSchemaFaults } from "../json-schema/schema-faults.ts";
-import { listSchemas, pathOf } from "../json-schema/schema-nodes.ts";
-import { draftUris } from "../json-schema/schema-survey.ts";
+import { draftUris, listSchemas, pathOf } from "../json-schema/schema-survey.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */

@@ -338,3 +338,29 @@ describe("unique items", () => {
     expect(value).toEqual({ v: [{}, { a: 1 }] });
   });
 });
+
+describe("references by dynamic anchors", () => {
+  const child = { properties: { child: { $dynamicRef: "#node" } } };
+
+  test("a dynamic reference to the only schema with its anchor is followed", async () => {
+    const schema = { $dynamicAnchor: "node", required: ["a"], ...child };
+    expect(await messageOf(schema, { a: 1, child: { a: 1 } })).toBe("ok");
+    expect(await messageOf(schema, { a: 1, child: {} })).toBe("/child/a is required");
+  });
+
+  test("a schema whose dynamic reference may mean several schemas is not used", async () => {
+    const inner = { $id: "https://example.com/inner", $dynamicAnchor: "node", ...child };
+    const schema = { $dynamicAnchor: "node", $defs: { inner }, $ref: "https://example.com/inner" };
+    expect(await messageOf(schema, {})).toBe(
+      '/$defs/inner/properties/child/$dynamicRef may refer to several schemas ("#node"), which is not supported',
+    );
+  });
+});
+
+test("properties count as evaluated by a condition that matches, and not by one that does not", async () => {
+  const condition = { properties: { kind: { const: "a" } }, required: ["kind"] };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  const schema = { if: condition, then: { properties: { a: {} } }, unevaluatedProperties: false };
+  expect(await messageOf(schema, { kind: "a", a: 1 })).toBe("ok");
+  expect(await messageOf(schema, { kind: "b" })).toBe("/kind is not allowed");
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { findDuplicate, writeCanonical } from "../../src/json-schema/unique-items.ts";
+import { writeCanonical } from "../../src/json-schema/keywords.ts";
+import { findDuplicate } from "../../src/json-schema/schema-rules.ts";
 
 test.each<[unknown[], [number, number] | undefined]>([
   [[], undefined],

@@ -17,9 +17,9 @@ test("UnsafePattern is reported for patterns at any place of a schema", async ()
     patternProperties: { [unsafe]: {} },
   };
   expect(await validateTool({ inputSchema }, codes)).toMatchObject([
+    { path: ["inputSchema", "patternProperties", unsafe] },
     { severity: "warning", path: ["inputSchema", "properties", "key", "pattern"], line: 10 },
     { path: ["inputSchema", "properties", "list", "items", "pattern"] },
-    { path: ["inputSchema", "patternProperties", unsafe] },
   ]);
 });
 

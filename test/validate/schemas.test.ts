@@ -258,14 +258,14 @@ describe("references in schemas", () => {
     expect(faults).toHaveLength(1);
   });
 
-  test("InvalidInputSchema is reported once for more long references than can be resolved", async () => {
+  test("InvalidInputSchema is reported once for an address that is too long for references to be resolved", async () => {
     const references = chainNames(2000).map((name) => [name, { $ref: name }]);
     const schema = {
       $id: `https://example.com/${"a".repeat(60_000)}`,
       properties: Object.fromEntries(references),
     };
     const [fault, ...others] = await judge(schema);
-    expect(fault).toMatch(/\$id.*\$ref.*100,000,000/);
+    expect(fault).toMatch(/\$id.*2,000 characters/);
     expect(others).toEqual([]);
   });
 

@@ -1,10 +1,10 @@
 import { describeWritten } from "../../extension-schema/index.ts";
+import type { SchemaFault } from "../../json-schema/keywords.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
-import { findInvalidDefaults } from "../../json-schema/schema-defaults.ts";
+import { findInvalidDefaults } from "../../json-schema/schema-check.ts";
 import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
-import type { SchemaFault } from "../../json-schema/schema-survey.ts";
-import { surveySchema } from "../../json-schema/schema-survey.ts";
+import { listPatterns, surveySchema } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects.ts";
@@ -49,7 +49,7 @@ export const checkDefaults: Check = function* ({ inspected }) {
 /** Finds regular expressions that could block the host, without running them. */
 export const checkPatterns: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
-    for (const { pattern, path } of surveySchema(written.schema)?.patterns ?? []) {
+    for (const { pattern, path } of (surveySchema(written.schema)?.schemas ?? []).flatMap(listPatterns)) {
       if (!isExponential(pattern)) continue;
       yield findInItem(written.tool.item, "UnsafePattern", { pattern }, placeInDefinition(written, path));
     }
