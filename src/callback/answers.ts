@@ -1,5 +1,5 @@
 import { stringifyExactly } from "../data/exact-integers.ts";
-import type { Answer, Refusal } from "../mcp/http/http-answers.ts";
+import type { Answer, Refusal } from "../mcp/http/http-server.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 
 const formatResult = (result: object): string => stringifyExactly({ result });
@@ -30,23 +30,14 @@ export function createTransportRefusal(
   reason: Refusal,
   limits: { maxBodyBytes: number; bodyTimeoutMs: number },
 ): Answer {
-  switch (reason) {
-    case 400:
-      return createError("The request is not valid HTTP.", 400);
-    case 405:
-      return createError("Method not allowed. Use POST.", 405, { allow: "POST" });
-    case 408:
-      return createError(
-        `The request timed out; the body must arrive within ${limits.bodyTimeoutMs} ms.`,
-        408,
-      );
-    case 413:
-      return createError(`The body exceeds ${limits.maxBodyBytes} bytes.`, 413);
-    case 431:
-      return createError("The headers are too large.", 431);
-    case 503:
-      return createError("The session is closing.", 503);
-  }
+  const messages = {
+    400: "The request is not valid HTTP.",
+    405: "Method not allowed. Use POST.",
+    408: `The request timed out; it must arrive within ${limits.bodyTimeoutMs} ms.`,
+    413: `The body exceeds ${limits.maxBodyBytes} bytes.`,
+    431: "The headers are too large.",
+  };
+  return createError(messages[reason], reason, reason === 405 ? { allow: "POST" } : {});
 }
 
 /** A tool call that a server makes during one of its own calls. */

@@ -1,14 +1,20 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import type { Answer } from "../mcp/http/http-answers.ts";
-import { listenForHttp } from "../mcp/http/http-server.ts";
-import type { Cancellation } from "../runtime/abort-listeners.ts";
+import {
+  checkEncoding,
+  checkMethod,
+  checkPath,
+  checkToken,
+  type HeadRefusal,
+  onlyValue,
+  refuseToken,
+} from "../mcp/http/check-head.ts";
+import { type Answer, listenForHttp, type RequestHead } from "../mcp/http/http-server.ts";
+import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import { OpenEntries } from "../runtime/open-entries.ts";
 import { type Access, AccessTokens } from "./access-tokens.ts";
-import type { CallbackCall, CallbackOutcome } from "./answers.ts";
-import { createError, createTransportRefusal } from "./answers.ts";
-import { checkHead, refuseToken } from "./check-head.ts";
+import { type CallbackCall, type CallbackOutcome, createError, createTransportRefusal } from "./answers.ts";
 import { parseArguments, parseRequest } from "./parse-request.ts";
-import { failedCall, runCall } from "./run-call.ts";
-import { RunningInvocations } from "./running-invocations.ts";
+import { failedCall, type RunningInvocation, runCall } from "./run-call.ts";
 
 export interface CallbackOptions {
   sessionId: string;
@@ -53,6 +59,31 @@ const maxConnections = 2048;
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
 
+const json = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const tokenMessages = {
+  missing: "A token is required: send TRAILBLAZE_SESSION_TOKEN as `Authorization: Bearer <token>`.",
+  invalid: "The token is invalid or was revoked. Send the value of TRAILBLAZE_SESSION_TOKEN.",
+};
+
+const refuse = ({ status, message, headers }: HeadRefusal): Answer => createError(message, status, headers);
+
+/** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
+function checkPlace(head: RequestHead, port: number): HeadRefusal | undefined {
+  if (head.headers.origin !== undefined) {
+    const message = "Requests with an Origin header are refused: browsers may not call back.";
+    return { status: 403, message };
+  }
+  const host = onlyValue(head, "host")?.toLowerCase();
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
+    return { status: 403, message: "The Host header does not match this endpoint." };
+  return checkPath(head, "/scripting/callback") ?? checkMethod(head, ["POST"]);
+}
+
+function checkType(head: RequestHead): HeadRefusal | undefined {
+  if (json.test(onlyValue(head, "content-type") ?? "")) return undefined;
+  return { status: 415, message: "The Content-Type must be application/json in UTF-8." };
+}
+
 // One answer for every unknown id, so that a server cannot probe for ids of others.
 const noInvocation = () => createError("Unknown invocation, or it has ended.");
 
@@ -60,34 +91,40 @@ const noInvocation = () => createError("Unknown invocation, or it has ended.");
 export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
   const { sessionId, limits, dispatch, transport } = options;
   const tokens = new AccessTokens();
-  const invocations = new RunningInvocations();
+  const invocations = new OpenEntries<string, RunningInvocation & { forget: () => void }>();
 
-  const answer = async (access: Access, body: Uint8Array, client: AbortSignal): Promise<Answer> => {
+  const endInvocation = (id: string) => {
+    const invocation = invocations.remove(id);
+    if (invocation === undefined) return;
+    invocation.forget();
+    for (const abort of [...invocation.inFlight]) abort();
+  };
+
+  const answer = async (access: Access, body: Uint8Array, over: AbortSignal): Promise<Answer> => {
     // The server may have exited while the body arrived.
-    if (!access.isValid) return refuseToken(true);
+    if (!access.isValid) return refuse(refuseToken(tokenMessages, true));
     const parsed = parseRequest(body);
     if ("malformed" in parsed) return createError(parsed.malformed, 400);
     if ("unsupported" in parsed) return createError(parsed.unsupported);
     const { invocationId, toolName, argumentsJson } = parsed.request;
-    const invocation = invocations.find(invocationId, access.server);
+    const running = invocations.find(invocationId);
+    const invocation = running?.server === access.server ? running : undefined;
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
     if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
       return createError("The session_id is not the one of this session.");
     if (invocation === undefined) return noInvocation();
 
     const depth = invocation.depth + 1;
-    if (depth > limits.maxDepth) {
+    if (depth > limits.maxDepth)
       return failedCall(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
-    }
-    if (invocation.inFlight.size >= maximumInFlight) {
+    if (invocation.inFlight.size >= maximumInFlight)
       return failedCall(
         `The invocation has ${maximumInFlight} open callbacks, which is the limit. Wait for one to end.`,
       );
-    }
     const args = parseArguments(argumentsJson);
     if ("reason" in args) return failedCall(args.reason);
     const call = { invocationId, depth, toolName, arguments: args.value };
-    return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
+    return runCall(call, invocation, dispatch, { client: over, timeoutMs: limits.timeoutMs });
   };
 
   const server = await listenForHttp({
@@ -100,10 +137,15 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
     maxConnections,
     refuse: (fault) => createTransportRefusal(fault, limits),
+    // In the order that docs/callback.md has.
     admit: (head, port) => {
-      const checked = checkHead(head, port, (token) => tokens.find(token));
-      if ("refusal" in checked) return checked.refusal;
-      return (body, client) => answer(checked.access, body, client);
+      const misplaced = checkPlace(head, port);
+      if (misplaced !== undefined) return refuse(misplaced);
+      const checked = checkToken(head, (token) => tokens.find(token), tokenMessages);
+      if ("refusal" in checked) return refuse(checked.refusal);
+      const mistyped = checkEncoding(head) ?? checkType(head);
+      if (mistyped !== undefined) return refuse(mistyped);
+      return (body, over) => answer(checked.access, body, over);
     },
   });
   const { port } = server;
@@ -113,12 +155,17 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     port,
     issueToken: (name) => tokens.issue(name),
     revokeToken: (token) => tokens.revoke(token),
-    beginInvocation: (id, name, depth, signal, clientSession) =>
-      invocations.begin(id, name, depth, signal, clientSession),
-    endInvocation: (id) => invocations.end(id),
+    beginInvocation(id, name, depth, signal, clientSession) {
+      if (invocations.find(id) !== undefined)
+        throw new Error("An invocation with this id is already running");
+      if (signal.aborted) return;
+      const forget = whenAborted(signal, () => endInvocation(id));
+      invocations.add({ id, clientSession, server: name, depth, inFlight: new Set(), forget });
+    },
+    endInvocation,
     close: () => {
-      invocations.endAll();
-      return server.abort();
+      for (const { id } of invocations.all()) endInvocation(id);
+      return server.close(0);
     },
   };
 }

@@ -1,9 +1,19 @@
-import type { Answer } from "../mcp/http/http-answers.ts";
+import type { Answer } from "../mcp/http/http-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallbackCall, CallbackOutcome } from "./answers.ts";
 import { createCallResult } from "./answers.ts";
-import type { RunningInvocation } from "./running-invocations.ts";
+
+/** A running call of a server, with its open callbacks. */
+export interface RunningInvocation {
+  readonly id: string;
+  /** Id of the session that it belongs to, if that is one of several that share the server. */
+  readonly clientSession: string | undefined;
+  readonly server: string;
+  readonly depth: number;
+  /** Each is called when the invocation ends. */
+  readonly inFlight: Set<() => void>;
+}
 
 export const failedCall = (errorMessage: string): Answer =>
   createCallResult({ success: false, errorMessage });

@@ -29,7 +29,6 @@ const legacyRevisions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 
 /** Refuses modern clients of a server that speaks only legacy revisions, and names these, so that clients fall back. */
 const createLegacyOnlyServer = (): ModernHttpServer => ({
-  headersOf: async () => [],
   async answer(request, message) {
     const requested = claimedRevision(message) ?? request.headers.get("mcp-protocol-version");
     const data = { supported: legacyRevisions, requested };

@@ -14,8 +14,6 @@ export type CreateProtocolServer = (connection: { sessionId: string }) => Protoc
 
 /** Answers requests of modern clients over HTTP, each on its own. */
 export interface ModernHttpServer {
-  /** Names of the headers of a request that repeat arguments of tools, in lower case. */
-  headersOf(message: unknown): Promise<readonly string[]>;
   /**
    * Answers a POST. `message` is its parsed body; the request has its headers, and a signal that aborts when the client
    * disconnects. Rejects after `close`.

@@ -122,19 +122,14 @@ export function createHttpServer(served: ServedServer, options: ServingOptions):
     return response;
   };
   return {
-    async headersOf(message) {
-      // Only calls have them; other requests need not wait for the first lists.
-      if (methodOf(message) !== "tools/call") return [];
-      await served.changing?.ready();
-      return [...new Set([...readMirrored().values()].flat().map(({ header }) => header))];
-    },
     async answer(request, message) {
       const method = methodOf(message);
       if (method === "subscriptions/listen") return listen(request, message);
+      if (method !== "tools/call") return answer(request, message);
+      await served.changing?.ready();
       const { name, arguments: args } = paramsOf(message);
-      const isCall = method === "tools/call";
-      const fault = isCall && findHeaderFault(readMirrored().get(name) ?? [], args, request.headers);
-      if (!fault) return answer(request, message);
+      const fault = findHeaderFault(readMirrored().get(name) ?? [], args, request.headers);
+      if (fault === undefined) return answer(request, message);
       const error = { code: headerMismatch, message: fault };
       return Response.json({ jsonrpc: "2.0", id: requestIdOf(message) ?? null, error }, { status: 400 });
     },
@@ -200,7 +195,6 @@ export function createModernHttpProxy(
     { legacy: "reject" },
   );
   return {
-    headersOf: async () => [],
     async answer(request, message) {
       messages.set(request, message);
       const response = await handler.fetch(request, { parsedBody: message });

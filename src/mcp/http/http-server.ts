@@ -1,25 +1,38 @@
-// The only HTTP listener: framing, limits, the lifetime of connections, and streamed answers. It does not interpret
-// requests.
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+// The only HTTP listener, for clients and for callbacks. It does not interpret requests.
+import { once } from "node:events";
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { unmarkBytes, unmarkText } from "../../data/exact-integers.ts";
 import { timerMs } from "../../runtime/abort-listeners.ts";
-import {
-  type Answer,
-  formatRaw,
-  type Refusal,
-  type RequestHead,
-  readBody,
-  refusalOf,
-  type StreamedAnswer,
-  sendStream,
-  sendWhole,
-  writeRefusal,
-} from "./http-answers.ts";
 
-/** Answers a request after its body has arrived. `signal` aborts when the client disconnects or the server ends it. */
-export type StreamingHandler = (body: Uint8Array, signal: AbortSignal) => Promise<Answer | StreamedAnswer>;
+/** A request before its body is read. */
+export interface RequestHead {
+  readonly method: string;
+  /** Path and query as in the request line, not decoded. */
+  readonly target: string;
+  /** Every value of each header, in order, by the header's lower-case name. The object has no prototype. */
+  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON text, or a stream of events. */
+  readonly body: string | ReadableStream<Uint8Array>;
+}
+
+/** Why a request fails as HTTP, as a status. */
+export type Refusal = 400 | 405 | 408 | 413 | 431;
+
+/** Answers a request after its body has arrived. `over` aborts when the answer is sent, or the client has disconnected. */
+export type Handler = (body: Uint8Array, over: AbortSignal) => Promise<Answer>;
 
 export interface HttpServerOptions {
   /** A name or an address; IPv6 without brackets. */
@@ -27,12 +40,12 @@ export interface HttpServerOptions {
   /** 0 selects a free port. */
   port: number;
   /** Checks a request before its body is read. Returning an answer refuses it and ends the connection. Must not throw. */
-  admit(head: RequestHead, port: number): Answer | StreamingHandler;
-  /** The answer to a request that is invalid HTTP, exceeds a limit, or arrives while the server closes. */
+  admit(head: RequestHead, port: number): Answer | Handler;
+  /** The answer to a request that is invalid HTTP or exceeds a limit. */
   refuse(reason: Refusal): Answer;
   /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
-  /** From the end of the headers to the end of the body. */
+  /** The time for a whole request. */
   bodyTimeoutMs: number;
   /** The time for the request line and headers, also if the connection never sends any. */
   headersTimeoutMs: number;
@@ -44,32 +57,97 @@ export interface HttpServerOptions {
   isBackground?: boolean;
 }
 
-/** Both ways of closing are idempotent, and the first one counts. */
 export interface HttpServer {
   readonly port: number;
-  /** Accepts no more requests, and destroys unanswered ones after `graceMs`. */
+  /** Accepts no more requests, and destroys the connections of unanswered ones after `graceMs`. Idempotent. */
   close(graceMs: number): Promise<void>;
-  /** Aborts open requests, lets them answer immediately, and destroys every connection. */
-  abort(): Promise<void>;
 }
 
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly aborter: AbortController;
+  readonly over: AbortController;
 }
 
-/** A connection and its unanswered requests; pipelining allows several. */
+/** A connection and its unanswered requests; a client may send several at once. */
 interface Connection {
-  readonly exchanges: Set<Exchange>;
+  readonly open: Set<Exchange>;
   /** No more requests are accepted from it. */
   isEnding: boolean;
 }
 
 /** How long a refused client may keep sending: destroying the connection now could discard the answer. Milliseconds. */
 const lingerMs = 1000;
-const maximumHeaderBytes = 16 * 1024;
-const keepAliveMs = 60_000;
+const ignore = () => {};
+
+/** A response of the SDK as an answer. */
+export async function toAnswer(response: Response): Promise<Answer> {
+  // Node manages the connection itself.
+  response.headers.delete("connection");
+  const { status, body } = response;
+  const headers = Object.fromEntries(response.headers);
+  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
+  if (isStream && body !== null) return { status, headers, body: body as ReadableStream<Uint8Array> };
+  return { status, headers, body: unmarkText(await response.text()) };
+}
+
+function headersOf({ headers, body, status }: Answer): Record<string, string> {
+  const all: Record<string, string> = { "x-content-type-options": "nosniff" };
+  if (typeof body === "string") all["cache-control"] = "no-store";
+  if (typeof body === "string" && body !== "") all["content-type"] = "application/json";
+  if (typeof body === "string" && status !== 204) all["content-length"] = String(Buffer.byteLength(body));
+  return { ...all, ...headers };
+}
+
+/** An answer as text, for a connection without a response object. */
+function formatRaw(answer: Answer): string {
+  const headers = Object.entries({ ...headersOf(answer), connection: "close" });
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;
+}
+
+/** The error for a request that Node cannot parse, or that takes too long. */
+function refusalOf(error: Error): Refusal {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "HPE_HEADER_OVERFLOW") return 431;
+  if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return 413;
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+}
+
+/** The body, `undefined` if it exceeds the limit. Never settles if the client disconnects before. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    request.on("data", (chunk: Uint8Array) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else resolve(undefined);
+    });
+    request.once("end", () => resolve(Buffer.concat(chunks)));
+  });
+}
+
+/** Sends the stream as fast as the client reads, and cancels it when the client disconnects. */
+async function sendStream(
+  response: ServerResponse,
+  stream: ReadableStream<Uint8Array>,
+  over: AbortSignal,
+): Promise<void> {
+  // Show that the stream is open before its first event.
+  response.flushHeaders();
+  const reader = stream.getReader();
+  const cancel = () => void reader.cancel().catch(ignore);
+  over.addEventListener("abort", cancel, { once: true });
+  if (over.aborted) cancel();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    // A chunk of the SDK is a whole event.
+    if (!response.write(unmarkBytes(value))) await once(response, "drain", { signal: over }).catch(ignore);
+  }
+  response.end();
+}
 
 class NodeHttpServer implements HttpServer {
   readonly #options: HttpServerOptions;
@@ -79,13 +157,14 @@ class NodeHttpServer implements HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    const requestTimeout = timerMs(options.bodyTimeoutMs);
+    const headersTimeout = Math.min(timerMs(options.headersTimeoutMs), requestTimeout);
     this.#server = createServer({
-      headersTimeout: timerMs(options.headersTimeoutMs),
-      // A safety net for the timeout of the body.
-      requestTimeout: timerMs(options.headersTimeoutMs + options.bodyTimeoutMs + lingerMs),
-      connectionsCheckingInterval: Math.min(1000, timerMs(options.headersTimeoutMs)),
-      keepAliveTimeout: keepAliveMs,
-      maxHeaderSize: maximumHeaderBytes,
+      headersTimeout,
+      requestTimeout,
+      connectionsCheckingInterval: Math.min(1000, headersTimeout),
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: 16 * 1024,
       requireHostHeader: false,
       noDelay: true,
     });
@@ -95,25 +174,20 @@ class NodeHttpServer implements HttpServer {
     this.#server.maxHeadersCount = 0;
     this.#server
       .on("connection", (socket) => this.#connect(socket))
-      .on("request", (request, response) => this.#take(request, response, false))
+      .on("request", (request, response) => this.#take(request, response))
       .on("checkContinue", (request, response) => this.#take(request, response, true))
-      .on("checkExpectation", (request, response) => this.#take(request, response, false))
+      .on("checkExpectation", (request, response) => this.#take(request, response))
       .on("connect", (_request, socket) => this.#breakOff(socket, 405))
       .on("clientError", (error, socket) => this.#breakOff(socket, refusalOf(error)));
   }
 
-  listen(): Promise<void> {
-    const { host, port } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
-      this.#server.listen({ host, port, exclusive: true }, () => {
-        this.#server.off("error", reject);
-        // The client retries a connection that cannot be accepted for lack of file descriptors.
-        this.#server.on("error", () => {});
-        if (this.#options.isBackground) this.#server.unref();
-        resolve();
-      });
-    });
+  async listen(): Promise<void> {
+    const { host, port, isBackground } = this.#options;
+    this.#server.listen({ host, port, exclusive: true });
+    await once(this.#server, "listening");
+    // The client retries a connection that cannot be accepted for lack of file descriptors.
+    this.#server.on("error", ignore);
+    if (isBackground) this.#server.unref();
   }
 
   get port(): number {
@@ -121,119 +195,92 @@ class NodeHttpServer implements HttpServer {
   }
 
   close(graceMs: number): Promise<void> {
-    this.#closing ??= this.#endGently(graceMs);
+    this.#closing ??= this.#close(graceMs);
     return this.#closing;
   }
 
-  abort(): Promise<void> {
-    this.#closing ??= this.#endAtOnce();
-    return this.#closing;
-  }
-
-  /** Resolves when the last connection is closed. */
-  async #stopListening(): Promise<void> {
+  async #close(graceMs: number): Promise<void> {
     // Node's HTTP server would destroy connections to which an answer is still being sent.
-    await new Promise<void>((resolve) => {
+    const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(this.#server, () => resolve());
     });
+    for (const [socket, connection] of this.#connections) {
+      connection.isEnding = true;
+      if (connection.open.size === 0) socket.destroy();
+    }
+    const grace = setTimeout(() => {
+      for (const socket of this.#connections.keys()) socket.destroy();
+    }, timerMs(graceMs));
+    await closed;
+    clearTimeout(grace);
     // Ends its timer.
     this.#server.close();
   }
 
-  #destroyConnections(): void {
-    for (const socket of this.#connections.keys()) socket.destroy();
-  }
-
-  async #endGently(graceMs: number): Promise<void> {
-    const closed = this.#stopListening();
-    for (const [socket, connection] of this.#connections) {
-      connection.isEnding = true;
-      if (connection.exchanges.size === 0) socket.destroy();
-    }
-    const grace = setTimeout(() => this.#destroyConnections(), timerMs(graceMs));
-    await closed;
-    clearTimeout(grace);
-  }
-
-  async #endAtOnce(): Promise<void> {
-    const closed = this.#stopListening();
-    for (const { exchanges } of this.#connections.values()) {
-      for (const { aborter } of exchanges) aborter.abort();
-    }
-    await nextTurn();
-    this.#destroyConnections();
-    await closed;
-  }
-
   #connect(socket: Socket): void {
     if (this.#options.isBackground) socket.unref();
-    const connection: Connection = { exchanges: new Set(), isEnding: false };
+    const connection: Connection = { open: new Set(), isEnding: false };
     this.#connections.set(socket, connection);
-    // On the socket, because the response of a pipelined request does not notice a disconnect.
+    // On the socket, because the response of a request that waits for another one does not notice a disconnect.
     socket.once("close", () => {
       this.#connections.delete(socket);
-      const open = [...connection.exchanges];
-      connection.exchanges.clear();
-      for (const { aborter } of open) aborter.abort();
+      for (const { over } of connection.open) over.abort();
     });
   }
 
-  #take(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
-    const connection = this.#connections.get(request.socket);
-    if (connection === undefined || (connection.isEnding && this.#closing === undefined)) return;
-    const exchange: Exchange = { request, response, aborter: new AbortController() };
-    connection.exchanges.add(exchange);
-    request.on("error", () => {});
-    response.on("error", () => {});
-    response.once("close", () => connection.exchanges.delete(exchange));
-
+  #take(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): void {
+    const { socket } = request;
+    const connection = this.#connections.get(socket);
+    if (connection === undefined || connection.isEnding) return;
+    const exchange: Exchange = { request, response, over: new AbortController() };
+    connection.open.add(exchange);
+    request.on("error", ignore);
+    response.on("error", ignore);
+    response.once("close", () => {
+      connection.open.delete(exchange);
+      exchange.over.abort();
+      if (connection.isEnding && connection.open.size === 0) socket.destroySoon();
+    });
     const { admit, refuse, maxBodyBytes } = this.#options;
-    if (this.#closing !== undefined) {
-      this.#refuse(connection, exchange, refuse(503));
-      return;
-    }
-    const values = request.headersDistinct;
-    const head: RequestHead = {
-      method: request.method ?? "",
-      target: request.url ?? "",
-      address: request.socket.remoteAddress ?? "",
-      headerValues: (name) => (Object.hasOwn(values, name) ? (values[name] ?? []) : []),
-    };
-    const admitted = admit(head, this.port);
+    const { method = "", url: target = "", headersDistinct: headers } = request;
+    const admitted = admit({ method, target, headers }, this.port);
     if (typeof admitted !== "function") {
       this.#refuse(connection, exchange, admitted);
     } else if (Number(request.headers["content-length"]) > maxBodyBytes) {
       this.#refuse(connection, exchange, refuse(413));
     } else {
       if (awaitsContinue) response.writeContinue();
-      this.#answer(connection, exchange, admitted).catch(() => request.socket.destroy());
+      this.#answer(connection, exchange, admitted).catch(() => socket.destroy());
     }
   }
 
-  async #answer(connection: Connection, exchange: Exchange, handle: StreamingHandler): Promise<void> {
-    const { request, response, aborter } = exchange;
-    const body = await readBody(request, this.#options.maxBodyBytes, this.#options.bodyTimeoutMs);
-    if (body === "gone" || response.headersSent || !connection.exchanges.has(exchange)) return;
-    if (typeof body === "number") {
-      this.#refuse(connection, exchange, this.#options.refuse(body));
+  async #answer(connection: Connection, exchange: Exchange, handle: Handler): Promise<void> {
+    const { request, response, over } = exchange;
+    const body = await readBody(request, this.#options.maxBodyBytes);
+    // It may have been refused while the body arrived.
+    if (!connection.open.has(exchange)) return;
+    if (body === undefined) {
+      this.#refuse(connection, exchange, this.#options.refuse(413));
       return;
     }
-    const answer = await handle(body, aborter.signal);
-    const onSent = () => answer.onSent?.();
-    if (response.closed) onSent();
-    else response.once("close", onSent);
-    response.once("finish", () => {
-      connection.exchanges.delete(exchange);
-      if (connection.isEnding && connection.exchanges.size === 0) request.socket.destroySoon();
-    });
-    if ("stream" in answer) await sendStream(response, answer, aborter.signal);
-    else if (!request.socket.destroyed) sendWhole(response, answer);
+    const answer = await handle(body, over.signal);
+    if (!over.signal.aborted) response.writeHead(answer.status, headersOf(answer));
+    if (typeof answer.body === "string") response.end(answer.body);
+    else await sendStream(response, answer.body, over.signal);
   }
 
   /** Sends the answer, and ends the connection when the client has stopped sending, or after a while. */
   #refuse(connection: Connection, { request, response }: Exchange, answer: Answer): void {
     connection.isEnding = true;
-    writeRefusal(request, response, answer, lingerMs);
+    response.writeHead(answer.status, { ...headersOf(answer), connection: "close" });
+    response.write(answer.body);
+    const timer = setTimeout(() => response.end(), lingerMs).unref();
+    const end = () => {
+      clearTimeout(timer);
+      response.end();
+    };
+    if (request.readableEnded) end();
+    else request.once("end", end).once("close", end).resume();
   }
 
   /** Answers input that is not a request, unless the client would take the answer for one to an earlier request. */
@@ -243,13 +290,14 @@ class NodeHttpServer implements HttpServer {
       socket.destroy();
       return;
     }
-    const exchanges = [...connection.exchanges];
-    const isOwed = exchanges.some(({ request, response }) => request.complete || response.headersSent);
+    const isOwed = [...connection.open].some(
+      ({ request, response }) => request.complete || response.headersSent,
+    );
     const wasEnding = connection.isEnding;
     connection.isEnding = true;
     // The outstanding answer is sent first, and ends the connection.
     if (isOwed || wasEnding) return;
-    connection.exchanges.clear();
+    connection.open.clear();
     socket.end(formatRaw(this.#options.refuse(reason)));
     setTimeout(() => socket.destroy(), lingerMs).unref();
   }

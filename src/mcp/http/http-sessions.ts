@@ -1,97 +1,170 @@
-import { methodOf, requestIdOf } from "../client-message.ts";
+// Legacy clients over HTTP: each has a session, or each request a server of its own.
+import { randomUUID } from "node:crypto";
+import {
+  type JSONRPCMessage,
+  type TransportSendOptions,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { markIntegers } from "../../data/exact-integers.ts";
+import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import { cancelledIdOf, methodOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import { checkParams } from "../mcp-server.ts";
+import type { CreateProtocolServer, ProtocolServer } from "../protocol-server.ts";
 import { RpcError } from "../rpc-error.ts";
-import { noSession, refusal } from "./answers.ts";
-import type { Answer, RequestHead, StreamedAnswer } from "./http-answers.ts";
-import type { HttpSession } from "./http-session.ts";
+import { type HttpRequest, refuse, toRequest } from "./http-requests.ts";
+import { type Answer, toAnswer } from "./http-server.ts";
 
-export interface Request {
-  readonly head: RequestHead;
-  /** The parsed JSON; `undefined` for a method without a body. */
-  readonly message: unknown;
-  readonly signal: AbortSignal;
+interface SessionOptions {
+  stateless: boolean;
+  /** How long a session without open requests and streams lasts. */
+  sessionTtlMs: number;
+  clock: Clock;
 }
 
-/** Finds the server for a request. */
-export interface RequestRouter {
-  /** Refuses a request before its body is read. */
-  admit(head: RequestHead): Answer | undefined;
-  handle(request: Request): Promise<Answer | StreamedAnswer>;
-  /** Ends all sessions. Never rejects. */
-  close(): Promise<void>;
-}
+/**
+ * One client's session. Adds to the SDK's transport: a disconnect cancels its requests, because nothing is kept for a later
+ * connection; canceling a request ends its stream, although it gets no answer; and when the session ends, open requests
+ * are answered with an error.
+ */
+class HttpSession extends WebStandardStreamableHTTPServerTransport {
+  readonly #server: ProtocolServer;
+  readonly #options: SessionOptions;
+  readonly #onEnd: () => void;
+  /** Requests that are neither answered nor canceled. */
+  readonly #open = new Set<RequestId>();
+  #underWay = 0;
+  #cancelExpiry: (() => void) | undefined;
+  #isEnded = false;
 
-const idIn = (head: RequestHead): string | undefined =>
-  head.headerValues("mcp-session-id").join(", ") || undefined;
-
-const asksToInitialize = (message: unknown): boolean =>
-  methodOf(message) === "initialize" && requestIdOf(message) !== undefined;
-
-/** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
-export class HttpSessions implements RequestRouter {
-  readonly #maxSessions: number;
-  readonly #open: (onEnd: (session: HttpSession) => void) => HttpSession;
-  readonly #sessions = new Map<string, HttpSession>();
-  /** Including sessions that are not initialized yet. */
-  readonly #all = new Set<HttpSession>();
-  #isClosed = false;
-
-  /** `open` creates the session that a client starts. */
-  constructor(
-    { maxSessions }: { maxSessions: number },
-    open: (onEnd: (session: HttpSession) => void) => HttpSession,
-  ) {
-    this.#maxSessions = maxSessions;
-    this.#open = open;
+  constructor(id: string, server: ProtocolServer, options: SessionOptions, onEnd: () => void) {
+    super(options.stateless ? {} : { sessionIdGenerator: () => id });
+    this.#server = server;
+    this.#options = options;
+    this.#onEnd = onEnd;
   }
 
-  admit(head: RequestHead): Answer | undefined {
-    const id = idIn(head);
-    if (id !== undefined) return this.#sessions.has(id) ? undefined : noSession();
-    return head.method === "POST" ? undefined : refusal(400, "The Mcp-Session-Id header is missing.");
+  async connect(): Promise<void> {
+    await this.#server.connect(this);
+    // The server replaced the listener. If it closes the transport, the session ends, too.
+    const { onclose } = this;
+    this.onclose = () => {
+      onclose?.();
+      void this.end();
+    };
   }
 
-  async handle({ head, message, signal }: Request): Promise<Answer | StreamedAnswer> {
-    const id = idIn(head);
-    if (id === undefined) return this.#begin(head, message, signal);
-    const session = this.#sessions.get(id);
-    if (session === undefined) return noSession();
-    const answer = await session.handle(head, message, signal);
-    if (head.method === "DELETE" && answer.status === 200) await session.end();
+  async answer({ head, message, over }: HttpRequest): Promise<Answer> {
+    const id = requestIdOf(message);
+    if (id !== undefined && this.#open.has(id))
+      return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
+    if (id !== undefined) this.#open.add(id);
+    this.#underWay++;
+    this.#cancelExpiry?.();
+    const answer = await toAnswer(await this.handleRequest(toRequest(head), { parsedBody: message }));
+    const cancelled = cancelledIdOf(message);
+    if (cancelled !== undefined) this.#forget(cancelled);
+    // A refusal of the SDK.
+    if (id !== undefined && typeof answer.body === "string") this.#open.delete(id);
+    if (over.aborted) this.#leave(id);
+    else whenAborted(over, () => this.#leave(id));
     return answer;
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#all].map((session) => session.end()));
+  override send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
+    return super.send(markIntegers(message), options);
   }
 
-  async #begin(head: RequestHead, message: unknown, signal: AbortSignal): Promise<Answer | StreamedAnswer> {
-    if (!asksToInitialize(message)) return refusal(400, "The Mcp-Session-Id header is missing.");
-    // The SDK's transport takes an invalid one for another request.
-    const { checkParams } = await import("../mcp-server.ts");
+  override async close(): Promise<void> {
+    const error = { code: rpcCode.refused, message: "The session has ended." };
+    for (const id of [...this.#open]) await this.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+    await super.close();
+  }
+
+  /** Closes the session's server, which aborts its calls. Never rejects. Idempotent. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelExpiry?.();
+    this.#onEnd();
+    await this.#server.close().catch(() => {});
+    await this.close().catch(() => {});
+  }
+
+  /** The stream of an answer has ended, or the client has disconnected. */
+  #leave(id: RequestId | undefined): void {
+    if (id !== undefined && this.#open.has(id)) {
+      const params = { requestId: id, reason: "The client closed the connection." };
+      this.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      this.#forget(id);
+    }
+    this.#underWay--;
+    const { stateless, sessionTtlMs, clock } = this.#options;
+    if (stateless) void this.end();
+    else if (this.#underWay === 0 && !this.#isEnded)
+      this.#cancelExpiry = clock.after(timerMs(sessionTtlMs), () => void this.end());
+  }
+
+  /** The SDK keeps a stream open until its request is answered; a canceled one never is. */
+  #forget(id: RequestId): void {
+    if (!this.#open.delete(id)) return;
+    this.closeSSEStream(id);
+    // The stream is closed, so this is not sent; it makes the SDK forget the request.
+    const error = { code: rpcCode.refused, message: "Canceled." };
+    super.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+  }
+}
+
+const noSession = () =>
+  refuse(404, "Session not found or ended. Start a new one with `initialize`.", { code: rpcCode.noSession });
+
+/** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
+export class HttpSessions {
+  readonly #create: CreateProtocolServer;
+  readonly #options: SessionOptions & { maxSessions: number };
+  readonly #sessions = new Map<string, HttpSession>();
+  #isClosed = false;
+
+  constructor(create: CreateProtocolServer, options: SessionOptions & { maxSessions: number }) {
+    this.#create = create;
+    this.#options = options;
+  }
+
+  async answer(request: HttpRequest): Promise<Answer> {
+    if (this.#options.stateless) return this.#begin(request);
+    const { head, message } = request;
+    const id = head.headers["mcp-session-id"]?.join(", ") || undefined;
+    if (id !== undefined) return this.#sessions.get(id)?.answer(request) ?? noSession();
+    if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
+      return refuse(400, "The Mcp-Session-Id header is missing.");
     try {
+      // The SDK's transport takes an invalid one for another request.
       checkParams("initialize", (message as { params?: unknown }).params);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      return refusal(400, error.message, { code: error.code, id: requestIdOf(message) });
+      return refuse(400, error.message, { code: error.code, id: requestIdOf(message) });
     }
-    if (this.#isClosed || this.#all.size >= this.#maxSessions) {
-      return refusal(503, "Too many sessions. Try again later.", {
-        headers: { "retry-after": "60" },
-      });
-    }
-    const session = this.#open((ended) => {
-      this.#all.delete(ended);
-      this.#sessions.delete(ended.id);
-    });
-    this.#all.add(session);
+    if (this.#isClosed || this.#sessions.size >= this.#options.maxSessions)
+      return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
+    return this.#begin(request);
+  }
+
+  /** Ends all sessions. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#sessions.values()].map((session) => session.end()));
+  }
+
+  async #begin(request: HttpRequest): Promise<Answer> {
+    const id = randomUUID();
+    const server = this.#create({ sessionId: id });
+    const session = new HttpSession(id, server, this.#options, () => this.#sessions.delete(id));
+    this.#sessions.set(id, session);
     try {
       await session.connect();
-      const answering = session.handle(head, message, signal);
-      // Before the answer is sent: the next request may follow immediately.
-      this.#sessions.set(session.id, session);
-      const answer = await answering;
-      if (!session.isInitialized) await session.end();
+      const answer = await session.answer(request);
+      if (!this.#options.stateless && session.sessionId === undefined) await session.end();
       return answer;
     } catch (error) {
       await session.end();

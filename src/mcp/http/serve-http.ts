@@ -1,20 +1,121 @@
-import { randomUUID } from "node:crypto";
-import { failure } from "../../problems/index.ts";
-import { atMost } from "../../runtime/abort-listeners.ts";
+import { failure, quote } from "../../problems/index.ts";
+import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
+import { type Clock, systemClock } from "../../runtime/clock.ts";
 import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
-import type { CreateProtocolServer } from "../protocol-server.ts";
-import { createHostCheck, hostInUrl } from "./allowed-hosts.ts";
-import { refusal, transportRefusal } from "./answers.ts";
-import { answerProbe, createHeadCheck, path } from "./check-head.ts";
-import { CrossOrigins } from "./cors.ts";
-import type { Answer, StreamedAnswer } from "./http-answers.ts";
-import { completeOptions, type HttpSettings, type ServeHttpOptions } from "./http-options.ts";
-import { type HttpServer, listenForHttp } from "./http-server.ts";
-import { HttpSession } from "./http-session.ts";
-import { HttpSessions, type RequestRouter } from "./http-sessions.ts";
-import { HttpTransport } from "./http-transport.ts";
-import { DualRouter, ModernRequests } from "./modern-requests.ts";
-import { SingleRequests } from "./single-requests.ts";
+import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
+import { isModern, isOfModernClient } from "../revisions.ts";
+import { createHostCheck, hostInUrl, isAuthority, isLoopback, readOrigin } from "./allowed-hosts.ts";
+import { checkMethod, checkPath, HeadCheck, type HeadRefusal } from "./check-head.ts";
+import { type HttpRequest, refuse, toRequest } from "./http-requests.ts";
+import {
+  type Answer,
+  type HttpServer,
+  listenForHttp,
+  type Refusal,
+  type RequestHead,
+  toAnswer,
+} from "./http-server.ts";
+import type { HttpSessions } from "./http-sessions.ts";
+
+const path = "/mcp";
+
+export interface ServeHttpOptions {
+  /** The server's name in messages. */
+  label: string;
+  /** Default: 127.0.0.1. An IPv6 address may be in brackets. */
+  host?: string;
+  /** Default: 0, which selects a free port. */
+  port?: number;
+  /** The token that clients must send as `Authorization: Bearer`. Secret. */
+  token?: string;
+  /** Allows a host other than loopback without a token. */
+  noAuth?: boolean;
+  /** More names (or `name:port`) that `Host` and `Origin` may have, such as a reverse proxy's. */
+  allowedHosts?: readonly string[];
+  /** Origins of pages that may use the server, such as `http://localhost:6274`; CORS lets them read the answers. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Called with a message when a request is refused for its `Host`, once, and for its `Origin`. */
+  onMisplaced?: (message: string) => void;
+  /** How long a session without open requests and streams lasts. Default: 1800 s. */
+  sessionTtlMs?: number;
+  /** The limit of sessions. Default: 1000. */
+  maxSessions?: number;
+  /** Serves each request with a server of its own, without session ids. */
+  stateless?: boolean;
+  /** Serves modern clients; created when one speaks. Default: only legacy clients are served. */
+  modern?(): Promise<ModernHttpServer>;
+  /** Which clients are served if there is a server for both. Default: both. */
+  protocol?: ServedProtocol;
+  /** Answers probes at `/healthz`. */
+  health?: boolean;
+  /** Default: 4 MiB. */
+  maxBodyBytes?: number;
+  /** How long open requests may take when the server closes. Default: 2 s. */
+  graceMs?: number;
+  /** Limits of connections; not documented for users. */
+  connections?: {
+    headersTimeoutMs?: number;
+    bodyTimeoutMs?: number;
+    idleTimeoutMs?: number;
+    max?: number;
+  };
+  /** The time that sessions go by; tests pass their own. */
+  clock?: Clock;
+}
+
+/** The options with all defaults. */
+type HttpSettings = ReturnType<typeof completeOptions>;
+
+/** Completes the options. Throws `InvalidArguments` if the token is missing or cannot be sent in a header. */
+function completeOptions(options: ServeHttpOptions) {
+  const { label, token, noAuth = false, connections = {} } = options;
+  const host = (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
+    const reason = "The token is empty or has characters that HTTP headers do not allow";
+    throw failure("InvalidArguments", { reason, hint: "Use ASCII letters, digits and punctuation." });
+  }
+  const { allowedHosts = [], allowedOrigins = [] } = options;
+  const invalidHost = allowedHosts.find((name) => !isAuthority(name));
+  if (invalidHost !== undefined) {
+    const reason = `An allowed host must be like mcp.example.com, not ${quote(invalidHost)}`;
+    throw failure("InvalidArguments", { reason, hint: "Pass a name or an address, with a port or without." });
+  }
+  const invalid = allowedOrigins.find((origin) => readOrigin(origin) === undefined);
+  if (invalid !== undefined) {
+    const reason = `An allowed origin must be like https://app.example, not ${quote(invalid)}`;
+    throw failure("InvalidArguments", {
+      reason,
+      hint: "Pass a scheme and a host, with a port if it has one.",
+    });
+  }
+  if (token === undefined && !noAuth && !isLoopback(host)) {
+    throw failure("InvalidArguments", {
+      reason: `A token is required because other machines can reach ${host === "" ? "all addresses" : host}`,
+      hint: "Pass --token, set TRAILBLAZE_HTTP_TOKEN, or allow unauthenticated access with --no-auth.",
+    });
+  }
+  return {
+    label,
+    host,
+    port: options.port ?? 0,
+    token,
+    allowedHosts,
+    allowedOrigins,
+    sessionTtlMs: options.sessionTtlMs ?? 1_800_000,
+    maxSessions: options.maxSessions ?? 1000,
+    stateless: options.stateless ?? false,
+    protocol: options.modern === undefined ? "legacy" : (options.protocol ?? "both"),
+    health: options.health ?? false,
+    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+    graceMs: options.graceMs ?? 2000,
+    headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,
+    bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
+    // Streams send a comment every 15 s.
+    idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
+    maxConnections: connections.max ?? 5120,
+    clock: options.clock ?? systemClock,
+  };
+}
 
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
@@ -43,86 +144,73 @@ function reasonFor(error: unknown, { host, port }: HttpSettings): string {
   }
 }
 
-type SdkTransport = typeof import("@modelcontextprotocol/server");
+const refuseHead = (refused: HeadRefusal): Answer =>
+  refused.status === 204
+    ? { status: 204, body: "", headers: refused.headers }
+    : refuse(refused.status, refused.message, refused);
 
-/** Counts the requests under way. */
-class OpenRequests {
-  #count = 0;
-  #whenNone = () => {};
+/** The answer to a request that is invalid HTTP or exceeds a limit. */
+function refuseTransport(reason: Refusal, { bodyTimeoutMs, maxBodyBytes }: HttpSettings): Answer {
+  const messages = {
+    400: "The request is not valid HTTP/1.1.",
+    405: "Method not allowed. Use GET, POST or DELETE.",
+    408: `The request was not complete in time; it must arrive within ${bodyTimeoutMs} ms.`,
+    413: `The body exceeds ${maxBodyBytes} bytes.`,
+    431: "The headers are too large.",
+  };
+  return refuse(reason, messages[reason], {
+    headers: reason === 405 ? { allow: "GET, POST, DELETE" } : undefined,
+  });
+}
 
-  async run(
-    message: unknown,
-    handle: () => Promise<Answer | StreamedAnswer>,
-  ): Promise<Answer | StreamedAnswer> {
-    // A subscription would never end by itself.
-    if (requestIdOf(message) === undefined || methodOf(message) === "subscriptions/listen") return handle();
-    this.#count++;
-    const onSent = () => {
-      this.#count--;
-      if (this.#count === 0) this.#whenNone();
-    };
-    try {
-      return { ...(await handle()), onSent };
-    } catch (error) {
-      onSent();
-      throw error;
+/** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
+function answerProbe(head: RequestHead, isEnding: boolean): Answer | undefined {
+  if (checkPath(head, "/healthz") !== undefined) return undefined;
+  const refused = checkMethod(head, ["GET", "HEAD"]);
+  if (refused !== undefined) return refuseHead(refused);
+  return isEnding
+    ? { status: 503, body: JSON.stringify({ status: "ending" }) }
+    : { status: 200, body: JSON.stringify({ status: "ok" }) };
+}
+
+/** Serves requests of modern clients on their own, and all others in sessions. The SDK is loaded with the first request. */
+class Router {
+  readonly #create: CreateProtocolServer;
+  readonly #modern: () => Promise<ModernHttpServer>;
+  readonly #settings: HttpSettings;
+  #sessions: Promise<HttpSessions> | undefined;
+  #requests: Promise<ModernHttpServer> | undefined;
+
+  constructor(create: CreateProtocolServer, modern: () => Promise<ModernHttpServer>, settings: HttpSettings) {
+    this.#create = create;
+    this.#modern = modern;
+    this.#settings = settings;
+  }
+
+  async answer(request: HttpRequest): Promise<Answer> {
+    const { head, message, over } = request;
+    const { protocol } = this.#settings;
+    const claims = () => isOfModernClient(message) || head.headers["mcp-protocol-version"]?.some(isModern);
+    if (protocol === "modern" || (head.method === "POST" && claims())) {
+      // Without a code of the modern revisions, so that clients fall back to `initialize`.
+      const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
+      if (protocol === "legacy") return refuse(400, text, { id: requestIdOf(message) });
+      this.#requests ??= this.#modern().catch((error) => {
+        this.#requests = undefined;
+        throw error;
+      });
+      const requests = await this.#requests;
+      return toAnswer(await requests.answer(toRequest(head, over), message));
     }
+    this.#sessions ??= import("./http-sessions.ts").then(
+      ({ HttpSessions }) => new HttpSessions(this.#create, this.#settings),
+    );
+    return (await this.#sessions).answer(request);
   }
 
-  async untilNone(limitMs: number): Promise<void> {
-    if (this.#count === 0) return;
-    const none = new Promise<void>((resolve) => {
-      this.#whenNone = resolve;
-    });
-    await atMost(none, limitMs);
+  async close(): Promise<void> {
+    await Promise.all([this.#sessions, this.#requests].map(async (served) => (await served)?.close()));
   }
-}
-
-/** Serves legacy clients. The SDK is loaded when the first of them speaks. */
-function createLegacyRouter(create: CreateProtocolServer, settings: HttpSettings): RequestRouter {
-  const { sessionTtlMs, stateless, clock } = settings;
-  let sdk: SdkTransport | undefined;
-  const open = (onEnd: (session: HttpSession) => void): HttpSession => {
-    if (sdk === undefined) throw new Error("The SDK is loaded before a session is opened.");
-    const id = randomUUID();
-    const stateful = {
-      sessionIdGenerator: () => id,
-      onsessionclosed: (): Promise<void> => transport.failOpen(),
-    };
-    const inner = new sdk.WebStandardStreamableHTTPServerTransport(stateless ? {} : stateful);
-    const transport: HttpTransport = new HttpTransport(inner, id);
-    const server = create({ sessionId: id });
-    const session = new HttpSession({
-      server,
-      transport,
-      ttlMs: sessionTtlMs,
-      clock,
-      onEnd: () => onEnd(session),
-    });
-    return session;
-  };
-  const router = stateless ? new SingleRequests(open) : new HttpSessions(settings, open);
-  return {
-    admit: (head) => router.admit(head),
-    async handle(request) {
-      sdk ??= await import("@modelcontextprotocol/server");
-      return router.handle(request);
-    },
-    close: () => router.close(),
-  };
-}
-
-function createRouter(
-  create: CreateProtocolServer,
-  { modern }: ServeHttpOptions,
-  settings: HttpSettings,
-): RequestRouter {
-  const { protocol } = settings;
-  if (modern === undefined) return createLegacyRouter(create, settings);
-  const requests = new ModernRequests(modern);
-  return protocol === "modern"
-    ? requests
-    : new DualRouter(createLegacyRouter(create, settings), requests, protocol);
 }
 
 /**
@@ -134,40 +222,48 @@ export async function serveHttp(
   options: ServeHttpOptions,
 ): Promise<ServedOverHttp> {
   const settings = completeOptions(options);
-  const { label, host, graceMs, health } = settings;
-  const open = new OpenRequests();
+  const { label, host, graceMs, health, stateless, protocol } = settings;
+  const open = new Set<AbortSignal>();
   let isEnding = false;
-  const router = createRouter(create, options, settings);
-  const origins = new CrossOrigins(settings.allowedOrigins, settings.allowedHosts);
-  const check = createHeadCheck({
+  let whenIdle = () => {};
+  const modern = options.modern ?? (() => Promise.reject(new Error("Only legacy clients are served.")));
+  const router = new Router(create, modern, settings);
+  const check = new HeadCheck({
+    ...settings,
     isOurHost: createHostCheck(host, settings.allowedHosts),
-    origins,
+    path,
+    methods: stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"],
     onMisplaced: options.onMisplaced,
-    token: settings.token,
-    methods: settings.stateless || settings.protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"],
   });
+  const answer = async (head: RequestHead, body: Uint8Array, over: AbortSignal): Promise<Answer> => {
+    const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
+    if ("fault" in parsed) return refuse(400, parsed.fault, { code: parsed.code });
+    const { value: message } = parsed;
+    if (Array.isArray(message)) return refuse(400, noBatches, { code: rpcCode.request });
+    // A subscription would never end by itself.
+    if (requestIdOf(message) !== undefined && methodOf(message) !== "subscriptions/listen") {
+      open.add(over);
+      whenAborted(over, () => {
+        open.delete(over);
+        if (open.size === 0) whenIdle();
+      });
+    }
+    return router
+      .answer({ head, message, over })
+      .catch(() => refuse(500, "The server failed.", { code: rpcCode.internal }));
+  };
 
   let server: HttpServer;
   try {
     server = await listenForHttp({
       ...settings,
-      refuse: (reason) => transportRefusal(reason, settings),
+      refuse: (reason) => refuseTransport(reason, settings),
       admit: (head, port) => {
-        const refused =
-          (health ? answerProbe(head, isEnding) : undefined) ?? check(head, port) ?? router.admit(head);
-        if (refused !== undefined) return origins.permit(head, refused);
-        const answer = async (body: Uint8Array, signal: AbortSignal): Promise<Answer | StreamedAnswer> => {
-          const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
-          if ("fault" in parsed) return refusal(400, parsed.fault, { code: parsed.code });
-          if (Array.isArray(parsed.value)) return refusal(400, noBatches, { code: rpcCode.request });
-          try {
-            const { value: message } = parsed;
-            return await open.run(message, () => router.handle({ head, message, signal }));
-          } catch {
-            return refusal(500, "The server failed.", { code: rpcCode.internal });
-          }
-        };
-        return async (body, signal) => origins.permit(head, await answer(body, signal));
+        const probed = health ? answerProbe(head, isEnding) : undefined;
+        if (probed !== undefined) return probed;
+        const refused = check.refuse(head, port);
+        if (refused !== undefined) return check.permit(head, refuseHead(refused));
+        return async (body, over) => check.permit(head, await answer(head, body, over));
       },
     });
   } catch (error) {
@@ -178,9 +274,12 @@ export async function serveHttp(
 
   return {
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
-    drain: (limitMs) => {
+    drain: async (limitMs) => {
       isEnding = true;
-      return open.untilNone(limitMs);
+      const idle = new Promise<void>((resolve) => {
+        whenIdle = resolve;
+      });
+      if (open.size > 0) await atMost(idle, limitMs);
     },
     close: async () => {
       const closed = server.close(graceMs);

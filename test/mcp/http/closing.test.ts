@@ -14,17 +14,19 @@ const limits = {
 test("an answer that a slow client has not read yet is sent to its end", async () => {
   const body = "x".repeat(32 << 20);
   let isSent = false;
-  const onSent = () => {
-    isSent = true;
-  };
   const server = await listenForHttp({
     ...limits,
     host: "127.0.0.1",
     port: 0,
-    admit: () => async () => ({ status: 200, body, onSent }),
-    refuse: () => ({ status: 503, body: "" }),
+    admit: () => async (_body, over) => {
+      over.addEventListener("abort", () => {
+        isSent = true;
+      });
+      return { status: 200, body };
+    },
+    refuse: (status) => ({ status, body: "" }),
   });
-  onTestFinished(() => server.abort());
+  onTestFinished(() => server.close(0));
   const { socket, received } = await openConnection(server.port);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await expect.poll(received).toContain("200 OK");

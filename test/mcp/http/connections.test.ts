@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
+import type { ServeHttpOptions } from "../../../src/mcp/http/serve-http.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
 import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";

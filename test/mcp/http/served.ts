@@ -1,7 +1,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { onTestFinished } from "vitest";
-import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
+import type { ServeHttpOptions } from "../../../src/mcp/http/serve-http.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers, type TestServers } from "../../serve/test-servers.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ServeHttpOptions } from "../../../src/mcp/http/http-options.ts";
+import type { ServeHttpOptions } from "../../../src/mcp/http/serve-http.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { beginSession, calling, initializing, messagesOf, post } from "../http/served.ts";
 import {
