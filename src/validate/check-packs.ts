@@ -16,7 +16,6 @@ import { checkTexts } from "./checks/texts.ts";
 import { checkToolMeta } from "./checks/tool-meta.ts";
 import { checkAdvertisedNames } from "./checks/tool-names.ts";
 import { type Check, runChecks } from "./finding.ts";
-import { collectModules } from "./modules/collect-modules.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
 
@@ -91,9 +90,14 @@ export async function checkOwnHandlers(
   const inspected = { items: [...tools.keys()], pack: { origin: "self" as const } };
   const files = new ModuleFiles(port, port.realPath(root) ?? root, {});
   const faults = new Map<Definition, Problem>();
-  const modules = () => collectModules(files, inspected);
   const moduleFaults = async () => new Map<string, never>();
-  for await (const { item, problem } of checkHandlers({ inspected, modules, moduleFaults })) {
+  const findFailingImport = async () => undefined;
+  for await (const { item, problem } of checkHandlers({
+    inspected,
+    files,
+    moduleFaults,
+    findFailingImport,
+  })) {
     const definition = item && tools.get(item);
     if (definition === undefined || problem.severity !== "error" || faults.has(definition)) continue;
     faults.set(definition, problem);

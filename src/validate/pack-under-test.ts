@@ -12,9 +12,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
-import { collectModules } from "./modules/collect-modules.ts";
-import { type FailingImport, findFailingImport } from "./modules/failing-imports.ts";
-import { followImports, isJavaScript } from "./modules/follow-imports.ts";
+import { type FailingImport, findFailingImport, followImports, isJavaScript } from "./modules/imports.ts";
 import { ModuleFiles, type Resolution } from "./modules/module-files.ts";
 import type { ModuleFault, WrittenImport } from "./modules/parse-module.ts";
 import {
@@ -178,10 +176,6 @@ export class PackUnderTest {
     };
   });
 
-  /** The modules of handlers by path relative to the package, without a leading `./`. */
-  readonly modules = lazy(() =>
-    collectModules(this.files, this.inspected, { followImports: !this.#isInSession }),
-  );
   readonly #reached = lazy(() => followImports(this.files, this.needed()));
 
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
@@ -225,10 +219,16 @@ export class PackUnderTest {
     return faults;
   });
 
-  /** Why the program of a server would fail to load a file of the package; `undefined` if it would not, or in sessions. */
-  async findFailingImport(program: string): Promise<FailingImport | undefined> {
-    return this.#isInSession || !isJavaScript(program) ? undefined : findFailingImport(this.files, program);
-  }
+  readonly #failing = new Map<string, Promise<FailingImport | undefined>>();
+  /** Why Node would fail to load a module of the package; `undefined` if it would not, or in sessions. */
+  readonly findFailingImport = (module: string): Promise<FailingImport | undefined> => {
+    const isChecked = !this.#isInSession && isJavaScript(module);
+    const failing =
+      this.#failing.get(module) ??
+      (isChecked ? findFailingImport(this.files, module) : Promise.resolve(undefined));
+    this.#failing.set(module, failing);
+    return failing;
+  };
 
   /** What npm would not publish of some files of a pack under development. */
   async findLeftOut(files: readonly string[]): Promise<ReadonlySet<string>> {

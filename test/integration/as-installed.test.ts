@@ -61,6 +61,7 @@ test.each(["@acme/notes", "globex-calculator"])(
 
 test.each([
   ["throws", 'throw new Error("no table");\nexport const greet = () => 1;', "no table"],
+  ["re-exports what another module lacks", 'export { greet } from "node:path";', "greet"],
   ["ends its process", "process.exit(3);\nexport const greet = () => 1;", "exit code 3"],
 ])(
   "a module that %s when it is imported fails",

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
@@ -6,78 +7,99 @@ import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
-import type { ModuleFacts } from "../modules/collect-modules.ts";
-import { hintForSource } from "../modules/nearest-file.ts";
-import { isBroken, type ModuleFault } from "../modules/parse-module.ts";
+import { type ExportSearch, findExport, listExports } from "../modules/exports.ts";
+import { findNearestFile, hintForSource, isTypeScript } from "../modules/imports.ts";
+import type { ModuleFiles } from "../modules/module-files.ts";
+import { isBroken } from "../modules/parse-module.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
+
+/** A pack, or the tools of a project. */
+type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingImport"> & {
+  inspected: Pick<InspectedPack, "items"> & { pack: Pick<InspectedPack["pack"], "origin"> };
+};
 
 const maximumListed = 10;
 
 /** The exports to list if one is missing: similar ones, or the first ones. */
-function chooseExports(name: string, exports: readonly string[]): string[] {
+async function chooseExports(files: ModuleFiles, module: string, name: string): Promise<string[]> {
+  const exports = await listExports(files, module);
   const nearest = findNearestNames(name, exports);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
 
-/** Suggests a similar path, or to build the file. */
-function hintForPath({
-  nearest,
-  isRelative,
-  source,
-}: {
-  nearest: string | undefined;
-  isRelative?: boolean;
-  source?: string;
-}) {
-  if (source !== undefined) return hintForSource(source);
-  if (nearest === undefined) return undefined;
-  const rule = isRelative ? "Paths are relative to the package, not to this file. " : "";
-  return `${rule}Did you mean ${quote(`./${nearest}`, 200)}?`;
+/** A hint for a path that is relative to the folder of the definition, a common mistake, or leads out of the package. */
+async function hintForRelative(
+  files: ModuleFiles,
+  module: string,
+  { file }: InspectedItem,
+): Promise<string | undefined> {
+  const candidates = [module.replace(/^(?:\.\.\/)+/, "")];
+  if (file !== null) candidates.unshift(posix.join(posix.dirname(file), module));
+  for (const one of candidates) {
+    if (one === "" || one === module || one.startsWith("..")) continue;
+    if (["absent", "outside", "broken"].includes((await files.get(one)).kind)) continue;
+    return `Paths are relative to the package, not to this file. Did you mean ${quote(`./${one}`, 200)}?`;
+  }
+  return undefined;
 }
 
-function describeAbsence(module: string, facts: Extract<ModuleFacts, { state: "missing" }>): string {
-  if (facts.hasFolder || facts.nearest !== undefined) return `the package has no file ${quote(module)}`;
+/** Why there is no module, with a hint to build it or to correct the path. */
+async function explainAbsence(files: ModuleFiles, module: string, item: InspectedItem) {
+  const beside = findNearestFile(files, module);
+  const { nearest, source } = beside ?? {};
+  const reason = `the package has no file ${quote(module)}`;
+  if (source !== undefined) return { reason, hint: hintForSource(source) };
+  if (nearest !== undefined) return { reason, hint: `Did you mean ${quote(`./${nearest}`, 200)}?` };
+  const hint = isTypeScript(module) ? undefined : await hintForRelative(files, module, item);
+  if (beside !== undefined || hint !== undefined) return { reason, hint };
   const folder = module.slice(0, module.lastIndexOf("/"));
-  return `the package has no folder ${quote(folder)}, which a build may have to create`;
+  return { reason: `the package has no folder ${quote(folder)}, which a build may have to create` };
 }
 
-function* checkModule(
+/** Whether execution finds the export of an existing module. */
+async function search(
+  { files, inspected, findFailingImport }: WithHandlers,
+  { module, exportName }: HandlerPlace,
+): Promise<ExportSearch> {
+  const { kind } = await files.get(module);
+  if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module`, module };
+  const found = await findExport(files, module, exportName);
+  if (found !== "found" && "absent" in found) return found;
+  if (kind === "typescript") {
+    const isInstalled = !["self", "workspace"].includes(inspected.pack.origin);
+    return isInstalled ? { absent: "Node does not run TypeScript in installed packages", module } : "found";
+  }
+  const failing = found === "found" ? await findFailingImport(module) : undefined;
+  return failing === undefined ? found : { absent: failing.reason, hint: failing.hint, module };
+}
+
+async function* checkModule(
+  pack: WithHandlers,
   item: InspectedItem,
   handler: string,
-  { module, exportName }: HandlerPlace,
-  facts: ModuleFacts | undefined,
-  moduleFaults: ReadonlyMap<string, ModuleFault>,
+  place: HandlerPlace,
   path: Path,
-): Generator<Finding> {
-  switch (facts?.state) {
-    case "outside":
-      yield findInItem(
-        item,
-        "DefinitionOutsidePackage",
-        { what: handler, hint: hintForPath({ nearest: facts.nearest, isRelative: true }) },
-        path,
-      );
-      break;
-    case "missing":
-      yield findInItem(
-        item,
-        "HandlerNotFound",
-        { handler, reason: describeAbsence(module, facts), hint: hintForPath(facts) },
-        path,
-      );
-      break;
-    case "present": {
-      const search = facts.searches.get(exportName);
-      if (search === undefined || search === "found") return;
-      const looked = "absent" in search ? (search.module ?? module) : module;
-      if ([module, looked].some((file) => isBroken(moduleFaults.get(file)))) return;
-      if ("absent" in search) {
-        const exports = chooseExports(exportName, facts.exports);
-        const { absent: reason, hint } = search;
-        yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
-      } else {
-        yield findInItem(item, "HandlerUnchecked", { handler, reason: search.unclear }, path);
-      }
+): AsyncGenerator<Finding> {
+  const { files } = pack;
+  const { module, exportName } = place;
+  const { kind } = await files.get(module);
+  if (kind === "outside") {
+    const hint = await hintForRelative(files, module, item);
+    yield findInItem(item, "DefinitionOutsidePackage", { what: handler, hint }, path);
+  } else if (kind === "absent") {
+    const args = await explainAbsence(files, module, item);
+    yield findInItem(item, "HandlerNotFound", { handler, ...args }, path);
+  } else {
+    const found = await search(pack, place);
+    if (found === "found") return;
+    const faults = await pack.moduleFaults();
+    if (isBroken(faults.get(module)) || ("absent" in found && isBroken(faults.get(found.module)))) return;
+    if ("absent" in found) {
+      const exports = await chooseExports(files, module, exportName);
+      const { absent: reason, hint } = found;
+      yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
+    } else {
+      yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
     }
   }
 }
@@ -88,10 +110,7 @@ export const backslashReason = 'it contains a backslash, but paths use "/"';
 const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
-export async function* checkHandlers(
-  pack: Pick<PackUnderTest, "modules" | "moduleFaults"> & { inspected: Pick<InspectedPack, "items"> },
-): AsyncGenerator<Finding> {
-  const [modules, moduleFaults] = [await pack.modules(), await pack.moduleFaults()];
+export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
@@ -104,7 +123,7 @@ export async function* checkHandlers(
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(item, handler, place, modules.get(place.module), moduleFaults, path);
+          yield* checkModule(pack, item, handler, place, path);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only code definitions can contain functions";

@@ -6,7 +6,7 @@ import { readBins, suggestPackage } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findNearestFile, hintForSource } from "../modules/nearest-file.ts";
+import { findNearestFile, hintForSource } from "../modules/imports.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
 import { backslashReason } from "./handlers.ts";
 import { findPackage, hasKey } from "./imports.ts";

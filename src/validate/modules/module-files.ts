@@ -43,7 +43,7 @@ function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string 
 }
 
 /** The value of `exports` by subpath: the short form is for the package as a whole. */
-export function expandExports(exports: unknown): unknown {
+function expandExports(exports: unknown): unknown {
   const isExpanded = isRecord(exports) && Object.keys(exports).some((key) => key.startsWith("."));
   return isExpanded ? exports : { ".": exports };
 }
@@ -52,7 +52,7 @@ export function expandExports(exports: unknown): unknown {
  * Resolves a name by the `imports` or `exports` of package.json: to `./file`, or to the name of a package. `undefined` if
  * nothing matches.
  */
-export function resolvePackageTarget(
+function resolvePackageTarget(
   entries: unknown,
   name: string,
   kind: keyof typeof conditionsOf,

@@ -49,8 +49,8 @@ export type ParsedModule =
       kind: "esm";
       /** Names exported by the module itself. */
       names: ReadonlySet<string>;
-      /** Names exported from another module; `importName` is `null` for its namespace object. */
-      reexports: ReadonlyMap<string, { from: string; importName: string | null }>;
+      /** The specifiers of the other modules that names are exported from. */
+      reexports: ReadonlyMap<string, string>;
       /** Modules whose exports are all re-exported. */
       stars: readonly string[];
       imports: readonly WrittenImport[];
@@ -306,35 +306,27 @@ function surroundingsIn(node: AnyNode, key: string, around: Surroundings): Surro
 /** The exports of an ES module, and whether it has module syntax. */
 function readExports({ body }: Program) {
   const names = new Set<string>();
-  const reexports = new Map<string, { from: string; importName: string | null }>();
+  const reexports = new Map<string, string>();
   const stars: string[] = [];
-  const imported = new Map<string, { from: string; importName: string | null }>();
+  const imported = new Map<string, string>();
   const declarations = body.filter((one): one is ModuleDeclaration =>
     /^(?:Im|Ex)port.*Declaration$/.test(one.type),
   );
-  for (const one of declarations) {
-    if (one.type !== "ImportDeclaration") continue;
-    for (const specifier of one.specifiers) {
-      const isSpace = specifier.type === "ImportNamespaceSpecifier";
-      const importName =
-        specifier.type === "ImportSpecifier" ? nameOf(specifier.imported) : isSpace ? null : "default";
-      imported.set(specifier.local.name, { from: String(one.source.value), importName });
-    }
-  }
+  for (const one of declarations)
+    if (one.type === "ImportDeclaration")
+      for (const { local } of one.specifiers) imported.set(local.name, String(one.source.value));
   for (const one of declarations) {
     if (one.type === "ExportDefaultDeclaration") names.add("default");
     else if (one.type === "ExportAllDeclaration") {
       const from = String(one.source.value);
-      if (one.exported) reexports.set(nameOf(one.exported), { from, importName: null });
+      if (one.exported) reexports.set(nameOf(one.exported), from);
       else stars.push(from);
     } else if (one.type === "ExportNamedDeclaration") {
       for (const name of one.declaration ? namesOf(one.declaration) : []) names.add(name);
       for (const { local, exported } of one.specifiers) {
-        const target = one.source
-          ? { from: String(one.source.value), importName: nameOf(local) }
-          : imported.get(nameOf(local));
-        if (target === undefined) names.add(nameOf(exported));
-        else reexports.set(nameOf(exported), target);
+        const from = one.source ? String(one.source.value) : imported.get(nameOf(local));
+        if (from === undefined) names.add(nameOf(exported));
+        else reexports.set(nameOf(exported), from);
       }
     }
   }

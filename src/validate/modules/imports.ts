@@ -1,10 +1,68 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { quote } from "../../problems/index.ts";
-import { isInPackage, maximumBytes, maximumImported } from "./follow-imports.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import type { NeededFile } from "../needed-files.ts";
 import type { ModuleFiles } from "./module-files.ts";
-import { findNearestFile, hintForSource } from "./nearest-file.ts";
 import type { WrittenImport } from "./parse-module.ts";
+
+/** Limits on followed imports, to keep validation fast. */
+const maximumImported = 2000;
+const maximumBytes = 32 << 20;
+
+const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
+/** Excludes TypeScript, which does not run after publishing. */
+export const isJavaScript = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
+
+/**
+ * The needed files without duplicates, followed by every file of the package that they import transitively by relative
+ * paths and every package.json that decides the format of one, each with the place of the first file that needs it. Imported files may not exist.
+ */
+export async function followImports(
+  modules: ModuleFiles,
+  needed: readonly NeededFile[],
+): Promise<NeededFile[]> {
+  const found = new Map<string, NeededFile>();
+  for (const one of needed) if (!found.has(one.file)) found.set(one.file, one);
+  const maximum = found.size + maximumImported;
+  for (const one of found.values()) {
+    if (!isJavaScript(one.file)) continue;
+    if (found.size >= maximum || modules.bytesRead > maximumBytes) break;
+    const manifest = modules.findDecisiveManifest(one.file);
+    if (manifest !== undefined && !found.has(manifest)) found.set(manifest, { ...one, file: manifest });
+    for (const file of await modules.listImports(one.file)) {
+      if (!found.has(file) && found.size < maximum && isInPackage(file))
+        found.set(file, { ...one, file, importer: one.file });
+    }
+  }
+  return [...found.values()];
+}
+
+export const isTypeScript = (file: string) => /\.[cm]?tsx?$/.test(file);
+
+/**
+ * Finds a file with a similar name in the folder of a missing one, or the TypeScript that it is compiled from; `undefined`
+ * if the folder does not exist.
+ */
+export function findNearestFile(
+  files: ModuleFiles,
+  file: string,
+): { nearest?: string | undefined; source?: string } | undefined {
+  const neighbors = files.listNeighbors(file);
+  if (neighbors === undefined) return undefined;
+  const name = posix.basename(file);
+  const inFolder = (found: string) => posix.join(posix.dirname(file), found);
+  const base = name.replace(/\.[cm]?js$/, "");
+  const source = neighbors.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
+  if (source !== undefined) return { source: inFolder(source) };
+  const usable = neighbors.filter((one) => !isTypeScript(one));
+  const guess = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
+  return { nearest: guess === undefined ? undefined : inFolder(guess) };
+}
+
+/** A hint for a missing file that is compiled from TypeScript. */
+export const hintForSource = (source: string): string =>
+  `Build it first: the package has only its source ${quote(source, 200)}.`;
 
 /** An import that Node cannot load. */
 export interface FailingImport {
