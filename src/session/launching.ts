@@ -1,5 +1,4 @@
 // What starts processes, in one module, because only a session that starts one loads it.
-export { createStreamRedactor } from "../mcp/client/redact.ts";
 export { startRemoteServer } from "../mcp/client/remote-server.ts";
 export { startServer } from "../mcp/client/start-server.ts";
 export { createProcessPort } from "../processes/server-process.ts";

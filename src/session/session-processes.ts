@@ -268,7 +268,7 @@ export class SessionProcesses {
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
     // At once where it can be: the files of a followed pack may be replaced.
-    const { createRunner, createStreamRedactor } = this.#launch ?? (await import("./launching.ts"));
+    const { createRunner } = this.#launch ?? (await import("./launching.ts"));
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
     if (!inChild) {
@@ -280,7 +280,7 @@ export class SessionProcesses {
     const processes = this.#launch?.processes;
     if (processes === undefined) throw new Error("Nothing is prepared to start processes.");
     const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
-    const clean = createStreamRedactor(memory.createTextRedactor());
+    const clean = memory.createTextRedactor().createStream();
     const endLog = () => {
       log.write(clean.end());
       return log.end();

@@ -14,9 +14,10 @@ const deepest = 1000;
 /** Secrets, or a function that returns the current ones. It is called for each string, so it must be fast. */
 type SecretSource = readonly string[] | (() => readonly string[]);
 
+/** Redacts output that arrives in chunks. What becomes a secret later is redacted from then on. */
 export interface RedactingStream {
-  /** Returns redacted output. The possible start of a secret is held back. */
-  push(text: string): string;
+  /** Returns redacted output. What may be the start of a secret, or of a character, is held back. */
+  push(chunk: string | Buffer): string;
   /** Returns the rest. */
   end(): string;
 }
@@ -58,44 +59,23 @@ function prepare(secrets: readonly string[]): Wanted {
   return { forms, whole };
 }
 
-/** Start and end of each secret in a string. Not a regular expression: secrets may exceed its maximum length. */
-function* findSecrets(text: string, forms: readonly string[]): Generator<[start: number, end: number]> {
-  const nexts = forms.map((form) => text.indexOf(form));
-  let position = 0;
-  for (;;) {
-    let [start, length] = [-1, 0];
-    for (const [index, form] of forms.entries()) {
-      let next = nexts[index] ?? -1;
-      if (next !== -1 && next < position) {
-        next = text.indexOf(form, position);
-        nexts[index] = next;
-      }
-      if (next !== -1 && (start === -1 || next < start)) [start, length] = [next, form.length];
+/** Not with a regular expression: secrets may exceed its maximum length. */
+const replaceSecrets = (text: string, forms: readonly string[]): string =>
+  forms.reduce((rest, form) => rest.replaceAll(form, redacted), text);
+
+/** Up to where a text can be redacted before its next part is known: no secret may begin before it and end after it. */
+function findEnd(text: string, forms: readonly string[]): number {
+  let end = Math.max(0, text.length - (forms[0]?.length ?? 0) + 1);
+  const isCutOff = (rest: string) => forms.some((form) => form.length > rest.length && form.startsWith(rest));
+  while (end < text.length && !isCutOff(text.slice(end))) end++;
+  for (let before = text.length + 1; end < before; ) {
+    before = end;
+    for (const form of forms) {
+      const start = text.indexOf(form, Math.max(0, end - form.length + 1));
+      if (start !== -1 && start < end) end = start;
     }
-    if (start === -1) return;
-    position = start + length;
-    yield [start, position];
   }
-}
-
-function replaceSecrets(text: string, forms: readonly string[]): string {
-  let out = "";
-  let position = 0;
-  for (const [start, end] of findSecrets(text, forms)) {
-    out += text.slice(position, start) + redacted;
-    position = end;
-  }
-  return position === 0 ? text : out + text.slice(position);
-}
-
-/** Where a secret that the end of the string may cut off begins; the string's length if there is none. */
-function findHeld(text: string, forms: readonly string[], from: number): number {
-  const longest = forms[0]?.length ?? 0;
-  for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
-    const rest = text.slice(at);
-    if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at;
-  }
-  return text.length;
+  return end;
 }
 
 function isSame(one: readonly string[], other: readonly string[]): boolean {
@@ -152,22 +132,14 @@ export function createRedactor(source: SecretSource): Redactor {
 
   const createStream = (): RedactingStream => {
     let pending = "";
+    const decoder = new StringDecoder("utf8");
     return {
-      push(text) {
+      push(chunk) {
         const { forms } = look();
-        const all = pending + text;
-        let out = "";
-        let position = 0;
-        let held = findHeld(all, forms, 0);
-        for (const [start, end] of findSecrets(all, forms)) {
-          // It may be the start of a longer secret.
-          if (start >= held) break;
-          out += all.slice(position, start) + redacted;
-          position = end;
-          if (position > held) held = findHeld(all, forms, position);
-        }
-        pending = all.slice(held);
-        return out + all.slice(position, held);
+        const all = pending + decoder.write(chunk);
+        const end = findEnd(all, forms);
+        pending = all.slice(end);
+        return replaceSecrets(all.slice(0, end), forms);
       },
       end() {
         const rest = replaceSecrets(pending, look().forms);
@@ -188,22 +160,5 @@ export function createRedactor(source: SecretSource): Redactor {
       return forms.length === 0 && whole.size === 0 ? value : (copy(value, new Map(), 0) as Value);
     },
     createStream,
-  };
-}
-
-/** Converts bytes of a program's output to redacted text, even if chunks split characters or secrets. */
-export interface ByteRedactor {
-  push(chunk: Buffer): string;
-  /** Returns what was held back. */
-  end(): string;
-}
-
-/** Redacts output that arrives in chunks. A string that becomes a secret later is redacted from then on. */
-export function createStreamRedactor(redactor: Redactor): ByteRedactor {
-  const decoder = new StringDecoder("utf8");
-  const stream = redactor.createStream();
-  return {
-    push: (chunk) => stream.push(decoder.write(chunk)),
-    end: () => stream.push(decoder.end()) + stream.end(),
   };
 }

@@ -24,7 +24,7 @@ import {
   type ServerEvents,
   type ServerLaunch,
 } from "./connected-server.ts";
-import { createRedactor, createStreamRedactor, type Redactor } from "./redact.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 import { describeAnswer, describeMessage } from "./server-calls.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { ListLimits } from "./server-lists.ts";
@@ -43,7 +43,7 @@ export function captureErrorOutput(
   redactor: Redactor,
   log: ProcessLog | undefined,
 ): ErrorOutput {
-  const redacting = createStreamRedactor(redactor);
+  const redacting = redactor.createStream();
   const tail = createOutputTail(keptTailBytes);
   let finished: Promise<void> | undefined;
   const keep = (text: string) => {
