@@ -58,6 +58,8 @@ export interface RemoteFetchOptions {
 const shownCharacters = 400;
 /** How long the search for an older transport may take. Milliseconds. */
 const probeMs = 3000;
+/** How long the body of an error may take. Milliseconds. */
+const errorBodyMs = 2000;
 
 /** Codes of certificates that are not signed by an authority that Node knows. */
 const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
@@ -113,7 +115,11 @@ export class RemoteFetch {
     );
     const { status, headers } = response;
     const type = readType(response);
-    const readBody = () => this.#readAll(response).catch(() => "");
+    const readBody = () => {
+      const signal = AbortSignal.timeout(errorBodyMs);
+      const limited = response.body?.pipeThrough(new TransformStream(), { signal });
+      return this.#readAll(new Response(limited)).catch(() => "");
+    };
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {

@@ -193,9 +193,9 @@ export class ServerConnection {
     const { redactor, timeouts } = this.#options;
     const { method } = listRules[key];
     if (signal.aborted) return `it did not answer \`${method}\` within ${timeouts.listMs} ms`;
-    return error instanceof AnswerError
-      ? describeAnswer(error, redactor, method)
-      : describeMessage(error instanceof Error ? error.message : String(error), redactor);
+    if (error instanceof AnswerError) return describeAnswer(error, redactor, method);
+    const message = error instanceof Error ? error.message : String(error);
+    return describeMessage(message.replace(/\.$/, ""), redactor);
   }
 
   #fetchList<Key extends ListKey>(

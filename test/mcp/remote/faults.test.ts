@@ -103,6 +103,11 @@ describe("authorization of a remote server", () => {
     },
   );
 
+  test("a refusal whose text does not end is AuthorizationRequired", async () => {
+    const problem = await failStart((_received, _request, response) => response.writeHead(403).write("wait"));
+    expect(problem).toMatchObject({ code: "AuthorizationRequired", args: { label: "docs", status: 403 } });
+  });
+
   test("status 401 of a call fails that call with the server, the scheme and the key to set", async () => {
     let isOpen = false;
     const remote = await serveRaw((received, _request, response) => {
