@@ -6,32 +6,18 @@ import { readUsableManifest } from "./manifest.ts";
 import type { Project } from "./project.ts";
 import { findWorkspace, type Workspace } from "./workspace.ts";
 
-/** The package managers that Trailblaze can run. */
-type ManagerName = "npm" | "pnpm" | "yarn";
+/** The package managers that Trailblaze can run, and what each writes into the node_modules that it installed. */
+const marks = {
+  npm: "node_modules/.package-lock.json",
+  pnpm: "node_modules/.modules.yaml",
+  yarn: "node_modules/.yarn-integrity",
+} as const;
 
 /** The package manager of a project. */
 export interface ProjectManager {
-  name: ManagerName;
+  name: keyof typeof marks;
   /** Yarn 2 and later have different options. */
   isModernYarn: boolean;
-}
-
-/** Files of package managers in a folder. */
-export interface ManagerTraces {
-  lockfiles: readonly string[];
-  hasYarnrcYml: boolean;
-  hasPnpmWorkspace: boolean;
-  /** Package managers with a metadata file in node_modules. */
-  installedBy: readonly ManagerName[];
-  /** The start of yarn.lock, which differs between Yarn 1 and later versions. */
-  readYarnLock(): string;
-}
-
-/** A folder that may determine the package manager: the project's, then its workspace's root. */
-export interface ManagerFolder {
-  /** Its package.json; `undefined` if it cannot be read. */
-  manifest: Readonly<Record<string, unknown>> | undefined;
-  traces: ManagerTraces;
 }
 
 const ofLockfile: Readonly<Record<string, string>> = {
@@ -46,79 +32,46 @@ const ofLockfile: Readonly<Record<string, string>> = {
 
 export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
 
-const marks: Readonly<Record<ManagerName, string>> = {
-  npm: "node_modules/.package-lock.json",
-  pnpm: "node_modules/.modules.yaml",
-  yarn: "node_modules/.yarn-integrity",
-};
+const isDriven = (name: string): name is ProjectManager["name"] => Object.hasOwn(marks, name);
 
-/** Finds files of package managers in a folder. */
-export function readManagerTraces(port: DiscoveryPort, folder: string): ManagerTraces {
-  const has = (name: string) => port.exists(join(folder, name));
-  return {
-    lockfiles: lockfileNames.filter(has),
-    hasYarnrcYml: has(".yarnrc.yml"),
-    hasPnpmWorkspace: has("pnpm-workspace.yaml"),
-    installedBy: (["npm", "pnpm", "yarn"] as const).filter((name) => has(marks[name])),
-    readYarnLock: () =>
-      Buffer.from(port.readProjectFile(folder, "yarn.lock") ?? []).toString("utf8", 0, 1024),
-  };
+/** Reads name and version from `packageManager` or `devEngines.packageManager` of a package.json. */
+function readDeclared(port: DiscoveryPort, folder: string): [name?: string, version?: string] {
+  const { packageManager, devEngines } = readUsableManifest(port, folder)?.value ?? {};
+  if (typeof packageManager === "string") return packageManager.split("@", 2) as [string];
+  const [first] = [isRecord(devEngines) ? devEngines.packageManager : undefined].flat() as unknown[];
+  return isRecord(first) && typeof first.name === "string" ? [first.name, String(first.version ?? "")] : [];
 }
 
-/** Reads `packageManager` or `devEngines.packageManager` of a package.json. */
-function readDeclared(manifest: ManagerFolder["manifest"]): { name: string; version: string } | undefined {
-  const declared = manifest?.packageManager;
-  if (typeof declared === "string") {
-    const [name = "", version = ""] = declared.split("@");
-    return { name, version };
-  }
-  const engines = isRecord(manifest?.devEngines) ? manifest.devEngines.packageManager : undefined;
-  const [first] = Array.isArray(engines) ? engines : [engines];
-  if (!isRecord(first) || typeof first.name !== "string") return undefined;
-  return { name: first.name, version: typeof first.version === "string" ? first.version : "" };
-}
-
-function isModern(version: string, { traces }: ManagerFolder): boolean {
+/** The package manager that a folder declares, or that its lockfile is of. */
+function findManager(
+  port: DiscoveryPort,
+  folder: string,
+): ProjectManager | { unsupported: string } | undefined {
+  const has = (file: string) => port.exists(join(folder, file));
+  const [declared, version = ""] = readDeclared(port, folder);
+  const locked = lockfileNames.filter(has).map((file) => ofLockfile[file] ?? file);
+  // If there are several lockfiles, prefer the package manager that installed node_modules.
+  const name =
+    declared ??
+    locked.find((one) => isDriven(one) && has(marks[one])) ??
+    locked[0] ??
+    (has("pnpm-workspace.yaml") ? "pnpm" : undefined);
+  if (name === undefined) return undefined;
+  if (!isDriven(name)) return { unsupported: name };
+  if (name !== "yarn") return { name, isModernYarn: false };
   const major = /\d+/.exec(version)?.[0];
-  if (major !== undefined) return Number(major) >= 2;
-  return traces.hasYarnrcYml || /^__metadata:/m.test(traces.readYarnLock());
+  if (major !== undefined) return { name, isModernYarn: Number(major) >= 2 };
+  const lockfile = Buffer.from(port.readProjectFile(folder, "yarn.lock") ?? []).toString("utf8", 0, 1024);
+  return { name, isModernYarn: has(".yarnrc.yml") || /^__metadata:/m.test(lockfile) };
 }
 
-const isDriven = (name: string): name is ManagerName => name === "npm" || name === "pnpm" || name === "yarn";
-
-/**
- * The package manager of a project: the declared one, the one of its lockfile, or npm. Returns the name of one that
- * Trailblaze cannot run as `unsupported`. Pure.
- */
-export function findManager(folders: readonly ManagerFolder[]): ProjectManager | { unsupported: string } {
-  const settle = (name: string, version: string, folder: ManagerFolder) =>
-    isDriven(name)
-      ? { name, isModernYarn: name === "yarn" && isModern(version, folder) }
-      : { unsupported: name };
-  for (const folder of folders) {
-    const declared = readDeclared(folder.manifest);
-    if (declared !== undefined) return settle(declared.name, declared.version, folder);
-    const { lockfiles, installedBy, hasPnpmWorkspace } = folder.traces;
-    const candidates = new Set(lockfiles.map((file) => ofLockfile[file] ?? file));
-    // If there are several lockfiles, prefer the package manager that installed node_modules.
-    const [name] = [...installedBy.filter((one) => candidates.has(one)), ...candidates];
-    if (name !== undefined) return settle(name, "", folder);
-    if (hasPnpmWorkspace) return settle("pnpm", "", folder);
-  }
-  return { name: "npm", isModernYarn: false };
-}
-
-/** Finds the package manager of a project from its folder and the root of its workspace. */
+/** The package manager of a project or of its workspace's root; npm without a trace of another. */
 export function findProjectManager(
   port: DiscoveryPort,
-  { directory }: Pick<Project, "directory">,
-  workspace: Workspace | undefined,
+  { project, workspace }: { project: string; workspace: Workspace | undefined },
 ): ProjectManager | { unsupported: string } {
-  const folders = [...new Set([directory, workspace?.root ?? directory])].map((folder) => {
-    const manifest = readUsableManifest(port, folder)?.value;
-    return { manifest, traces: readManagerTraces(port, folder) };
-  });
-  return findManager(folders);
+  const ofRoot = () => (workspace === undefined ? undefined : findManager(port, workspace.root));
+  return findManager(port, project) ?? ofRoot() ?? { name: "npm", isModernYarn: false };
 }
 
 /** The package manager for commands in a project's hints. */
@@ -130,10 +83,9 @@ export async function findManagerName(port: DiscoveryPort, project: Project): Pr
 /** The same for a project whose workspace is known. npm if the project uses an unknown one. */
 export function managerIn(
   port: DiscoveryPort,
-  { project, workspace }: { project: string; workspace: Workspace | undefined },
+  project: { project: string; workspace: Workspace | undefined },
 ): PackageManager {
-  const manager = findProjectManager(port, { directory: project }, workspace);
-  if (!("unsupported" in manager)) return manager.name;
-  const { unsupported } = manager;
-  return unsupported === "bun" || unsupported === "deno" ? unsupported : "npm";
+  const manager = findProjectManager(port, project);
+  const name = "unsupported" in manager ? manager.unsupported : manager.name;
+  return isDriven(name) || name === "bun" || name === "deno" ? name : "npm";
 }

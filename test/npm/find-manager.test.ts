@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { findManager, type ManagerFolder, readManagerTraces } from "../../src/discovery/project-manager.ts";
+import { findProjectManager } from "../../src/discovery/project-manager.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
 import {
   createManagerEnvironment,
@@ -11,62 +11,45 @@ import {
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
-const folderOf = (tree: Tree, manifest: Record<string, unknown> = {}): ManagerFolder => ({
-  manifest,
-  traces: readManagerTraces(createNodeDiscoveryPort(), makeTree(tree)),
-});
-const find = (...folders: ManagerFolder[]) => findManager(folders);
+/** The package manager of a project, or of a member of a workspace with these files. */
+const find = (project: string, root?: string) =>
+  findProjectManager(createNodeDiscoveryPort(), {
+    project,
+    workspace: root === undefined ? undefined : { root, members: [project] },
+  });
 const npm = { name: "npm", isModernYarn: false };
+const pnpm = { name: "pnpm", isModernYarn: false };
+const yarn = { name: "yarn", isModernYarn: false };
+const modern = { name: "yarn", isModernYarn: true };
 
 describe("the package manager of a project", () => {
-  test.each<[string, Tree, Record<string, unknown>, unknown]>([
-    ["a folder without a lockfile", {}, {}, npm],
-    ["package-lock.json", { "package-lock.json": {} }, {}, npm],
-    ["npm-shrinkwrap.json", { "npm-shrinkwrap.json": {} }, {}, npm],
-    ["pnpm-lock.yaml", { "pnpm-lock.yaml": {} }, {}, { name: "pnpm", isModernYarn: false }],
-    ["pnpm-workspace.yaml", { "pnpm-workspace.yaml": {} }, {}, { name: "pnpm", isModernYarn: false }],
-    ["yarn.lock", { "yarn.lock": "# yarn lockfile v1\n" }, {}, { name: "yarn", isModernYarn: false }],
-    [
-      "a yarn.lock of modern Yarn",
-      { "yarn.lock": "# x\n\n__metadata:\n" },
-      {},
-      { name: "yarn", isModernYarn: true },
-    ],
-    [
-      "the packageManager key",
-      { "yarn.lock": "" },
-      { packageManager: "pnpm@9.1.0+sha512.abc" },
-      { name: "pnpm", isModernYarn: false },
-    ],
-    [
-      "the packageManager key for Yarn 4",
-      {},
-      { packageManager: "yarn@4.5.0" },
-      { name: "yarn", isModernYarn: true },
-    ],
-    [
-      "the devEngines key",
-      {},
-      { devEngines: { packageManager: [{ name: "pnpm" }] } },
-      { name: "pnpm", isModernYarn: false },
-    ],
-    ["bun.lock", { "bun.lock": "" }, {}, { unsupported: "bun" }],
-    ["a packageManager key with an unknown name", {}, { packageManager: "deno@2" }, { unsupported: "deno" }],
-    ["keys with invalid values", {}, { packageManager: 7, devEngines: "x" }, npm],
+  test.each<[string, unknown, Tree, Record<string, unknown>?]>([
+    ["a folder without a lockfile", npm, {}],
+    ["package-lock.json", npm, { "package-lock.json": {} }],
+    ["npm-shrinkwrap.json", npm, { "npm-shrinkwrap.json": {} }],
+    ["pnpm-lock.yaml", pnpm, { "pnpm-lock.yaml": {} }],
+    ["pnpm-workspace.yaml", pnpm, { "pnpm-workspace.yaml": {} }],
+    ["yarn.lock", yarn, { "yarn.lock": "# yarn lockfile v1\n" }],
+    ["a yarn.lock of modern Yarn", modern, { "yarn.lock": "# x\n\n__metadata:\n" }],
+    ["the packageManager key", pnpm, { "yarn.lock": "" }, { packageManager: "pnpm@9.1.0+sha512.abc" }],
+    ["the packageManager key for Yarn 4", modern, {}, { packageManager: "yarn@4.5.0" }],
+    ["the devEngines key", pnpm, {}, { devEngines: { packageManager: [{ name: "pnpm" }] } }],
+    ["bun.lock", { unsupported: "bun" }, { "bun.lock": "" }],
+    ["a packageManager key with an unknown name", { unsupported: "deno" }, {}, { packageManager: "deno@2" }],
+    ["keys with invalid values", npm, {}, { packageManager: 7, devEngines: "x" }],
     [
       "the lockfile in use if there are two",
+      yarn,
       { "package-lock.json": {}, "yarn.lock": "", "node_modules/.yarn-integrity": "" },
-      {},
-      { name: "yarn", isModernYarn: false },
     ],
-  ])("the package manager of a project is detected from %s", (_what, tree, manifest, expected) => {
-    expect(find(folderOf(tree, manifest))).toEqual(expected);
+  ])("the package manager of a project is detected from %s", (_what, expected, tree, manifest = {}) => {
+    expect(find(makeTree({ "package.json": manifest, ...tree }))).toEqual(expected);
   });
 
   test("a workspace member uses the package manager of the root unless it has a lockfile of its own", () => {
-    const root = folderOf({ "pnpm-lock.yaml": {} });
-    expect(find(folderOf({}), root)).toMatchObject({ name: "pnpm" });
-    expect(find(folderOf({ "yarn.lock": "" }), root)).toMatchObject({ name: "yarn" });
+    const root = makeTree({ "pnpm-lock.yaml": {} });
+    expect(find(makeTree({}), root)).toEqual(pnpm);
+    expect(find(makeTree({ "yarn.lock": "" }), root)).toEqual(yarn);
   });
 });
 

@@ -23,7 +23,7 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
     throw new TrailblazeError(describeFault(fault, undefined, { context: "operation", isSource: true }));
   }
   const workspace = await findWorkspace(port, project);
-  const manager = findProjectManager(port, project, workspace);
+  const manager = findProjectManager(port, { project: directory, workspace });
   if ("unsupported" in manager) {
     const reason = `the project uses ${manager.unsupported}, which Trailblaze does not support`;
     throw failure("InstallFailed", {
