@@ -30,8 +30,13 @@ export type { CallOptions } from "./session/call-options.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
-export type { PromptMessage, PromptOptions, PromptResult } from "./session/prompt-calls.ts";
-export type { ReadOptions, ResourceResult } from "./session/resource-calls.ts";
+export type {
+  PromptMessage,
+  PromptResult,
+  RequestOptions as PromptOptions,
+  RequestOptions as ReadOptions,
+  ResourceResult,
+} from "./session/requests.ts";
 export type { FoundTool } from "./session/search/tool-index.ts";
 export type { LlmToolsOptions, SearchOptions } from "./session/search/tool-search.ts";
 export type { SessionServerState } from "./session/server-states.ts";

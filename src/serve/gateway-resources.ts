@@ -5,8 +5,7 @@ import { toSignal } from "../runtime/abort-listeners.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { suggestionMs } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import type { CallScope } from "../session/invocation.ts";
-import { sendRequest } from "../session/server-requests.ts";
+import { type CallScope, reachServer } from "../session/call.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
@@ -28,12 +27,13 @@ function askServer(planned: PlannedServer, ref: ServerCompletion["ref"]) {
   const ask = async (request: CompletionRequest, signal: AbortSignal) => {
     const { argument: name, value, arguments: known } = request;
     const limit = new TimeLimit(suggestionMs);
+    planned.server.beginRequest();
     try {
       const asked = { ref, argument: { name, value }, context: { arguments: known } };
-      return await sendRequest({ ...planned, ...named, signal, limits: [limit] }, (connected) =>
-        connected.complete(asked, { signal, limit }),
-      );
+      const connected = await reachServer(planned, { ...named, signal, limits: [limit] });
+      return await connected.complete(asked, { signal, limit });
     } finally {
+      planned.server.endRequest();
       limit.end();
     }
   };
@@ -100,12 +100,13 @@ export class GatewayResources {
       find: (uri) => {
         const parts = this.#options.parts();
         const state = parts?.state();
-        const route = state && parts?.reads.find(state, uri);
+        const route = state && parts?.requests.findResource(state, uri);
         if (parts === undefined || state === undefined || route === undefined) return undefined;
         return ({ input, state: given }, channel) => {
           const round = input === undefined ? undefined : { input, state: given };
-          const limits = { signal: toSignal(channel.signal), progress: channel.progress };
-          return parts.reads.ask(state, route, uri, limits, scopeOf(channel), round);
+          const { progress } = channel;
+          const request = { signal: toSignal(channel.signal), progress, scope: scopeOf(channel), round };
+          return parts.requests.askResource(state, route, uri, request);
         };
       },
       subscribe: (uri, changed) => this.#watches.add(uri, changed),
@@ -150,7 +151,7 @@ export class GatewayResources {
   #useCode(parts: SessionParts, state: SessionState, name: string): UseCode {
     return (owner, channel) => ({
       runner: () => parts.runners.get(owner),
-      context: parts.prompts.createContext(state, owner, name, this.#options.ownScope(), {
+      context: parts.requests.createContext(state, owner, name, this.#options.ownScope(), {
         progress: channel.progress,
         signal: toSignal(channel.signal),
       }),
@@ -164,7 +165,7 @@ export class GatewayResources {
     const begin = () => {
       const parts = this.#options.parts();
       const state = parts?.state();
-      const route = state && parts?.reads.find(state, uri);
+      const route = state && parts?.requests.findResource(state, uri);
       const before = known;
       known = route?.by === "server" ? route.from.server : identify(route?.resource);
       if (before === known) return;
@@ -174,7 +175,7 @@ export class GatewayResources {
       if (parts === undefined || state === undefined || route === undefined) return;
       if (route.by === "server") {
         const isRefused = () => {
-          const now = parts.reads.find(parts.state(), uri);
+          const now = parts.requests.findResource(parts.state(), uri);
           return now?.by !== "server" || now.from.approval?.refuses("resource", uri) === true;
         };
         end = route.from.server.watchResource({ uri, changed, isRefused });

@@ -15,9 +15,9 @@ import { toSignal } from "../runtime/abort-listeners.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
+import type { CallScope } from "../session/call.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
 import type { AskedRound } from "../session/host-input.ts";
-import type { CallScope } from "../session/invocation.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/search/tool-search.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
@@ -279,9 +279,10 @@ export class SessionGateway {
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
     const { prompt, listing } = candidate;
     return servePrompt(prompt.name, listing, (args, channel, round) => {
-      const limits = { signal: toSignal(channel.signal), progress: channel.progress };
+      const { progress } = channel;
       const scope = this.#createScope(scopeOf(), channel);
-      return this.#open.prompts.ask(state, candidate, args, limits, scope, round);
+      const request = { signal: toSignal(channel.signal), progress, scope, round };
+      return this.#open.requests.askPrompt(state, candidate, args, request);
     });
   }
 }

@@ -1,4 +1,3 @@
-import { failure } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type {
@@ -9,7 +8,7 @@ import type {
   InputRequired,
   InputRound,
 } from "../runtime/input-requests.ts";
-import { isAnswer, listRequests, settleAnswers } from "../runtime/input-rounds.ts";
+import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
 
 /** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
@@ -62,19 +61,6 @@ export async function answerRounds<Answer extends object>(
     answer = await run({ input: await ask(requests), ...state });
   }
   return answer;
-}
-
-/** The same for a prompt or a resource. Rejects with `InputRequired` if it asks and there is no `ask`. */
-export async function answerWithHost<Answer extends object>(
-  name: string,
-  run: (round: InputRound | undefined) => Promise<Answer | { inputRequired: InputRequired }>,
-  ask: AskInput | undefined,
-  signal: AbortSignal,
-): Promise<Answer> {
-  const askAll = ask && ((requests: InputRequests) => ask({ tool: name, requests, signal }));
-  const answer = await answerRounds(await run(undefined), run, askAll);
-  if (!("inputRequired" in answer)) return answer;
-  throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
 }
 
 export interface HostInputOptions {

@@ -12,13 +12,14 @@ import { createProblem, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
+import { OpenCalls } from "./call.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Recording } from "./recording.ts";
-import { createRequests } from "./resource-calls.ts";
+import { Requests } from "./requests.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
@@ -148,7 +149,8 @@ class Opening {
     // Before the project is read, so that no change is missed.
     await follower?.start();
     const state = await this.#take(config, problems);
-    const calls = this.#createCalls();
+    const open = new OpenCalls(this.#processes.runners, this.#resources.closing);
+    const calls = this.#createCalls(open);
     this.#calls = calls;
     await follower?.begin();
     return new Session({
@@ -164,7 +166,7 @@ class Opening {
       runners: this.#processes.runners,
       calls,
       ask: this.#ask,
-      ...createRequests(calls, this.#processes.runners, this.#resources.closing),
+      requests: new Requests(calls, open, this.#processes.runners),
     });
   }
 
@@ -295,9 +297,10 @@ class Opening {
     if (index >= 0) this.#reported.splice(index, 1);
   }
 
-  #createCalls(): ToolCalls {
+  #createCalls(open: OpenCalls): ToolCalls {
     let validator: Promise<SchemaValidator> | undefined;
     return new ToolCalls({
+      open,
       own: {
         sessionId: this.#id,
         memory: this.#memory,
@@ -317,7 +320,6 @@ class Opening {
         );
         return validator;
       },
-      closing: this.#resources.closing,
     });
   }
 

@@ -5,9 +5,8 @@ import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { AskInput } from "./host-input.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
-import type { PromptCalls, PromptOptions, PromptResult } from "./prompt-calls.ts";
 import type { Recording } from "./recording.ts";
-import type { ReadOptions, ResourceCalls, ResourceResult } from "./resource-calls.ts";
+import type { PromptResult, RequestOptions, Requests, ResourceResult } from "./requests.ts";
 import type { FoundTool } from "./search/tool-index.ts";
 import {
   createSearchTool,
@@ -45,10 +44,10 @@ export interface SessionParts {
   resources: SessionResources;
   runners: CodeRunners;
   calls: ToolCalls;
-  prompts: PromptCalls;
   /** Asks the host's user; `undefined` if it cannot. */
   ask: AskInput | undefined;
-  reads: ResourceCalls;
+  /** For prompts and resources. */
+  requests: Requests;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -197,11 +196,11 @@ export class Session implements AsyncDisposable {
   async getPrompt(
     name: string,
     args: Readonly<Record<string, string>> = {},
-    options: PromptOptions = {},
+    options: RequestOptions = {},
   ): Promise<PromptResult> {
     this.#parts.resources.closing.throwIfAborted();
     const state = this.#parts.state();
-    return this.#parts.prompts.get(state, state.resolvePrompt(String(name)), args, options);
+    return this.#parts.requests.getPrompt(state, state.resolvePrompt(String(name)), args, options);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
@@ -217,9 +216,9 @@ export class Session implements AsyncDisposable {
    * `SessionClosed`, or with the reason of `signal`. For a resource of a server also with `NotApproved`, or, if it starts for
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
-  async readResource(uri: string, options: ReadOptions = {}): Promise<ResourceResult> {
+  async readResource(uri: string, options: RequestOptions = {}): Promise<ResourceResult> {
     this.#parts.resources.closing.throwIfAborted();
-    return this.#parts.reads.read(this.#parts.state(), uri, options);
+    return this.#parts.requests.readResource(this.#parts.state(), uri, options);
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */

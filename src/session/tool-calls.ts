@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
@@ -7,33 +6,41 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
-import { abortable, CallStop, whenAborted } from "../runtime/abort-listeners.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
+import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
 import { describeRefusal } from "../runtime/describe-refusal.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
-import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
+import type { InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import { OpenEntries } from "../runtime/open-entries.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
-import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
-import { describeLate, readCallFailure, toErrorResult } from "./call-failure.ts";
+import {
+  type Answering,
+  type Caller,
+  CallFailure,
+  type CallScope,
+  type OpenCall,
+  type OpenCallOptions,
+  type OpenCalls,
+  type Round,
+  reachServer,
+} from "./call.ts";
 import { CallListeners } from "./call-listeners.ts";
-import { answerRounds, askInScope } from "./host-input.ts";
-import type { CallScope, InnerCallOptions, Invocation, Nesting } from "./invocation.ts";
-import { connect } from "./server-requests.ts";
+import { askInScope } from "./host-input.ts";
 import { CallMemory, visibleMemory } from "./session-memory.ts";
 import type { LinkMaker } from "./session-reads.ts";
-import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
 /** What calls need from their session. */
 export interface ToolCallsOptions {
+  open: OpenCalls;
   /** The scope of the host's own calls. */
   own: CallScope;
   runners: CodeRunners;
@@ -42,12 +49,7 @@ export interface ToolCallsOptions {
   /** Reports problems of nested calls. */
   report(problem: Problem): void;
   validator: () => Promise<SchemaValidator>;
-  /** Aborted when the session ends, with the error `SessionClosed`. */
-  closing: AbortSignal;
 }
-
-/** How one run of a tool ends. */
-type RunOutcome = ToolResult | { inputRequired: InputRequired };
 
 /** The tools in code that were reported in this process because they got rounded numbers. */
 const roundedTools = new Set<string>();
@@ -57,7 +59,6 @@ export class ToolCalls {
   readonly #options: ToolCallsOptions;
   /** The scope of the host's own calls. */
   readonly own: CallScope;
-  readonly #running = new OpenEntries<string, Invocation>();
   readonly #listeners: CallListeners;
   /** The links in results. */
   readonly links = new ResourceLinks<LinkMaker>();
@@ -69,10 +70,6 @@ export class ToolCalls {
     this.own = options.own;
     this.noteLeftOut = createPackNotes(options.report);
     this.#listeners = new CallListeners(options.report);
-    const { closing } = options;
-    whenAborted(closing, () => {
-      for (const { stop } of this.#running.all()) stop.abort(closing.reason);
-    });
   }
 
   /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
@@ -80,11 +77,10 @@ export class ToolCalls {
     state: SessionState,
     candidate: ToolCandidate,
     args: unknown,
-    options: InnerCallOptions,
+    options: OpenCallOptions,
     scope = this.own,
   ): Promise<ToolResult> {
-    const nesting: Nesting = { scope, state, depth: 0, recorded: true };
-    return this.#call(candidate, args, options, nesting);
+    return this.#call(candidate, args, options, { scope, state, depth: 0, recorded: true });
   }
 
   /** Executes a call that a server makes during one of its own calls. */
@@ -95,7 +91,7 @@ export class ToolCalls {
     limit,
     ...call
   }: CallbackCall): Promise<CallbackOutcome> {
-    const outer = this.#running.find(invocationId);
+    const outer = this.#options.open.find(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
     const candidate = await this.#resolveInside(toolName, outer);
@@ -124,12 +120,9 @@ export class ToolCalls {
   }
 
   /** The tool of a nested call, or why it cannot be called. */
-  async #resolveInside(
-    name: string,
-    { state, candidate }: Invocation,
-  ): Promise<ToolCandidate | { fault: string }> {
+  async #resolveInside(name: string, { state, tool }: OpenCall): Promise<ToolCandidate | { fault: string }> {
     try {
-      return await state.resolveStarting(name, candidate);
+      return await state.resolveStarting(name, tool);
     } catch (error) {
       return { fault: (error as Error).message };
     }
@@ -139,104 +132,57 @@ export class ToolCalls {
   #callInside(
     candidate: ToolCandidate,
     args: unknown,
-    { scope, state, depth, ...caller }: Invocation,
-    options: InnerCallOptions,
+    { scope, state, depth, onLog, ...outer }: OpenCall,
+    options: OpenCallOptions,
   ): Promise<ToolResult> {
-    const recorded = caller.recorded && !caller.candidate.meta.isRecordable;
-    const heard = { ...options, onLog: caller.onLog };
-    return this.#call(candidate, args, heard, { scope, state, depth, recorded });
+    const recorded = outer.recorded && outer.tool?.meta.isRecordable !== true;
+    return this.#call(candidate, args, { ...options, onLog }, { scope, state, depth, recorded });
   }
 
   async #call(
     candidate: ToolCandidate,
     args: unknown,
-    options: InnerCallOptions,
-    { scope: given, state, depth, recorded }: Nesting,
+    options: OpenCallOptions,
+    caller: Caller,
   ): Promise<ToolResult> {
-    const { closing } = this.#options;
-    const { signal } = options;
-    const { memory } = given;
-    closing.throwIfAborted();
-    signal?.throwIfAborted();
+    const { route, tool, meta } = candidate;
+    const { open } = this.#options;
+    const { memory, record } = caller.scope;
+    open.throwIfClosed(options.signal);
     const copied = copyArguments(args);
     if ("fault" in copied) return failedResult(copied.fault);
-
-    const stop = new CallStop();
-    const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
-    const limit = new TimeLimit(options.timeoutMs ?? state.config.timeouts.callMs, () =>
-      stop.abort(new DOMException(describeLate(limit), "TimeoutError")),
-    );
-    const listeners = this.#listeners.listen(options, candidate.tool.name, memory);
-    const scope: CallScope = {
-      ...given,
-      limits: given.limits === undefined ? [limit] : [...given.limits, limit],
-    };
-    const id = randomUUID();
-    const { args: own } = copied;
-    const { onProgress, onLog } = listeners;
-    const invocation: Invocation = {
-      id,
-      scope,
-      state,
-      candidate,
-      depth,
-      recorded,
-      args: own,
-      stop,
-      limit,
-      onProgress,
-      onLog,
-    };
-    const { route, tool, meta } = candidate;
-    this.#running.add(invocation);
-    const server = route.by === "server" ? route.server : undefined;
-    // Until its last round, in which it may ask the user.
-    server?.beginRequest();
-    const endCall = state.beginCall();
+    const { json } = copied;
+    let values: Record<string, unknown> | undefined = copied.args;
+    const listeners = this.#listeners.listen(options, tool.name, memory);
+    const answering: Answering = route.by === "server" ? route : { by: "code", owner: route.code.owner };
     try {
-      const outcome = await this.#run(invocation, options.round);
-      const result =
-        "inputRequired" in outcome ? await this.#runRounds(invocation, copied.json, outcome) : outcome;
-      if (result.variant === "Success" && recorded && meta.isRecordable) {
-        // Recorded without the schema's defaults, which the replay adds again.
-        scope.record(tool.name, copied.json);
+      const answer = await open.execute<ToolResult>(
+        { kind: "tool", name: tool.name, answering, tool: candidate },
+        caller,
+        { ...options, ...listeners },
+        (call, round) => {
+          // A tool may have changed the arguments of its run before.
+          const own = values ?? (parseExactly(json) as Record<string, unknown>);
+          values = undefined;
+          return route.by === "server"
+            ? this.#callServer(call, candidate, route, own, round)
+            : this.#callCode(call, candidate, route, own, round);
+        },
+      );
+      if ("inputRequired" in answer) {
+        const { requests: inputRequests, ...state } = answer.inputRequired;
+        const message = `The tool needs input. ${listRequests(inputRequests)}`;
+        return failedResult(message, "InputRequired", { inputRequests, ...state });
       }
-      return result;
+      // Recorded without the schema's defaults, which the replay adds again.
+      if (answer.variant === "Success" && caller.recorded && meta.isRecordable) record(tool.name, json);
+      return answer;
     } catch (error) {
-      return readCallFailure(error, { route, memory, signal: stop, limit }, this.#options);
+      if (error instanceof CallFailure) return describeFailure(error, route);
+      throw error;
     } finally {
       listeners.end();
-      limit.end();
-      this.#running.remove(id);
-      server?.endRequest();
-      endCall();
-      release?.();
     }
-  }
-
-  #run(invocation: Invocation, round: InputRound | undefined): Promise<RunOutcome> {
-    const { route } = invocation.candidate;
-    return route.by === "server"
-      ? this.#callServer(invocation, route, round)
-      : this.#callCode(invocation, route, round);
-  }
-
-  /** Runs a tool that has asked again until it has a result, or asks for input and cannot be answered here. */
-  async #runRounds(
-    invocation: Invocation,
-    json: string,
-    asked: { inputRequired: InputRequired },
-  ): Promise<ToolResult> {
-    const { candidate, scope, depth, stop } = invocation;
-    // A tool may have changed the arguments of its first run.
-    const run = (round: InputRound) =>
-      this.#run({ ...invocation, args: parseExactly(json) as Record<string, unknown> }, round);
-    const ask = scope.passesRounds && depth === 0 ? undefined : askInScope(candidate.tool.name, scope);
-    const outcome = await answerRounds(asked, run, ask && ((requests) => ask(requests, stop.signal)));
-    if (!("inputRequired" in outcome)) return outcome;
-    const { requests: inputRequests, ...state } = outcome.inputRequired;
-    const message = `The tool needs input. ${listRequests(inputRequests)}`;
-    return failedResult(message, "InputRequired", { inputRequests, ...state });
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -249,18 +195,19 @@ export class ToolCalls {
   }
 
   async #callServer(
-    invocation: Invocation,
-    { server, plan, approval, advertisedName, legacyContext }: Extract<ToolRoute, { by: "server" }>,
+    { id, scope, state, depth, stop: signal, limit, onProgress, onLog }: OpenCall,
+    { tool }: ToolCandidate,
+    route: Extract<ToolRoute, { by: "server" }>,
+    args: Record<string, unknown>,
     round: InputRound | undefined,
-  ): Promise<RunOutcome> {
-    const { id, scope, state, depth, stop: signal, limit, args, onProgress } = invocation;
+  ): Promise<Round<ToolResult>> {
+    const { plan, advertisedName, legacyContext } = route;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
-    if (server.exit !== undefined) return failedResult(describeServerExit(label, server.exit), "FatalError");
     let callback: CallbackEndpoint | undefined;
     try {
-      const connected = server.current ?? (await connect(server, { signal, limits: scope.limits }));
-      approval?.refuse("tool", advertisedName);
+      const request = { kind: "tool", name: advertisedName, signal, limits: scope.limits } as const;
+      const connected = await reachServer(route, request);
       // A remote server gets no address that it could call back.
       if (plan.context && !("url" in plan)) callback = this.#options.callback();
       const facts = {
@@ -284,8 +231,8 @@ export class ToolCalls {
           signal,
           limit,
           onProgress,
-          onLog: invocation.onLog,
-          ask: askInScope(invocation.candidate.tool.name, scope, { isWaiting: true }),
+          onLog,
+          ask: askInScope(tool.name, scope, { isWaiting: true }),
           user: sessionId,
           round,
         },
@@ -307,16 +254,17 @@ export class ToolCalls {
   }
 
   async #callCode(
-    invocation: Invocation,
+    call: OpenCall,
+    { tool: { name } }: ToolCandidate,
     tool: RunnableTool,
+    args: Record<string, unknown>,
     round: InputRound | undefined,
-  ): Promise<RunOutcome> {
-    const { id, scope, state, candidate, args, depth, stop: signal, limit, onProgress } = invocation;
+  ): Promise<Round<ToolResult>> {
+    const { id, scope, state, depth, stop: signal, limit, onProgress, onLog } = call;
     const { runners } = this.#options;
     const { config } = state;
     const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
-    const { name } = candidate.tool;
     const visible = visibleMemory(config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
@@ -343,7 +291,7 @@ export class ToolCalls {
         ...round,
         log: (level, data) => {
           scope.log({ tool: name, level, data });
-          invocation.onLog?.({ level, data });
+          onLog?.({ level, data });
         },
         progress: (progress, total, message) =>
           onProgress?.({
@@ -359,14 +307,9 @@ export class ToolCalls {
         return runner;
       },
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
-        const called = await this.#resolveInside(inner, invocation);
+        const called = await this.#resolveInside(inner, call);
         if ("fault" in called) return { ...failedResult(called.fault), isError: true };
-        const result = await this.#callInside(
-          called,
-          values,
-          { ...invocation, depth: innerDepth },
-          { signal },
-        );
+        const result = await this.#callInside(called, values, { ...call, depth: innerDepth }, { signal });
         this.#reportRounded(name, result, called.tool.name);
         return { ...result, isError: result.variant !== "Success" };
       },
@@ -380,4 +323,22 @@ export class ToolCalls {
     }
     return "inputRequired" in outcome ? outcome : this.#readAnswer(toErrorResult(outcome), scope);
   }
+}
+
+/** The result of a call that has failed. */
+function describeFailure({ message, exit, cause }: CallFailure, route: ToolRoute): ToolResult {
+  if (exit !== undefined)
+    return failedResult(message, "FatalError", Object.keys(exit).length > 0 ? exit : undefined);
+  if (!(cause instanceof TrailblazeError) || route.by === "code") return failedResult(message);
+  const isRefused = cause.code === "NotApproved" || cause.code === "LockOutdated";
+  return failedResult(message, "ExceptionThrown", { code: isRefused ? cause.code : "ServerStartFailed" });
+}
+
+/** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */
+function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unknown }>): CallToolResult {
+  const { code, data } = error;
+  return {
+    ...createErrorResult(uncaught?.message ?? error.message),
+    _meta: { trailblaze: { code, ...(data === undefined ? {} : { data }) } },
+  };
 }
