@@ -1,6 +1,4 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/server";
 import { markIds, parseExactly } from "../data/exact-integers.ts";
-import { isRecord } from "../data/parse-json.ts";
 import { nestsDeeper } from "./client/json-depth.ts";
 
 export type RequestId = string | number;
@@ -63,42 +61,3 @@ export const subscriptionOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === "notifications/subscriptions/acknowledged"
     ? asId(own(own(own(message, "params"), "_meta"), "io.modelcontextprotocol/subscriptionId"))
     : undefined;
-
-const isId = (id: unknown) => typeof id === "string" || Number.isSafeInteger(id);
-const hasOnly = (value: object, keys: readonly string[]) =>
-  Object.keys(value).every((key) => keys.includes(key));
-const isAbsentOr = (value: unknown, holds: (value: unknown) => boolean) =>
-  value === undefined || holds(value);
-
-/** The keys of `_meta` whose shape MCP defines for every message of the legacy revisions. */
-const isMeta = (meta: unknown) =>
-  isRecord(meta) &&
-  isAbsentOr(meta.progressToken, isId) &&
-  isAbsentOr(
-    meta["io.modelcontextprotocol/related-task"],
-    (task) => isRecord(task) && typeof task.taskId === "string",
-  );
-
-const hasMeta = (value: unknown) => isRecord(value) && isAbsentOr(value._meta, isMeta);
-
-/** Whether a value has the shape of a message of MCP, as version 1 of the SDK defines it. */
-export function isMessage(value: unknown): value is JSONRPCMessage {
-  if (!isRecord(value) || value.jsonrpc !== "2.0") return false;
-  const { id, method, params, result, error } = value;
-  if (method !== undefined) {
-    return (
-      typeof method === "string" &&
-      hasOnly(value, ["jsonrpc", "id", "method", "params"]) &&
-      (!("id" in value) || isId(id)) &&
-      isAbsentOr(params, hasMeta)
-    );
-  }
-  if (result !== undefined) return hasOnly(value, ["jsonrpc", "id", "result"]) && isId(id) && hasMeta(result);
-  return (
-    hasOnly(value, ["jsonrpc", "id", "error"]) &&
-    isAbsentOr(id, isId) &&
-    isRecord(error) &&
-    Number.isSafeInteger(error.code) &&
-    typeof error.message === "string"
-  );
-}
