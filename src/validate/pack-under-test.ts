@@ -5,12 +5,12 @@ import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Workspace } from "../discovery/workspace.ts";
-import { findReferences } from "../extension-schema/references.ts";
+import { findReferences, withoutRange } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner, findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { PackageManager, Problem } from "../problems/index.ts";
+import type { PackageManager, Path, Problem } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type FailingImport, findFailingImport, followImports, isJavaScript } from "./modules/imports.ts";
 import { ModuleFiles, type Resolution } from "./modules/module-files.ts";
@@ -96,6 +96,13 @@ export interface OtherPacks {
   manager: PackageManager | undefined;
 }
 
+/** A reference to one of the pack's own toolsets. */
+export interface ListedToolset {
+  toolset: InspectedItem;
+  reference: string;
+  path: Path;
+}
+
 /** An import of a published module, and what it leads to. */
 export interface PublishedImport extends WrittenImport {
   /** The module. */
@@ -115,6 +122,7 @@ export class PackUnderTest {
   readonly isPublished: boolean;
   readonly #sources: FactSources;
   readonly #isInSession: boolean;
+  #stepsLeft = 1_000_000;
 
   constructor(inspected: InspectedPack, sources: FactSources) {
     const { pack, manifest } = inspected;
@@ -153,6 +161,44 @@ export class PackUnderTest {
     }
     return programs;
   });
+
+  /** The pack's own toolsets, by short and by qualified name. */
+  readonly #toolsets = lazy(() => {
+    const items = this.inspected.items.filter(({ declaration }) => declaration.kind === "toolset");
+    const named = items.map((item): [string, InspectedItem] => [item.declaration.name, item]);
+    return new Map([...named, ...items.map((item): [string, InspectedItem] => [item.qualifiedName, item])]);
+  });
+  readonly #listed = new Map<InspectedItem, readonly ListedToolset[]>();
+
+  /** The pack's own toolsets that an item lists. */
+  listedToolsets(item: InspectedItem): readonly ListedToolset[] {
+    const listed =
+      this.#listed.get(item) ??
+      findReferences(item).flatMap(({ reference, kind, path }) => {
+        const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
+        return toolset === undefined ? [] : { toolset, reference, path };
+      });
+    this.#listed.set(item, listed);
+    return listed;
+  }
+
+  /**
+   * The pack's own toolsets that a server lists, directly or through others, once for each time, with the place in the
+   * server. At most a million in all, because servers may share thousands.
+   */
+  *walkToolsets(server: InspectedItem): Generator<ListedToolset & { isRepeated: boolean }> {
+    const seen = new Set<InspectedItem>();
+    const listed = [...this.listedToolsets(server)];
+    for (const one of listed) {
+      const { toolset, path } = one;
+      if (--this.#stepsLeft < 0) return;
+      const isRepeated = seen.has(toolset);
+      yield { ...one, isRepeated };
+      if (isRepeated) continue;
+      seen.add(toolset);
+      for (const inner of this.listedToolsets(toolset)) listed.push({ ...inner, path });
+    }
+  }
 
   /** The files and folders that subprocess servers need. */
   readonly paths = lazy(() => collectPaths(this.port, this.inspected));

@@ -11,7 +11,7 @@ import {
 } from "./package-manifest.ts";
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPublishedFiles } from "./published-files.ts";
-import { checkReferences } from "./references.ts";
+import { checkReferences, checkToolsetCycles } from "./references.ts";
 import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkResourceFiles, checkResourceUris } from "./resources.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
@@ -26,7 +26,6 @@ import {
 import { checkDescriptions, checkTexts } from "./texts.ts";
 import { checkToolMeta } from "./tool-meta.ts";
 import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
-import { checkToolsetCycles } from "./toolset-cycles.ts";
 
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [

@@ -1,5 +1,5 @@
-import { findReferences, type WrittenReference, withoutRange } from "../../extension-schema/references.ts";
-import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
+import { findReferences, type WrittenReference } from "../../extension-schema/references.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import { failure, listOf, quote, TrailblazeError } from "../../problems/index.ts";
 import {
@@ -10,7 +10,6 @@ import {
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import type { OtherPacks, PackUnderTest } from "../pack-under-test.ts";
-import { StepBudget } from "./subjects.ts";
 
 /** Resolves the references of one pack, each once. */
 class ReferenceLookup {
@@ -121,52 +120,22 @@ function describeFailure(
   return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
 }
 
-/** The pack's own toolsets, by short and by qualified name. */
-function findToolsets({ items }: InspectedPack): Map<string, InspectedItem> {
-  const toolsets = items.filter(({ declaration }) => declaration.kind === "toolset");
-  return new Map(
-    toolsets.flatMap((item) => [
-      [item.declaration.name, item],
-      [item.qualifiedName, item],
-    ]),
-  );
-}
-
 /** Finds bundles that a server lists more than once, directly or through toolsets: it would not start. */
-function* checkRepeatedBundles(
-  server: InspectedItem,
-  toolsets: ReadonlyMap<string, InspectedItem>,
-  steps: StepBudget,
-): Generator<Finding> {
+function* checkRepeatedBundles(pack: PackUnderTest, server: InspectedItem): Generator<Finding> {
   if (server.shape !== "composedServer" && server.shape !== "serverDocument") return;
-  const seen = new Set<InspectedItem>();
-  /** References with their path in the server's definition. */
-  const listed = findReferences(server);
-  for (const { reference, kind, path } of listed) {
-    if (!steps.take()) return;
-    const toolset = kind === "toolset" ? toolsets.get(withoutRange(reference)) : undefined;
-    if (toolset === undefined) continue;
-    if (!seen.has(toolset)) {
-      seen.add(toolset);
-      if (toolset.shape === "toolsetList")
-        for (const inner of findReferences(toolset)) listed.push({ ...inner, path });
-    } else if (toolset.shape === "toolsBundle") {
-      const reason = `it lists the bundle ${quote(toolset.declaration.name)} twice`;
-      const hint = "List it once. Otherwise, the server does not start.";
-      yield findInItem(server, "InvalidServerDefinition", { reason, hint }, path);
-    }
+  for (const { toolset, path, isRepeated } of pack.walkToolsets(server)) {
+    if (!isRepeated || toolset.shape !== "toolsBundle") continue;
+    const reason = `it lists the bundle ${quote(toolset.declaration.name)} twice`;
+    const hint = "List it once. Otherwise, the server does not start.";
+    yield findInItem(server, "InvalidServerDefinition", { reason, hint }, path);
   }
 }
 
 /** Checks that a document serves only bundles. */
-function* checkBundles(
-  item: InspectedItem,
-  references: readonly WrittenReference[],
-  toolsets: ReadonlyMap<string, InspectedItem>,
-): Generator<Finding> {
+function* checkBundles(pack: PackUnderTest, item: InspectedItem): Generator<Finding> {
   if (item.shape !== "serverDocument") return;
-  for (const { reference, path } of references) {
-    if (toolsets.get(withoutRange(reference))?.shape !== "toolsetList") continue;
+  for (const { toolset, path, reference } of pack.listedToolsets(item)) {
+    if (toolset.shape !== "toolsetList") continue;
     const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is an array of tools.";
     const hint = "To serve it, use a composed server: remove `kind`, and move it to `toolsets`.";
     yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
@@ -177,11 +146,8 @@ function* checkBundles(
 export const checkReferences: Check = async function* (pack) {
   const others = await pack.others();
   const lookup = new ReferenceLookup(pack, others);
-  const toolsets = findToolsets(pack.inspected);
-  const steps = new StepBudget();
   for (const item of pack.inspected.items) {
-    const references = findReferences(item);
-    for (const written of references) {
+    for (const written of findReferences(item)) {
       const { reference, path } = written;
       if (lookup.canBeBuiltIn(written)) {
         if (pack.builtIns.includes(reference)) continue;
@@ -194,7 +160,43 @@ export const checkReferences: Check = async function* (pack) {
       if (error === undefined) continue;
       yield describeFailure(item, written, error, pack, others, lookup);
     }
-    yield* checkBundles(item, references, toolsets);
-    yield* checkRepeatedBundles(item, toolsets, steps);
+    yield* checkBundles(pack, item);
+    yield* checkRepeatedBundles(pack, item);
+  }
+};
+
+/** Limit on the names of a cycle in a message; longer cycles are abbreviated. */
+const longestWay = 20;
+
+function abbreviate(names: readonly string[]): readonly string[] {
+  const others = names.length - longestWay;
+  if (others <= 0) return names;
+  const half = longestWay / 2;
+  return [...names.slice(0, half), `(${others} others)`, ...names.slice(-half)];
+}
+
+/** Reports each reference of the pack's own toolsets that closes a cycle. Does not recurse, because chains may be long. */
+export const checkToolsetCycles: Check = function* (pack) {
+  const done = new Set<InspectedItem>();
+  for (const start of pack.inspected.items) {
+    if (start.declaration.kind !== "toolset") continue;
+    // The toolsets on the current path, each with those that it lists and that are not visited yet.
+    const way = [start];
+    const left = new Map([[start, pack.listedToolsets(start).values()]]);
+    for (let item = way.at(-1); item !== undefined; item = way.at(-1)) {
+      const next = done.has(item) ? undefined : left.get(item)?.next().value;
+      if (next === undefined) {
+        way.pop();
+        left.delete(item);
+        done.add(item);
+      } else if (left.has(next.toolset)) {
+        const cycle = way.slice(way.indexOf(next.toolset)).map(({ declaration }) => declaration.name);
+        const args = { cycle: [...abbreviate(cycle), next.toolset.declaration.name] };
+        yield findInItem(item, "ReferenceCycle", args, next.path);
+      } else if (!done.has(next.toolset)) {
+        way.push(next.toolset);
+        left.set(next.toolset, pack.listedToolsets(next.toolset).values());
+      }
+    }
   }
 };

@@ -79,16 +79,3 @@ export function* findSchemas(items: readonly InspectedItem[]): Generator<Written
 export function placeInDefinition({ tool, key, toWritten }: WrittenSchema, path: Path): Path {
   return [...tool.path, key, ...toWritten(path)];
 }
-
-/** Limit on the references that one check follows in a pack, because servers may share thousands of toolsets. */
-const maximumSteps = 1_000_000;
-
-/** The remaining steps of a check, which reports partial results after the last one. */
-export class StepBudget {
-  #left = maximumSteps;
-
-  /** Whether one more step may be taken. */
-  take(): boolean {
-    return --this.#left >= 0;
-  }
-}
