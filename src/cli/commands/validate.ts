@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
-import { findWorkspacePacks } from "../../validate/find-workspace-packs.ts";
+import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";

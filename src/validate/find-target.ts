@@ -1,0 +1,136 @@
+import { basename, dirname, join, resolve } from "node:path";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import { searchWorkspace } from "../discovery/workspace.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import {
+  findOwner,
+  findPackBySubject,
+  findPacksFor,
+  type InspectionOptions,
+  missingPack,
+} from "../inspection/inspect.ts";
+import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { quoteForShell } from "../problems/text.ts";
+import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
+
+/** A package to validate. */
+export interface Target {
+  location: string;
+  read: Manifest | ManifestFault | undefined;
+  origin: Origin;
+  /** The name it is installed under. */
+  installedAs?: string | undefined;
+  /** Without the field, a folder is an invalid pack, but an installed package is not a pack. */
+  byName?: boolean;
+  findContext: () => Promise<FoundPacks>;
+}
+
+/** True for paths that cannot be names; `acme/jira` may also be the name `@acme/jira`. */
+function isPath(target: string): boolean {
+  return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
+}
+
+const isSource = (origin: Origin) => origin === "self" || origin === "workspace";
+
+/** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
+export async function findTarget(
+  port: InspectionPort,
+  target: string | DiscoveredPack,
+  { cwd: explicitCwd, global = false }: InspectionOptions,
+): Promise<Target> {
+  const cwd = explicitCwd ?? process.cwd();
+  const findContextIn = (directory: string) => findPacks(port, { cwd: directory, global });
+  if (typeof target !== "string" && typeof target?.location !== "string") {
+    throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
+  }
+  if (typeof target !== "string") {
+    const { location, origin, name } = target;
+    const read = readManifest(port, location);
+    const findContext = () => {
+      // If this process is not in a project, the pack's own folder determines the context.
+      const isElsewhere = explicitCwd === undefined && !isInProject(port, cwd);
+      return findContextIn(origin === "self" || isElsewhere ? location : cwd);
+    };
+    return { location, read, origin, installedAs: isSource(origin) ? undefined : name, findContext };
+  }
+  const folder = resolve(cwd, target);
+  const isProject = target === ".";
+  const isFolder = port.exists(join(folder, "package.json"));
+  if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
+    rejectItem(await findPacksFor(port, target, { cwd, global }), target);
+  const parent = isFolder ? undefined : port.realPath(dirname(folder));
+  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
+    const hint = "Pass the folder of its package.json, or nothing to validate the current project.";
+    const reason = `${quote(target, 400)} is a file, but packages are validated as a whole`;
+    throw failure("InvalidArguments", { reason, hint });
+  }
+  if (isProject || isFolder || isPath(target)) {
+    // Only "." refers to the enclosing project; other folders must contain the package.
+    const project = isProject ? findProject(port, folder) : undefined;
+    const { location, read } = project
+      ? { location: project.directory, read: project.manifest ?? project.fault }
+      : readFolder(port, folder);
+    return { location, read, origin: "self", findContext: () => findContextIn(location) };
+  }
+  const found = await findPacksFor(port, target, { cwd, global });
+  const named = findPackBySubject(found, target);
+  if (named === undefined) {
+    rejectItem(found, target);
+    if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
+    throw await missingPack(port, found, target);
+  }
+  const { location, origin, name } = named.pack;
+  const findContext = async () => found;
+  return { location, read: named.manifest, origin, installedAs: name, byName: true, findContext };
+}
+
+/** Throws `InvalidArguments` for the name of an item, because packs are validated as a whole. */
+function rejectItem(found: FoundPacks, target: string): void {
+  const owner = findOwner(found, target);
+  if (owner === undefined) return;
+  const { qualifiedName } = owner.pack;
+  const reason = `${quote(target, 400)} is an item, but packs are validated as a whole`;
+  throw failure("InvalidArguments", {
+    reason,
+    hint: `Run: trailblaze validate ${quoteForShell(qualifiedName)}`,
+  });
+}
+
+function isInProject(port: InspectionPort, cwd: string): boolean {
+  try {
+    findProject(port, cwd);
+    return true;
+  } catch (error) {
+    if (error instanceof TrailblazeError && error.code === "ProjectNotFound") return false;
+    throw error;
+  }
+}
+
+function readFolder(port: InspectionPort, folder: string): Pick<Target, "location" | "read"> {
+  const location = port.realPath(folder);
+  if (location === undefined)
+    throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
+  return { location, read: readManifest(port, location) };
+}
+
+/**
+ * Returns the absolute paths of the packs among the members of the workspace that `cwd` is in, and the problems of finding
+ * them. A member whose package.json is invalid counts as a pack. Throws `TrailblazeError`: `NoExtension` without any pack,
+ * and `ProjectNotFound`.
+ */
+export async function findWorkspacePacks(cwd: string): Promise<{ folders: string[]; problems: Problem[] }> {
+  const port = createNodeDiscoveryPort();
+  const project = findProject(port, cwd);
+  const { workspace, problems } = await searchWorkspace(port, project);
+  const folders = (workspace?.members ?? []).filter((folder) => {
+    const read = readManifest(port, folder);
+    return read !== undefined && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
+  });
+  if (folders.length === 0)
+    throw failure("NoExtension", { name: workspace?.root ?? project.directory, isWorkspace: true });
+  return { folders, problems };
+}
