@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { describeRefusal } from "../files/author-files.ts";
 import { errorCode } from "../files/file-errors.ts";
-import { makeFolders } from "../files/make-folders.ts";
-import { type Draft, overwriteFile, removeDrafts, writeBeside } from "../files/replace-file.ts";
+import { type Draft, makeFolders, overwriteFile, removeDrafts, writeBeside } from "../files/write-files.ts";
 import { failure } from "../problems/index.ts";
 
 /** The file that says which files of a folder are a catalog's. */

@@ -4,7 +4,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmdirSync,
   rmSync,
   statSync,
@@ -12,28 +11,13 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode } from "./file-errors.ts";
-import { makeFolders } from "./make-folders.ts";
-import { overwriteFile } from "./replace-file.ts";
-
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "no space is left on the disk",
-  EEXIST: "it already exists",
-  EISDIR: "it is a folder",
-  ENOENT: "its folder does not exist",
-  ENOTDIR: "a part of its path is not a folder",
-  ELOOP: "symbolic links form a cycle",
-  ENAMETOOLONG: "its path is too long",
-};
+import { errorCode, explainFileError } from "./file-errors.ts";
+import { followLinks, makeFolders, overwriteFile } from "./write-files.ts";
 
 /** Converts a file system error to `InvalidArguments`. */
 export function describeRefusal(what: string, path: string, error: unknown): unknown {
-  if (!(error instanceof Error) || !("syscall" in error)) return error;
-  const code = errorCode(error);
-  const reason = Object.hasOwn(reasons, code) ? reasons[code] : code;
+  const reason = explainFileError(error);
+  if (reason === undefined) return error;
   return failure(
     "InvalidArguments",
     { reason: `Cannot ${what} ${quote(path, 400)}: ${reason}` },
@@ -69,13 +53,9 @@ export function createFiles(folder: string, files: readonly { path: string; text
       current = join(folder, path);
       makeFor(dirname(current));
       const file = current;
-      const descriptor = openSync(file, "wx");
+      closeSync(openSync(file, "wx"));
       undo.unshift(() => rmSync(file, { force: true }));
-      try {
-        writeFileSync(descriptor, text);
-      } finally {
-        closeSync(descriptor);
-      }
+      writeFileSync(file, text);
     }
   } catch (error) {
     for (const step of undo) {
@@ -104,16 +84,6 @@ export function readTextFile(file: string): string | undefined {
   throw failure("InvalidArguments", { reason: `Cannot read ${quote(file, 400)}: it is not UTF-8` });
 }
 
-/** The real path, or the path itself if it does not exist. */
-function followLinks(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return file;
-    throw error;
-  }
-}
-
 /**
  * Replaces the text of a file atomically, keeping its mode. Follows links. Throws `InvalidArguments` and leaves the file
  * unchanged if that fails.
@@ -122,7 +92,7 @@ export function replaceTextFile(path: string, text: string): void {
   try {
     const file = followLinks(path);
     const mode = statSync(file, { throwIfNoEntry: false })?.mode;
-    overwriteFile(file, Buffer.from(text), { mode: mode && mode & 0o7777, isLasting: true });
+    overwriteFile(file, Buffer.from(text), { mode: mode && mode & 0o7777 });
   } catch (error) {
     throw describeRefusal("write", path, error);
   }

@@ -1,29 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { accessSync, constants, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
-import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
+import { explainFileError } from "./file-errors.ts";
 import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
-import { makeFolders } from "./make-folders.ts";
-import { removeDrafts, sync, writeAndClose, writeBeside } from "./replace-file.ts";
+import {
+  followLinks,
+  makeFolders,
+  readRegularFile,
+  removeDrafts,
+  writeBeside,
+  writeNewFile,
+} from "./write-files.ts";
 
-/** Limit on the size of a config. */
-const maximumBytes = 64 << 20;
-const maximumLinks = 40;
 /** How often an edit is decided on while another program keeps changing the file. */
 const maximumTries = 5;
 const keptBackups = 10;
@@ -33,27 +22,14 @@ const pauseMs = 25;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "no space is left on the disk",
-  EDQUOT: "no space is left for this user",
-  ENOTDIR: "a part of its path is not a folder",
-  ELOOP: "symbolic links form a cycle",
-  ENAMETOOLONG: "its path is too long",
-  EFBIG: "it would exceed the system's limit on file sizes",
-};
-
 const unwritable = (file: string, reason: string, cause?: unknown) =>
   failure("ClientConfigUnwritable", { file, reason }, { file }, { cause });
 
 /** Converts errors of the file system and of locks to `ClientConfigUnwritable`. */
 function describeRefusal(file: string, error: unknown): unknown {
   if (error instanceof LockHeldError) return unwritable(file, error.message, error);
-  if (!(error instanceof Error) || !("syscall" in error)) return error;
-  const code = errorCode(error);
-  return unwritable(file, Object.hasOwn(reasons, code) ? (reasons[code] ?? code) : code, error);
+  const reason = explainFileError(error);
+  return reason === undefined ? error : unwritable(file, reason, error);
 }
 
 export function fileExists(path: string): boolean {
@@ -73,50 +49,25 @@ export function isOtherFolder(folder: string, than: string): boolean {
   }
 }
 
-/** The real path of a folder, whose last segments may not exist. */
-function findRealFolder(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch (error) {
-    if (errorCode(error) !== "ENOENT" || dirname(folder) === folder) throw error;
-    return join(findRealFolder(dirname(folder)), basename(folder));
-  }
-}
-
 /** The real path of a file, which may not exist yet. Throws `TrailblazeError` `ClientConfigUnwritable`. */
 export function findRealFile(file: string): string {
   try {
-    let path = resolve(file);
-    for (let links = 0; links < maximumLinks; links++) {
-      const folder = findRealFolder(dirname(path));
-      path = join(folder, basename(path));
-      if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
-      path = resolve(folder, readlinkSync(path));
-    }
+    return followLinks(resolve(file));
   } catch (error) {
     throw describeRefusal(file, error);
   }
-  throw unwritable(file, reasons.ELOOP ?? "");
 }
 
-const megabytes = (bytes: number) => `${Math.ceil(bytes / (1 << 20))} MiB`;
+const malformed = (file: string, reason: string) =>
+  failure("ClientConfigMalformed", { file, reason }, { file });
 
 /** The bytes of a file and when it was changed; `undefined` if it does not exist. */
 function readBytes(file: string): { bytes: Buffer; changedAt: number } | undefined {
-  const malformed = (reason: string) => failure("ClientConfigMalformed", { file, reason }, { file });
   try {
-    const descriptor = openSync(file, openFlags);
-    try {
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile()) throw malformed(`it is ${describeFileType(stats)}, not a file`);
-      if (stats.size > maximumBytes)
-        throw malformed(`it has ${megabytes(stats.size)}; the limit is ${megabytes(maximumBytes)}`);
-      return { bytes: readFileSync(descriptor), changedAt: stats.mtimeMs };
-    } finally {
-      closeSync(descriptor);
-    }
+    return readRegularFile(file, (reason) => {
+      throw malformed(file, reason);
+    });
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
     throw describeRefusal(file, error);
   }
 }
@@ -125,7 +76,7 @@ function decode(file: string, bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8" }, { file });
+    throw malformed(file, "it is not UTF-8");
   }
 }
 
@@ -175,7 +126,7 @@ function backUp(file: string, bytes: Buffer, backups: string): string {
     backups,
     `${backupPrefix(file)}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`,
   );
-  writeAndClose(openSync(backup, "wx", 0o600), bytes, { mode: 0o600, isLasting: true });
+  writeNewFile(backup, bytes, { mode: 0o600 });
   return backup;
 }
 
@@ -279,7 +230,7 @@ function replace(
     rmSync(file, { force: true });
   } else {
     const mode = stats === undefined ? newMode : stats.mode & 0o7777;
-    const draft = writeBeside(file, Buffer.from(text), { mode, owner: stats, isLasting: true });
+    const draft = writeBeside(file, Buffer.from(text), { mode, owner: stats });
     try {
       if (!mayReplace()) return false;
       draft.commit();
@@ -287,6 +238,5 @@ function replace(
       draft.discard();
     }
   }
-  sync(dirname(file), "r");
   return true;
 }

@@ -1,5 +1,4 @@
-import { randomBytes } from "node:crypto";
-import { type BigIntStats, mkdirSync, renameSync, rmdirSync, statSync, utimesSync } from "node:fs";
+import { mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { errorCode } from "./file-errors.ts";
 
 /** A lock on a file that other programs may also lock. */
@@ -30,34 +29,21 @@ export class LockHeldError extends Error {
 const noticeMs = 300;
 const refreshMs = 2000;
 
-/** Distinguishes locks at the same path. Refreshing a lock changes its id. */
-const idOf = ({ ino, mtimeNs }: BigIntStats) => `${ino}-${mtimeNs}`;
-
 const look = (folder: string) => statSync(folder, { bigint: true, throwIfNoEntry: false });
 
-/** Removes a lock with this id, unless another process has replaced it. */
-function removeLock(folder: string, id: string): void {
-  // Only one process can rename it, and its id can be checked afterwards.
-  const aside = `${folder}.${randomBytes(6).toString("hex")}`;
+function removeFolder(folder: string): void {
   try {
-    renameSync(folder, aside);
+    rmdirSync(folder);
   } catch {
-    return;
-  }
-  try {
-    const stats = look(aside);
-    if (stats === undefined || idOf(stats) !== id) throw new Error("another process has replaced the lock");
-    rmdirSync(aside);
-  } catch {
-    // It is not a lock, or it is in use.
-    renameSync(aside, folder);
+    // It is not a lock, or another process has just removed it.
   }
 }
 
 function hold(folder: string): FileLock {
+  /** Distinguishes locks at the same path. Refreshing a lock changes it. */
   const readId = () => {
     const stats = look(folder);
-    return stats && idOf(stats);
+    return stats && `${stats.ino}-${stats.mtimeNs}`;
   };
   let id = readId();
   const isHeld = () => id !== undefined && readId() === id;
@@ -77,12 +63,7 @@ function hold(folder: string): FileLock {
     isHeld,
     release() {
       clearInterval(timer);
-      if (!isHeld()) return;
-      try {
-        rmdirSync(folder);
-      } catch {
-        // It becomes stale.
-      }
+      if (isHeld()) removeFolder(folder);
     },
   };
 }
@@ -113,7 +94,7 @@ export async function lockFile(
       if (errorCode(error) !== "EEXIST") throw error;
     }
     const stats = look(folder);
-    if (stats !== undefined && Date.now() - Number(stats.mtimeMs) >= staleMs) removeLock(folder, idOf(stats));
+    if (stats !== undefined && Date.now() - Number(stats.mtimeMs) >= staleMs) removeFolder(folder);
     const waited = performance.now() - startedAt;
     if (waited > waitMs || signal?.aborted)
       throw new LockHeldError(`another program holds the lock ${folder}`);

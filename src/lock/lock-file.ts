@@ -1,17 +1,15 @@
-import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { DataSyntaxError, decodeUtf8 } from "../data/decode.ts";
 import { describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { replaceTextFile } from "../files/author-files.ts";
-import { describeFileType, errorCode, openFlags } from "../files/file-errors.ts";
+import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
-import { removeDrafts } from "../files/replace-file.ts";
-import { failure, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
+import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
+import { failure, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashJson, hashText } from "./canonical-json.ts";
 import type { Json, LockedPack, LockFile } from "./types.ts";
-
-const maximumBytes = 64 << 20;
 
 export const lockFileName = "trailblaze.lock";
 
@@ -37,25 +35,15 @@ function fitsSurface(pack: LockedPack): boolean {
 
 /** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
 function readBytes(file: string): Buffer | undefined {
-  const refuse = (reason: string) => failure("LockMalformed", { file, reason }, { file });
-  let descriptor: number;
+  const refuse = (reason: string): never => {
+    throw failure("LockMalformed", { file, reason }, { file });
+  };
   try {
-    descriptor = openSync(file, openFlags);
+    const read = readRegularFile(file, refuse);
+    return read === undefined && isLink(file) ? refuse("it cannot be read (ENOENT)") : read?.bytes;
   } catch (error) {
-    if (errorCode(error) === "ENOENT" && !isLink(file)) return undefined;
-    throw refuse(`it cannot be read (${errorCode(error)})`);
-  }
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isFile()) throw refuse(`it is ${describeFileType(stats)}`);
-    if (stats.size > maximumBytes) throw refuse("it is larger than 64 MiB");
-    const bytes = Buffer.alloc(stats.size);
-    let length = 0;
-    for (let read = -1; read !== 0 && length < bytes.length; length += read)
-      read = readSync(descriptor, bytes, length, bytes.length - length, length);
-    return bytes.subarray(0, length);
-  } finally {
-    closeSync(descriptor);
+    if (error instanceof TrailblazeError) throw error;
+    return refuse(`it cannot be read (${errorCode(error)})`);
   }
 }
 
@@ -242,12 +230,13 @@ export async function changeLock(
   change: (lock: LockFile | undefined) => LockFile | undefined,
 ): Promise<boolean> {
   const file = lockFileOf(project);
-  const held = await lockFile(realFile(file)).catch((error: unknown) => {
+  const real = readBytes(file) === undefined ? file : followLinks(file);
+  const held = await lockFile(real).catch((error: unknown) => {
     const reason = `${quote(file, 400)} cannot be locked: ${error instanceof Error ? error.message : String(error)}`;
     throw failure("InvalidArguments", { reason });
   });
   try {
-    removeDrafts(realFile(file));
+    removeDrafts(real);
     const before = readBytes(file)?.toString();
     const changed = change(await readLock(project));
     if (changed === undefined) return false;
@@ -257,13 +246,5 @@ export async function changeLock(
     return true;
   } finally {
     held.release();
-  }
-}
-
-function realFile(file: string): string {
-  try {
-    return realpathSync(file);
-  } catch {
-    return file;
   }
 }

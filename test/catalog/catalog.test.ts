@@ -14,12 +14,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { buildCatalog } from "../../src/catalog/build-catalog.ts";
 import { html, linkTo, readRepository } from "../../src/catalog/html.ts";
 import { markerFile, writeSite } from "../../src/catalog/write-site.ts";
-import * as replaceFile from "../../src/files/replace-file.ts";
+import * as replaceFile from "../../src/files/write-files.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 
-vi.mock("../../src/files/replace-file.ts", { spy: true });
+vi.mock("../../src/files/write-files.ts", { spy: true });
 
 const tool = (fields: object = {}) => ({
   name: "desk_greet",
@@ -423,7 +423,7 @@ describe("writing a catalog", () => {
   test("a write that fails leaves the old catalog and no new files", async () => {
     const folder = join(makeTree({}), "site");
     writeSite(folder, site());
-    const { writeBeside } = await vi.importActual<typeof replaceFile>("../../src/files/replace-file.ts");
+    const { writeBeside } = await vi.importActual<typeof replaceFile>("../../src/files/write-files.ts");
     vi.mocked(replaceFile.writeBeside).mockImplementation((file, ...rest) => {
       if (file.endsWith("index.html"))
         throw Object.assign(new Error("refused"), { code: "EACCES", syscall: "open" });

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { formatLineDiff } from "../../data/line-diff.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
-import { makeFolders } from "../../files/make-folders.ts";
+import { makeFolders } from "../../files/write-files.ts";
 import { failure, type Problem, quote } from "../../problems/index.ts";
 import { hostVersion } from "../../version.ts";
 import type { DescribedPack } from "../docs/describe-pack.ts";
