@@ -33,18 +33,6 @@ describe("the body of a request", () => {
     expect(statusesOf(await connection.answers(1))).toEqual([413]);
   });
 
-  test("a slow body gets 408, timed from the headers, even if bytes keep arriving", async () => {
-    const opened = await openEndpoint({ limits: { bodyTimeoutMs: 150 } });
-    const connection = await openConnection(opened);
-    await connection.send(formatHead(opened, { "Content-Length": "4000" }));
-    const trickle = setInterval(() => connection.socket.write(" "), 20);
-    const [answer] = await connection.answers(1);
-    clearInterval(trickle);
-    expect(answer?.status).toBe(408);
-    expect(answer?.headers.get("connection")).toBe("close");
-    expect(opened.calls).toEqual([]);
-  });
-
   test("a body shorter than its announced length gets 408", async () => {
     const opened = await openEndpoint({ limits: { bodyTimeoutMs: 100 } });
     const connection = await openConnection(opened);
@@ -64,26 +52,6 @@ describe("the body of a request", () => {
 });
 
 describe("connections of callbacks", () => {
-  test.each([
-    ["nothing at all", ""],
-    ["half a request line", "POST /scrip"],
-    ["headers without end", "POST /scripting/callback HTTP/1.1\r\nx: y\r\n"],
-  ])("a connection that sends %s is ended", async (_what, text) => {
-    const opened = await openEndpoint({ transport: { headersTimeoutMs: 100 } });
-    const connection = await openConnection(opened);
-    await connection.send(text);
-    expect(await connection.statusesUntilClosed()).toEqual([408]);
-  });
-
-  test("a connection that sends headers too slowly is ended", async () => {
-    const opened = await openEndpoint({ transport: { headersTimeoutMs: 200 } });
-    const connection = await openConnection(opened);
-    await connection.send("POST /scripting/callback HTTP/1.1\r\n");
-    const drip = setInterval(() => connection.socket.write("x: y\r\n"), 20);
-    expect(await connection.statusesUntilClosed()).toEqual([408]);
-    clearInterval(drip);
-  });
-
   test.each(["\0\0\0\0", "GET\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])(
     "a request of another protocol gets 400: %j",
     async (text) => {
