@@ -58,7 +58,8 @@ export interface RemoteFetchOptions {
 const shownCharacters = 400;
 /** How long the search for an older transport may take. Milliseconds. */
 const probeMs = 3000;
-/** How long the body of an error may take. Milliseconds. */
+/** How much of the body of an error is read, and for how long. */
+const errorBytes = 1 << 16;
 const errorBodyMs = 2000;
 
 /** Codes of certificates that are not signed by an authority that Node knows. */
@@ -115,15 +116,10 @@ export class RemoteFetch {
     );
     const { status, headers } = response;
     const type = readType(response);
-    const readBody = () => {
-      const signal = AbortSignal.timeout(errorBodyMs);
-      const limited = response.body?.pipeThrough(new TransformStream(), { signal });
-      return this.#readAll(new Response(limited)).catch(() => "");
-    };
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {
-      const reason = summarize(redactor.redact(await readBody()), type) || undefined;
+      const reason = summarize(redactor.redactCut(await this.#readStart(response)), type) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       throw failure("AuthorizationRequired", { label, status, scheme, reason });
     }
@@ -132,11 +128,11 @@ export class RemoteFetch {
       throw new SessionLostError("it no longer knows the session");
     }
     if (!response.ok && init.method === "POST") {
-      const text = await readBody();
+      const text = await this.#readStart(response);
       // A JSON-RPC error is the answer to the request.
       const error = exchange.id === undefined ? undefined : readRpcError(text);
       if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
-      throw new StatusError(status, summarize(redactor.redact(text), type));
+      throw new StatusError(status, summarize(redactor.redactCut(text), type));
     }
     if (!response.ok) {
       await response.body?.cancel();
@@ -234,6 +230,25 @@ export class RemoteFetch {
       size += chunk.length;
       this.#checkSize(size);
       chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  /** The start of an error's body, as far as it arrives in time. */
+  async #readStart({ body }: Response): Promise<string> {
+    const signal = AbortSignal.timeout(errorBodyMs);
+    const chunks: Uint8Array[] = [];
+    let left = errorBytes;
+    try {
+      const limited = body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal });
+      for await (const chunk of this.#read(limited ?? ReadableStream.from([]))) {
+        chunks.push(chunk.subarray(0, left));
+        left -= chunk.length;
+        // Leaving the loop closes the connection.
+        if (left <= 0) break;
+      }
+    } catch {
+      // What has arrived says enough.
     }
     return Buffer.concat(chunks).toString("utf8");
   }

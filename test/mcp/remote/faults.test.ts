@@ -103,9 +103,15 @@ describe("authorization of a remote server", () => {
     },
   );
 
-  test("a refusal whose text does not end is AuthorizationRequired", async () => {
-    const problem = await failStart((_received, _request, response) => response.writeHead(403).write("wait"));
-    expect(problem).toMatchObject({ code: "AuthorizationRequired", args: { label: "docs", status: 403 } });
+  test("a refusal whose text does not end has what has arrived of it, without the start of a secret", async () => {
+    const problem = await failStart(
+      (_received, _request, response) => response.writeHead(403).write("Not with hunter2-hun"),
+      { headers: { "X-Key": "hunter2-hunter2" } },
+    );
+    expect(problem).toMatchObject({
+      code: "AuthorizationRequired",
+      args: { label: "docs", status: 403, reason: "Not with [redacted]" },
+    });
   });
 
   test("status 401 of a call fails that call with the server, the scheme and the key to set", async () => {
