@@ -13,8 +13,7 @@ import { failure, type Problem, printable, quote, type TrailblazeError } from ".
 import { createProcessPort, explainUnstartable } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import { CodeRunners } from "../runtime/code-runners.ts";
-import { createRunner } from "../runtime/create-runner.ts";
+import { CodeRunners, createRunner } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";

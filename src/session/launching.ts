@@ -2,4 +2,3 @@
 export { startRemoteServer } from "../mcp/client/remote-server.ts";
 export { startServer } from "../mcp/client/start-server.ts";
 export { createProcessPort } from "../processes/server-process.ts";
-export { createRunner } from "../runtime/create-runner.ts";

@@ -15,7 +15,7 @@ import {
 import type { ProcessPort } from "../processes/process-port.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
-import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
+import { CodeRunners, createRunner, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { OutcomeRunner } from "../runtime/tool-code.ts";
@@ -267,8 +267,6 @@ export class SessionProcesses {
     const isAlone = rules.isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
-    // At once where it can be: the files of a followed pack may be replaced.
-    const { createRunner } = this.#launch ?? (await import("./launching.ts"));
     const onLateError = (message: string) =>
       this.#options.log({ tool: label, level: "error", data: message });
     if (!inChild) {

@@ -3,9 +3,13 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ProcessPort } from "../../src/processes/process-port.ts";
-import { createPosixGroup, createWindowsTree } from "../../src/processes/server-group.ts";
 import { createLifeline, type Watcher } from "../../src/processes/server-lifeline.ts";
-import { createProcessPort, openServerLog } from "../../src/processes/server-process.ts";
+import {
+  createPosixGroup,
+  createProcessPort,
+  createWindowsTree,
+  openServerLog,
+} from "../../src/processes/server-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const at = { cwd: process.cwd(), env: {} };
