@@ -176,7 +176,7 @@ export function createModernQuestions(
 
   const open = async () => {
     if (requestState === undefined) return;
-    const { call, asked, rounds: others } = seal.open(identity, requestState) as AskedState;
+    const { call, asked, rounds: others } = (await seal.open(identity, requestState)) as AskedState;
     const { requests, ...state } = asked;
     for (const [other, round] of others) rounds.set(other, round);
     rounds.set(call, { input: await readResponses(requests, inputResponses ?? {}), ...state });
@@ -185,7 +185,7 @@ export function createModernQuestions(
     stop.abort(reason);
     throw reason;
   };
-  const ask = (call: string, asked: InputRequired): never => {
+  const ask = async (call: string, asked: InputRequired): Promise<never> => {
     const { requests } = asked;
     const missing = findMissingCapabilities(requests, capabilities);
     if (missing !== undefined) {
@@ -200,7 +200,7 @@ export function createModernQuestions(
         inputRequests: Object.fromEntries(
           Object.entries(requests).map(([key, request]) => [key, toMcp(request)]),
         ),
-        requestState: seal.seal(identity, state),
+        requestState: await seal.seal(identity, state),
       }),
     );
   };

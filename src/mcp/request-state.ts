@@ -1,19 +1,20 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import type { RequestStateCodec, ServerContext } from "@modelcontextprotocol/server";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { failure } from "../problems/index.ts";
 import { badRequest } from "./rpc-error.ts";
 
-/** How long clients may take to answer. Milliseconds. */
-const lifetimeMs = 10 * 60_000;
+/** How long clients may take to answer. */
+const ttlSeconds = 600;
 const shortestKey = 32;
 
 /** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
 export interface StateSeal {
   /** `request`: what the state belongs to; another request cannot use it. */
-  seal(request: unknown, state: unknown): string;
-  /** Throws `RpcError` for a state that is not of this seal and request, or too old. */
-  open(request: unknown, sealed: string): unknown;
+  seal(request: unknown, state: unknown): Promise<string>;
+  /** Rejects with `RpcError` for a state that is not of this seal and request, or too old. */
+  open(request: unknown, sealed: string): Promise<unknown>;
 }
 
 /**
@@ -38,38 +39,33 @@ const writeSorted = (value: object): string =>
     ),
   );
 
-/** Creates a seal for a server. `token`: what clients authenticate with. `now`: milliseconds since 1970. */
+/** Creates a seal for a server. `token`: what clients authenticate with. */
 export function createStateSeal(
   key: Buffer = readStateKey(),
   token: string | undefined = undefined,
-  now: () => number = Date.now,
 ): StateSeal {
-  const sign = (request: unknown, body: string) =>
-    createHmac("sha256", key)
-      .update(writeSorted([request, token ?? null, body]))
-      .digest();
+  // What the SDK passes on to `bind` is the request of `seal` and `open`.
+  const bind = (request: unknown) => writeSorted([request, token ?? null]);
+  let codec: Promise<RequestStateCodec<unknown>> | undefined;
+  const load = () => {
+    codec ??= import("@modelcontextprotocol/server").then(({ createRequestStateCodec }) =>
+      createRequestStateCodec({ key, ttlSeconds, bind }),
+    );
+    return codec;
+  };
   return {
-    seal(request, state) {
-      const body = Buffer.from(JSON.stringify({ until: now() + lifetimeMs, state })).toString("base64url");
-      return `${body}.${sign(request, body).toString("base64url")}`;
-    },
-    open(request, sealed) {
-      const [body = "", signature = "", ...rest] = sealed.split(".");
-      const [given, expected] = [Buffer.from(signature, "base64url"), sign(request, body)];
-      // Decoding ignores some characters, so the text is compared, too.
-      const isOwn =
-        given.length === expected.length &&
-        timingSafeEqual(given, expected) &&
-        signature === expected.toString("base64url") &&
-        rest.length === 0;
-      if (!isOwn) throw badRequest("params.requestState is not valid for this request.");
-      const { until, state } = JSON.parse(Buffer.from(body, "base64url").toString()) as {
-        until: number;
-        state: unknown;
-      };
-      if (now() > until)
-        throw badRequest("params.requestState has expired. Make the request again without it.");
-      return state;
+    seal: async (request, state) => (await load()).mint(state, request as ServerContext),
+    async open(request, sealed) {
+      const { verify } = await load();
+      try {
+        return await verify(sealed, request as ServerContext);
+      } catch (error) {
+        const isOld = error instanceof Error && error.message === "expired";
+        const reason = isOld
+          ? "has expired. Make the request again without it"
+          : "is not valid for this request";
+        throw badRequest(`params.requestState ${reason}.`);
+      }
     },
   };
 }

@@ -1,13 +1,13 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createStateSeal, readStateKey } from "../../src/mcp/request-state.ts";
 
 const key = Buffer.from("k".repeat(32));
 const request = ["tools/call", "greet", { a: 1, b: { c: 2 } }];
 
-test("a sealed state is opened for the same request, also by a replica with the same key", () => {
-  const sealed = createStateSeal(key, "token").seal(request, { runs: 1 });
+test("a sealed state is opened for the same request, also by a replica with the same key", async () => {
+  const sealed = await createStateSeal(key, "token").seal(request, { runs: 1 });
   const same = ["tools/call", "greet", { b: { c: 2 }, a: 1 }];
-  expect(createStateSeal(key, "token").open(same, sealed)).toEqual({ runs: 1 });
+  expect(await createStateSeal(key, "token").open(same, sealed)).toEqual({ runs: 1 });
 });
 
 test.each<
@@ -21,25 +21,26 @@ test.each<
   ["another method", (sealed) => [createStateSeal(key), ["prompts/get", ...request.slice(1)], sealed]],
   ["another token", (sealed) => [createStateSeal(key, "token"), request, sealed]],
   ["another key", (sealed) => [createStateSeal(Buffer.from("l".repeat(32))), request, sealed]],
-  ["a changed state", (sealed) => [createStateSeal(key), request, sealed.replace(/^./, "f")]],
+  ["a changed state", (sealed) => [createStateSeal(key), request, sealed.replace(/\../, ".f")]],
   ["a longer signature", (sealed) => [createStateSeal(key), request, `${sealed}A`]],
   ["a changed signature", (sealed) => [createStateSeal(key), request, sealed.replace(/..$/, "!!")]],
   ["another part", (sealed) => [createStateSeal(key), request, `${sealed}.x`]],
-  ["no signature", (sealed) => [createStateSeal(key), request, sealed.split(".")[0] ?? ""]],
+  ["no signature", (sealed) => [createStateSeal(key), request, sealed.replace(/\.[^.]*$/, "")]],
   ["nothing", () => [createStateSeal(key), request, ""]],
-])("a sealed state is refused for %s", (_what, change) => {
-  const [seal, asked, sealed] = change(createStateSeal(key).seal(request, { runs: 1 }));
-  expect(() => seal.open(asked, sealed)).toThrow(expect.objectContaining({ code: -32602 }));
+])("a sealed state is refused for %s", async (_what, change) => {
+  const [seal, asked, sealed] = change(await createStateSeal(key).seal(request, { runs: 1 }));
+  await expect(seal.open(asked, sealed)).rejects.toThrow(expect.objectContaining({ code: -32602 }));
 });
 
-test("a sealed state expires after ten minutes", () => {
-  let now = 1_000_000;
-  const seal = createStateSeal(key, undefined, () => now);
-  const sealed = seal.seal(request, 1);
-  now += 600_000;
-  expect(seal.open(request, sealed)).toBe(1);
-  now += 1;
-  expect(() => seal.open(request, sealed)).toThrow("expired");
+test("a sealed state expires after ten minutes", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: 1_000_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  const seal = createStateSeal(key);
+  const sealed = await seal.seal(request, 1);
+  vi.setSystemTime(1_600_000);
+  expect(await seal.open(request, sealed)).toBe(1);
+  vi.setSystemTime(1_601_000);
+  await expect(seal.open(request, sealed)).rejects.toThrow("expired");
 });
 
 test("a key is random for each process, or has at least 32 bytes", () => {
