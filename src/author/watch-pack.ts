@@ -20,7 +20,7 @@ const isCode = (path: string): boolean => /\.(?:[cm]?[jt]sx?|ya?ml|md)$/i.test(p
  * Finds files that a pack's own servers write when they start. Each such change would restart them, endlessly, so these
  * files are ignored.
  */
-export class OwnWrites {
+class OwnWrites {
   readonly #counts = new Map<string, number>();
   readonly #ignored = new Set<string>();
   readonly #onIgnored: (path: string) => void;

@@ -145,21 +145,15 @@ describe("the command docs", () => {
     expect(readFileSync(join(cwd, "README.md"), "utf8")).toBe(readme);
   });
 
-  test("docs takes markers in a code fence for text beside the section", async () => {
-    const example = `\`\`\`md\n${section("example")}\n\`\`\`\n`;
+  test.each([
+    ["in a code fence", `\`\`\`md\n${section("example")}\n\`\`\`\n`],
+    ["that are indented", `${section("example").replaceAll(/^/gm, "    ")}\n\n`],
+  ])("docs takes markers %s for text beside the section", async (_, example) => {
     const cwd = makeToolPack({}, { "README.md": `${example}${section("old")}` });
-    const { exitCode } = await documentPack(cwd, "--write", "README.md");
-    expect(exitCode).toBe(0);
+    expect((await documentPack(cwd, "--write", "README.md")).exitCode).toBe(0);
     const written = readFileSync(join(cwd, "README.md"), "utf8");
     expect(written.startsWith(example)).toBe(true);
     expect(written).not.toContain("old");
-  });
-
-  test("docs takes indented markers for code", async () => {
-    const example = section("example").replaceAll(/^/gm, "    ");
-    const cwd = makeToolPack({}, { "README.md": `${example}\n\n${section("old")}` });
-    expect((await documentPack(cwd, "--write", "README.md")).exitCode).toBe(0);
-    expect(readFileSync(join(cwd, "README.md"), "utf8").startsWith(example)).toBe(true);
   });
 
   test("docs refuses a file that is not UTF-8", async () => {

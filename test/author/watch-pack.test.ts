@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { OwnWrites, type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
+import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
 import { watchFolder } from "../../src/processes/folder-watcher.ts";
 import { makeTree } from "../support/packs.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -192,29 +192,6 @@ test("with `once`, watching ends after one run and leaves no processes", async (
 test("without a project, watching fails", async () => {
   await expect(watchPack(makeTree({ x: "" }))).rejects.toMatchObject({ code: "ProjectNotFound" });
   await expect(watchPack("absent", { cwd: makeTree({}) })).rejects.toMatchObject({ code: "ProjectNotFound" });
-});
-
-describe("files that servers write at their start", () => {
-  const isSource = (path: string) => path === "package.json";
-
-  test("an editor that saves while the author types is not mistaken for a server", () => {
-    const writes = new OwnWrites(() => expect.unreachable());
-    for (let round = 0; round < 10; round++) {
-      writes.opening();
-      expect(writes.counts(["lib/greet.js"], round, isSource)).toBe(true);
-      expect(writes.counts(["package.json"], round, isSource)).toBe(true);
-    }
-  });
-
-  test("files that an author saves between a server's starts are watched", () => {
-    const writes = new OwnWrites(() => expect.unreachable());
-    for (let round = 0; round < 10; round++) {
-      writes.opening();
-      expect(writes.counts(["a.txt"], round * 10_000, isSource)).toBe(true);
-      writes.opened(round * 10_000);
-      expect(writes.counts(["a.txt"], round * 10_000 + 5000, isSource)).toBe(true);
-    }
-  });
 });
 
 test("simultaneous changes are reported together, and none after the end", async () => {

@@ -31,14 +31,6 @@ test("`catalog` writes a site, and writes nothing when run again", async () => {
   });
 });
 
-test("`catalog` refuses a folder with other files", async () => {
-  const cwd = makeProject({ "docs/notes.txt": "mine" });
-  const { stdout, exitCode } = await runMain(["catalog", "--out", "docs", "--json"], { cwd });
-  expect(JSON.parse(stdout).error).toMatchObject({ code: "CatalogFolderTaken" });
-  expect(exitCode).toBe(1);
-  expect(existsSync(join(cwd, "docs/index.html"))).toBe(false);
-});
-
 test("`catalog` without a folder exits with 2", async () => {
   const { stderr, exitCode } = await runMain(["catalog"], { cwd: makeProject() });
   expect(stderr).toContain("`catalog` requires a folder");

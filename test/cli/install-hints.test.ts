@@ -245,11 +245,6 @@ describe("package managers in hints", () => {
   });
 });
 
-test("`list` in an empty project names the commands that find and add packs", async () => {
-  const { stdout } = await runMain(["list"], { cwd: makeTree({ "package.json": { name: "app" } }) });
-  expect(stdout).toMatch(/`trailblaze search`.*`trailblaze add <pack>`.*\n$/);
-});
-
 test.each([
   ["install", "cursor", "acme/text/shout"],
   ["start", "acme/text/shout"],

@@ -65,19 +65,6 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     expect(squeeze(table)).toBe(squeeze(["NAME", "VERSION", "DESCRIPTION", ...rows.flat()].join("")));
   });
 
-  test("a table with wide columns puts the last column on lines of its own", () => {
-    const row = ["n".repeat(width - 20), words];
-    const table = formatTable(["NAME", "DESCRIPTION"], [row], style);
-    expect(widest(table)).toBeLessThanOrEqual(width);
-    expect(table.split("\n").slice(0, 4)).toEqual([
-      "NAME",
-      "    DESCRIPTION",
-      row[0],
-      expect.stringMatching(/^ {4}a description/),
-    ]);
-    expect(squeeze(table)).toBe(squeeze(["NAME", "DESCRIPTION", ...row].join("")));
-  });
-
   test("help is wrapped without losing text", async () => {
     for (const format of [
       (columns?: number) => formatHelp("1.0.0", columns),
@@ -105,41 +92,6 @@ describe.each([80, 120])("on a terminal of %i columns", (width) => {
     for (const line of lines.slice(hint + 1)) expect(line.search(/\S/)).toBe(8);
     expect(lines.length).toBeGreaterThan(hint + 1);
   });
-});
-
-test("a table breaks a path in its last column after a slash", () => {
-  const path = "~/.config/Code/User/globalStorage/publisher.extension/settings.json";
-  const table = formatTable(["CLIENT", "FILE"], [["cline", path]], { color: false, width: 60 });
-  expect(table.split("\n").slice(1)).toEqual([
-    "cline   ~/.config/Code/User/globalStorage/",
-    "        publisher.extension/settings.json",
-  ]);
-});
-
-test("a table puts the last column on lines of its own if it would become too narrow", () => {
-  const rows = [
-    ["trigger-long-running-operation", "config (server everything)", "Shows the progress of a task."],
-  ];
-  expect(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, { color: false, width: 80 }).split("\n")).toEqual(
-    [
-      "TOOL                            FROM",
-      "    DESCRIPTION",
-      "trigger-long-running-operation  config (server everything)",
-      "    Shows the progress of a task.",
-    ],
-  );
-});
-
-test("a table narrows the widest column before it moves the last one", () => {
-  const rows = [["tool".repeat(6), "@globex/calculator (server arithmetic)", "Add two numbers, or more."]];
-  expect(formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, { color: false, width: 80 }).split("\n")).toEqual(
-    [
-      "TOOL                      FROM                DESCRIPTION",
-      "tooltooltooltooltooltool  @globex/calculator  Add two numbers, or more.",
-      "                          (server",
-      "                          arithmetic)",
-    ],
-  );
 });
 
 describe("the home folder", () => {

@@ -2,10 +2,8 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { isolatedEnvironment } from "../support/package-managers.ts";
-import { type Registry, startRegistry } from "../support/registry.ts";
-import { inRepository } from "../support/repository.ts";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
 import { runCli } from "../support/run-cli.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -13,7 +11,8 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 const folder = makeTemporaryFolder();
 const pack = join(folder.path, "pack");
 const formats = ["bin", "agent-plugin", "claude-plugin", "server.json"];
-let registry: Registry;
+const registry = inject("registry");
+const name = "@acme/exported";
 
 const readJson = (file: string) => JSON.parse(readFileSync(join(pack, file), "utf8"));
 
@@ -23,28 +22,23 @@ function setFields(fields: object): void {
 }
 
 beforeAll(async () => {
-  registry = await startRegistry();
-  // A host without lifecycle scripts is published as it was built.
-  await registry.publish(inRepository("."));
   cpSync(samplePack("@acme/jira").folder, pack, { recursive: true });
-  setFields({ mcpName: "io.github.acme/jira" });
+  setFields({ name, mcpName: "io.github.acme/exported" });
   for (const format of formats) {
     const { stderr, exitCode } = await runCli(["export", format], { cwd: pack });
     expect({ format, stderr, exitCode }).toEqual({ format, stderr: "", exitCode: 0 });
   }
-  await registry.publish(pack);
+  const options = { cwd: pack, registry, home: join(folder.path, "publisher") };
+  await runPackageManager("npm", ["publish", pack, "--access", "public"], options);
 });
-afterAll(async () => {
-  await registry.close();
-  folder.remove();
-});
+afterAll(folder.remove);
 
 /** Starts a command as a client would, somewhere else, and lists the tools of the server. */
 async function listTools(command: string, args: readonly string[]): Promise<string[]> {
   const cwd = join(folder.path, "elsewhere");
   mkdirSync(cwd, { recursive: true });
   const home = join(folder.path, "home");
-  const env = isolatedEnvironment({ cwd, registry: registry.url, home }) as Record<string, string>;
+  const env = isolatedEnvironment({ cwd, registry, home }) as Record<string, string>;
   const client = new Client({ name: "tester", version: "1.0.0" });
   const transport = new StdioClientTransport({ command, args: [...args], cwd, env, stderr: "ignore" });
   await client.connect(transport, { timeout: 90_000 });
@@ -59,7 +53,7 @@ async function listTools(command: string, args: readonly string[]): Promise<stri
 const expected = ["jira_createIssue", "jira_getIssue", "jira_searchIssues"];
 
 test("npx starts a server by the name of its published package", async () => {
-  expect(await listTools("npx", ["-y", "@acme/jira"])).toEqual(expected);
+  expect(await listTools("npx", ["-y", name])).toEqual(expected);
 });
 
 test.each(["mcp.json", ".claude-plugin/plugin.json"])(

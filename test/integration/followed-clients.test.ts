@@ -11,21 +11,15 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { expect, inject, onTestFinished, test } from "vitest";
 import { runPackageManager } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
-import { publish } from "../support/publish.ts";
 import { command } from "../support/run-cli.ts";
 import { runToSuccess } from "../support/run-process.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { livePack } from "./live-pack.ts";
 
 const inspector = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector-cli");
-
-beforeAll(async () => {
-  for (const version of ["1.0.0", "2.0.0"]) await publish(inject("registry"), livePack(version));
-});
 
 /** A connected client that lists the tools again when it hears of a change, as clients do. */
 interface Watching {

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { openSession, type Session } from "../../src/session.ts";
 import {
   changeCommands,
@@ -13,16 +13,10 @@ import {
 } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
-import { type Registry, startRegistry } from "../support/registry.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { livePack } from "./live-pack.ts";
-
-let registry: Registry;
 
 beforeAll(async () => {
-  registry = await startRegistry();
-  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, livePack(version));
-  await publish(registry.url, {
+  await publish(inject("registry"), {
     "package.json": {
       name: "@acme/stuck",
       version: "1.0.0",
@@ -36,7 +30,6 @@ beforeAll(async () => {
     `,
   });
 });
-afterAll(() => registry?.close());
 
 const unapplied = ({ problems }: Session) => problems.filter(({ code }) => code === "ChangeNotApplied");
 
@@ -50,7 +43,7 @@ interface Following {
 
 async function follow(manager: PackageManager): Promise<Following> {
   const cwd = makeTree({ "package.json": { name: "app", version: "1.0.0", private: true } });
-  const isolated = { cwd, registry: registry.url, home: makeTree({}) };
+  const isolated = { cwd, registry: inject("registry"), home: makeTree({}) };
   const run = (...args: readonly string[]) => runPackageManager(manager, args, isolated);
   const session = await openSession({
     cwd,

@@ -2,14 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import fastGlob from "fast-glob";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type TemplateName, templateNames } from "../../src/author/templates/template.ts";
 import { validateExtension } from "../../src/index.ts";
 import { type InstalledProject, installWith } from "../support/install.ts";
-import { runPackageManager } from "../support/package-managers.ts";
-import { type Registry, startRegistry } from "../support/registry.ts";
-import { inRepository } from "../support/repository.ts";
+import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
 import { runCli } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 /** A call of a tool of each template, and the result's message. */
@@ -27,19 +26,20 @@ const listFiles = (cwd: string) =>
     fastGlob.sync(`${name}/**`, { cwd, ignore: ["**/*.ts"] }),
   );
 
-let registry: Registry;
+const registry = inject("registry");
 const folder = makeTemporaryFolder();
+const home = join(folder.path, "home");
 const tarballs = join(folder.path, "tarballs");
 mkdirSync(tarballs);
+afterAll(folder.remove);
 
-beforeAll(async () => {
-  registry = await startRegistry();
-  await Promise.all(["packages/scripting", "."].map((path) => registry.publish(inRepository(path))));
-});
-afterAll(async () => {
-  await registry?.close();
-  folder.remove();
-});
+/** Runs the command that is installed in a project. */
+const trailblaze = (cwd: string, ...args: readonly string[]) =>
+  runProcess(process.execPath, [join(cwd, "node_modules/trailblaze/dist/cli/cli.cjs"), ...args], {
+    cwd,
+    env: isolatedEnvironment({ cwd, registry, home }),
+    timeoutMs: 100_000,
+  });
 
 describe("new packs", () => {
   test.each(templateNames)(
@@ -49,22 +49,24 @@ describe("new packs", () => {
       const init = await runCli(["init", name, "--template", template], { cwd: folder.path });
       expect(init).toMatchObject({ exitCode: 0 });
       const cwd = join(folder.path, name);
-      const npm = (...args: readonly string[]) =>
-        runPackageManager("npm", args, { cwd, registry: registry.url, home: join(folder.path, "home") });
+      const npm = (...args: readonly string[]) => runPackageManager("npm", args, { cwd, registry, home });
       await npm("install");
       await npm("test");
-      await npm("exec", "--offline", "--", "trailblaze", "validate", "--strict");
-      await npm("exec", "--offline", "--", "trailblaze", "docs", "--check", "--write", "README.md");
+      const passes = [
+        ["validate", "--strict"],
+        ["docs", "--check", "--write", "README.md"],
+      ];
       if (["server", "composed", "bundle"].includes(template)) {
-        await npm("exec", "--offline", "--", "trailblaze", "export", "claude-plugin", "--dry-run").then(
-          () => expect.unreachable("the server has no command yet"),
-          (error: Error) => expect(error.message).toContain("ExportNeedsBin"),
-        );
-        await npm("exec", "--offline", "--", "trailblaze", "export", "bin");
-        await npm("exec", "--offline", "--", "trailblaze", "export", "bin", "--check");
+        const early = await trailblaze(cwd, "export", "claude-plugin", "--dry-run");
+        expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ExportNeedsBin") });
+        passes.push(["export", "bin"], ["export", "bin", "--check"]);
       }
-      const report = await npm("exec", "--", "trailblaze", "validate", "--as-installed", "--yes", "--json");
-      expect(JSON.parse(report)).toMatchObject({ ok: true, problems: [] });
+      // How packs of the others work as installed is shown below.
+      if (template === "server") passes.push(["validate", "--as-installed", "--yes"]);
+      for (const args of passes) {
+        const { exitCode, stdout, stderr } = await trailblaze(cwd, ...args);
+        expect(exitCode, `${args}: ${stdout}${stderr}`).toBe(0);
+      }
       const [packed] = JSON.parse(
         await npm("pack", "--json", "--ignore-scripts", "--pack-destination", tarballs),
       );
@@ -126,13 +128,9 @@ describe("new packs", () => {
   });
 
   test("a pack from the template server fails as installed without the dependency that only its imports need", async () => {
-    const env = {
-      npm_config_registry: registry.url,
-      npm_config_cache: join(folder.path, "home/npm-cache"),
-    };
     const args = ["validate", "--as-installed", "--yes", "--json"];
     const { stdout } = await withoutDependency("@modelcontextprotocol/sdk", (cwd) =>
-      runCli(args, { cwd, env }),
+      trailblaze(cwd, ...args),
     );
     expect(JSON.parse(stdout).problems).toMatchObject([
       {
@@ -151,17 +149,14 @@ describe("new packs", () => {
         `file:${tarballs}/tb-${template}-0.1.0.tgz`,
       ]);
       const dependencies = { trailblaze: "^1.0.0", ...Object.fromEntries(packs) };
-      project = await installWith("npm", { registry: registry.url, dependencies });
+      project = await installWith("npm", { registry, dependencies });
     });
     afterAll(() => project?.remove());
 
     test.each(templateNames)("the tool of the template %s answers a call", async (template) => {
       const { args, message } = calls[template];
-      const cwd = project?.directory ?? "";
-      const command = ["exec", "--offline", "--", "trailblaze", "call", ...args, "--json"];
-      const options = { cwd, registry: registry.url, home: join(cwd, "../home") };
-      const answer = JSON.parse(await runPackageManager("npm", command, options));
-      expect(answer).toMatchObject({ variant: "Success", message });
+      const { stdout } = await trailblaze(project?.directory ?? "", "call", ...args, "--json");
+      expect(JSON.parse(stdout)).toMatchObject({ variant: "Success", message });
     });
   });
 });

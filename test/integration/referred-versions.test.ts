@@ -74,18 +74,14 @@ describe("missing packs with a range", () => {
     expect((await session.callTool(`${name}@~1.1/say`)).message).toBe("1.1.0");
   });
 
-  test("start installs the version that a server of the config requires", async () => {
-    const { cwd } = await setUp({ config: { servers: { own: { tools: [`${name}@>=1.1 <1.2/tell`] } } } });
-    const running = await startServer("own", { cwd, install: true, transport: { port: 0 } });
+  test.each([
+    ["own", { servers: { own: { tools: [`${name}@>=1.1 <1.2/tell`] } } }, "1.1.0"],
+    [`${name}@^1.0/both`, undefined, "1.2.0"],
+  ])("start %s installs the version that is required", async (server, config, version) => {
+    const { cwd } = await setUp({ config });
+    const running = await startServer(server, { cwd, install: true, transport: { port: 0 } });
     await running.close();
-    expect(installedIn(cwd)).toBe("1.1.0");
-  });
-
-  test("start installs the version that the reference to a pack's server requires", async () => {
-    const { cwd } = await setUp();
-    const running = await startServer(`${name}@^1.0/both`, { cwd, install: true, transport: { port: 0 } });
-    await running.close();
-    expect(installedIn(cwd)).toBe("1.2.0");
+    expect(installedIn(cwd)).toBe(version);
   });
 
   test("install installs the version that the reference to a server requires", async () => {

@@ -354,9 +354,7 @@ describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
   }
 
   test.each([
-    ["y\n", true],
     ["yes\n", true],
-    ["n\n", false],
     ["\n", false],
     ["yesterday\n", false],
   ])(

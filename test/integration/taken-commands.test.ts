@@ -153,7 +153,6 @@ describe("a trailblaze command that only the registry's document declares", () =
 });
 
 test("a pack that depends on the trailblaze package is added", async () => {
-  await publishPackage("trailblaze", { bin: { trailblaze: "taker.js" } });
   await publishPack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
   useManagers(inject("registry"));
   const directory = await makeProject("npm", { registry: inject("registry") });

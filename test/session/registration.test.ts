@@ -152,14 +152,6 @@ describe("invalid items of packs", () => {
   });
 
   test.each([
-    [
-      "a name that cannot be advertised",
-      {
-        "package.json": { trailblaze: { tools: ["x"] } },
-        "trailblaze/tools/x.json": { name: "a/b", inputSchema: {}, handler: "./h.js" },
-        "h.js": "export default () => 1;",
-      },
-    ],
     ["a field of a wrong shape", { "package.json": { trailblaze: { tools: 3 } } }],
     [
       "an entry that hands over to nobody",

@@ -1,6 +1,8 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
+import { livePack } from "../integration/live-pack.ts";
+import { publish } from "./publish.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { inRepository } from "./repository.ts";
 import { samplePack, samplePacks } from "./sample-packs.ts";
@@ -8,14 +10,14 @@ import { makeTemporaryFolder } from "./temporary-folder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Address of the registry on loopback that has every sample pack. */
+    /** Address of the registry on loopback that has the packages of this repository and every sample pack. */
     registry: string;
   }
 }
 
 /** Folders of what is published under its own version, as `latest`. */
 const published: readonly string[] = [
-  // Sample packs depend on it.
+  inRepository("."),
   inRepository("packages/scripting"),
   ...samplePacks.map(({ folder }) => folder),
 ];
@@ -37,6 +39,7 @@ async function publishNewerVersion(registry: Registry, name: string, version: st
 
 async function publishEverything(registry: Registry): Promise<void> {
   await Promise.all(published.map((folder) => registry.publish(folder)));
+  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, livePack(version));
   for (const [name, version] of Object.entries(newerVersions)) {
     await publishNewerVersion(registry, name, version);
   }
