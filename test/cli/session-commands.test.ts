@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
+import { isRunning } from "../support/processes.ts";
 import { command, runCli } from "../support/run-cli.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -192,14 +193,6 @@ describe("trailblaze call", () => {
     const pid = Number(readFileSync(join(cwd, "pids"), "utf8"));
     return { child, traces, pid, finish: async () => ({ exitCode: await closed, ...streams }) };
   };
-  const isAlive = (pid: number) => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
-
   test("`call` exits with 130 after Ctrl-C and leaves no server behind", async () => {
     const { child, pid, finish } = await startHanging(["call", "probe_hang", "--json"]);
     child.kill("SIGINT");
@@ -208,7 +201,7 @@ describe("trailblaze call", () => {
     const error = { code: "SessionClosed", args: { signal: "SIGINT" } };
     expect(JSON.parse(stdout)).toMatchObject({ error });
     expect(stderr).toContain("Stopping");
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test.each([true, false])("`call` exits immediately after a second Ctrl-C (--json: %s)", async (asJson) => {
@@ -222,7 +215,7 @@ describe("trailblaze call", () => {
     if (asJson) expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
     else expect(stdout).toBe("");
     expect(stderr).not.toContain("SessionClosed");
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   test.each([
@@ -251,7 +244,7 @@ describe("trailblaze call", () => {
     expect(health.problems).toContainEqual(
       expect.objectContaining({ code: "SessionClosed", args: expect.objectContaining({ signal }) }),
     );
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
   });
 
   test("`call` fails if the tool exits the process", async () => {

@@ -56,12 +56,6 @@ const cases: readonly Case[] = [
     variables: ["api_key"],
   },
   {
-    client: "claude-desktop",
-    text: { globalShortcut: "", mcpServers: { docs: { ...npx, env: { API_KEY: key, MODE: "fast" } } } },
-    servers: { docs: local({ API_KEY: "${API_KEY}", MODE: "fast" }) },
-    variables: ["API_KEY"],
-  },
-  {
     client: "claude-code",
     text: {
       numStartups: 3,
@@ -120,20 +114,6 @@ env_http_headers = { "X-Team" = "TEAM" }
     },
     servers: { docs: { ...local({ API_KEY: "${MY_KEY}" }), cwd: "./tools" }, remote: imported },
     variables: ["MY_KEY", "AUTHORIZATION"],
-  },
-  {
-    client: "qwen-code",
-    text: {
-      mcpServers: {
-        docs: { ...npx, env: { API_KEY: "$MY_KEY", MODE: "${MODE}" } },
-        remote: { httpUrl: remote.url, headers: { Authorization: "Bearer $MY_KEY" } },
-      },
-    },
-    servers: {
-      docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE}" }),
-      remote: { ...imported, headers: { Authorization: "Bearer ${MY_KEY}" } },
-    },
-    variables: ["MY_KEY", "MODE"],
   },
   {
     client: "opencode",

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { makeProject, readState, useManagers, useYarn4 } from "../npm/changeable-project.ts";
+import { runMain } from "../support/main.ts";
 import { publish } from "../support/publish.ts";
-import { runCli } from "../support/run-cli.ts";
 
 const everything = "@modelcontextprotocol/server-everything";
 const dependencies = { "hello-tools": "^1.0.0" };
@@ -15,7 +15,7 @@ async function open(config?: string) {
   const cwd = await makeProject("npm", { registry, dependencies });
   if (config !== undefined) writeFileSync(join(cwd, configFile), config);
   const run = async (...args: string[]) => {
-    const { exitCode, stdout, stderr } = await runCli([...args, "--json"], { cwd });
+    const { exitCode, stdout, stderr } = await runMain([...args, "--json"], { cwd });
     return { exitCode, stderr, json: JSON.parse(stdout) };
   };
   const readConfig = () => {

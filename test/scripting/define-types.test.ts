@@ -161,14 +161,6 @@ describe("definitions that do not compile", () => {
   const inputSchema = { type: "object" } as const;
 
   test("misspelled keys do not compile", () => {
-    const meta = () =>
-      defineTool({
-        name: "a_b",
-        inputSchema,
-        handler,
-        // @ts-expect-error: isForLlm is misspelled
-        _meta: { "trailblaze/isForLLM": true },
-      });
     const key = () =>
       defineTool({
         name: "a_b",
@@ -176,14 +168,6 @@ describe("definitions that do not compile", () => {
         handler,
         // @ts-expect-error: description is misspelled
         descripton: "x",
-      });
-    const value = () =>
-      defineTool({
-        name: "a_b",
-        inputSchema,
-        handler,
-        // @ts-expect-error: platforms are a list
-        _meta: { "trailblaze/supportedPlatforms": "IOS" },
       });
     // @ts-expect-error: there is no such key
     const server = () => defineServer({ tools: [], port: 7 });
@@ -197,7 +181,7 @@ describe("definitions that do not compile", () => {
         // @ts-expect-error: roles are user and assistant
         content: [{ role: "system", content: { type: "text", text: "" } }],
       });
-    void [meta, key, value, server, transport, toolset, prompt];
+    void [key, server, transport, toolset, prompt];
   });
 
   test("two schemas, no schema or an invalid handler do not compile", () => {

@@ -198,29 +198,6 @@ describe("a server run by another MCP client", () => {
     await expect(client.callTool({ name: "probe_none" })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("a context is read from `_meta` first, then from the arguments", async () => {
-    const { client } = await connect(makeServerProject());
-    const legacy = { memory: { userId: "legacy" }, device: { ...device, platform: "ANDROID" } };
-    const call = (params: object) =>
-      client.callTool({
-        name: "probe_context",
-        arguments: { label: "x", _trailblazeContext: legacy },
-        ...params,
-      });
-    expect((await call({})).structuredContent).toMatchObject({
-      args: { count: 3, label: "x" },
-      user: "legacy",
-      device: { platform: "ANDROID" },
-      sessionId: null,
-    });
-    const trailblaze = { sessionId: "s", invocationId: "i", memory: { userId: "meta" }, device };
-    expect((await call({ _meta: { trailblaze } })).structuredContent).toMatchObject({
-      user: "meta",
-      device: { platform: "IOS" },
-      sessionId: "s",
-    });
-  });
-
   test("a handler that asks runs again with the answer, and is told if it does not match", async () => {
     const answers = [
       { action: "accept", content: { name: "Ada" } },

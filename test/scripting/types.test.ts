@@ -4,7 +4,6 @@ import { describe, expectTypeOf, test } from "vitest";
 import type {
   CallbackAction,
   CallbackRequest,
-  CallbackResult,
   CallToolResult,
   HandlerContext,
   McpTool,
@@ -16,7 +15,6 @@ import type {
   ToolsetDefinition,
   TrailblazeContext,
   TrailblazeErrorVariant,
-  TrailblazeMeta,
   TrailblazeTool,
   TrailblazeToolMeta,
   TrailblazeVariant,
@@ -96,31 +94,6 @@ describe("the metadata of a tool", () => {
   });
 });
 
-describe("the context of a call", () => {
-  test("the context in the arguments has types", () => {
-    expectTypeOf<keyof TrailblazeContext>().toEqualTypeOf<"memory" | "device">();
-    expectTypeOf<NonNullable<TrailblazeContext["device"]>>().toEqualTypeOf<{
-      platform: "IOS" | "ANDROID" | "WEB";
-      widthPixels: number;
-      heightPixels: number;
-      driverType: string;
-    }>();
-    expectTypeOf<TrailblazeContext["device"]>().extract<null>().toEqualTypeOf<null>();
-    expectTypeOf<TrailblazeContext["memory"]>().toEqualTypeOf<Record<string, unknown>>();
-  });
-
-  test("the context in `_meta` has types", () => {
-    expectTypeOf<keyof TrailblazeMeta>().toEqualTypeOf<
-      "baseUrl" | "sessionId" | "invocationId" | "device" | "memory"
-    >();
-    expectTypeOf<TrailblazeMeta["baseUrl"]>().toEqualTypeOf<string | undefined>();
-    expectTypeOf<NonNullable<TrailblazeMeta["device"]>["platform"]>().toEqualTypeOf<
-      "ios" | "android" | "web"
-    >();
-    expectTypeOf<TrailblazeMeta["memory"]>().toEqualTypeOf<TrailblazeContext["memory"]>();
-  });
-});
-
 describe("results", () => {
   test("failures have the type of their variant", () => {
     const result: CallToolResult = {
@@ -167,15 +140,6 @@ describe("the callback protocol", () => {
     // @ts-expect-error: arguments are JSON text
     const nested: CallbackAction = { type: "call_tool", tool_name: "shop_signIn", arguments_json: {} };
     void [next, nested];
-  });
-
-  test("callback responses have a result or an error", () => {
-    const read = (result: CallbackResult): string => {
-      if (result.type === "error") return result.message;
-      expectTypeOf(result.structured_content).toEqualTypeOf<{ [key: string]: unknown } | undefined>();
-      return result.success ? result.text_content : result.error_message;
-    };
-    expectTypeOf(read).returns.toEqualTypeOf<string>();
   });
 });
 

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packManifest } from "../support/packs.ts";
+import { isRunning } from "../support/processes.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
@@ -81,14 +82,6 @@ test("an updated pack runs its new code in a new process, and a call in flight e
   // Without a call on it, the old process ends.
   await waitUntil(() => !isRunning(Number(before.split(" ")[1])));
 });
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
 
 test("a call in flight ends on the server of a pack that is removed, and the server ends after it", async () => {
   const gate = join(makeProject({}), "gate");
