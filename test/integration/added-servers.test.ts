@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { beforeAll, describe, expect, inject, test } from "vitest";
+import { listServer } from "../lock/support/locked-project.ts";
 import { makeProject, readState, useManagers, useYarn4 } from "../npm/changeable-project.ts";
 import { runMain } from "../support/main.ts";
 import { publish } from "../support/publish.ts";
 
-const everything = "@modelcontextprotocol/server-everything";
 const dependencies = { "hello-tools": "^1.0.0" };
 const configFile = "trailblaze.config.yaml";
 
@@ -31,46 +31,54 @@ const plain = (name: string, fields: object, files: object = {}) => ({
   ...files,
 });
 
-const config = "# mine\ncrash: isolate # keep\n";
-/** Adds a real server to a project with this config, calls a tool of it, and removes it. */
-async function addAndRemove({ cwd, run, readConfig }: Awaited<ReturnType<typeof open>>): Promise<void> {
-  const before = readState(cwd);
-  const added = await run("add", everything, "--yes", "--check", "--name", "every", "--env", "HOME");
-  expect(added.exitCode).toBe(0);
-  expect(added.json).toMatchObject({
-    added: [],
-    servers: [{ name: "every", package: everything, file: configFile }],
-    problems: [],
-  });
-  expect(added.json.servers[0].tools).toContain("echo");
-  expect(readConfig()).toBe(
-    `${config}mcpServers:\n  every:\n    package: "${everything}"\n    env:\n      HOME: "\${HOME}"\n`,
-  );
-  const called = await run("call", "echo", "message=hi");
-  expect(called.json).toMatchObject({ variant: "Success", message: "Echo: hi" });
+/** A package that is an MCP server. */
+const echo = "tb-echo-server";
 
-  const removed = await run("remove", everything);
-  expect(removed.exitCode).toBe(0);
-  expect(removed.json).toMatchObject({
-    removed: [{ name: everything }],
-    servers: [{ name: "every", package: everything }],
-  });
-  expect(readConfig()).toBe(config);
-  expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
-}
+beforeAll(() =>
+  publish(
+    inject("registry"),
+    plain(
+      echo,
+      { bin: "server.mjs", mcpName: "io.example/echo" },
+      {
+        "server.mjs": `#!/usr/bin/env node\n${listServer}`,
+        "list.json": { tools: [{ name: "echo", inputSchema: { type: "object" } }] },
+      },
+    ),
+  ),
+);
 
-test("add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
-  await addAndRemove(await open(config));
-});
+test.each(["npm", "Yarn 4 with node_modules"])(
+  "with %s, add installs an MCP server with a config entry, call runs it, and remove undoes both",
+  async (manager) => {
+    const config = "# mine\ncrash: isolate # keep\n";
+    const { cwd, registry, run, readConfig } = await open(config);
+    if (manager !== "npm") await useYarn4(cwd, registry);
+    const before = readState(cwd);
+    const added = await run("add", echo, "--yes", "--check", "--name", "every", "--env", "HOME");
+    expect(added.exitCode).toBe(0);
+    expect(added.json).toMatchObject({
+      added: [],
+      servers: [{ name: "every", package: echo, file: configFile, tools: ["echo"] }],
+      problems: [],
+    });
+    expect(readConfig()).toBe(
+      `${config}mcpServers:\n  every:\n    package: ${echo}\n    env:\n      HOME: "\${HOME}"\n`,
+    );
+    const called = await run("call", "echo", "message=hi");
+    expect(called.json).toMatchObject({ variant: "Success", message: "called echo" });
 
-test("Yarn 4 with node_modules: add installs a real MCP server with a config entry, call runs it, and remove undoes both", async () => {
-  const opened = await open(config);
-  const { cwd, registry } = opened;
-  await useYarn4(cwd, registry);
-  await addAndRemove(opened);
-  expect(readFileSync(join(cwd, "yarn.lock"), "utf8")).toContain("__metadata:");
-  expect(existsSync(join(cwd, "package-lock.json"))).toBe(false);
-});
+    const removed = await run("remove", echo);
+    expect(removed.exitCode).toBe(0);
+    expect(removed.json).toMatchObject({
+      removed: [{ name: echo }],
+      servers: [{ name: "every", package: echo }],
+    });
+    expect(readConfig()).toBe(config);
+    expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
+    expect(existsSync(join(cwd, "package-lock.json"))).toBe(manager === "npm");
+  },
+);
 
 describe("additions that change nothing", () => {
   test.each([
@@ -114,7 +122,7 @@ describe("additions that change nothing", () => {
   test("add changes nothing if the config is invalid", async () => {
     const { cwd, run } = await open("crash: maybe\n");
     const before = readState(cwd);
-    const result = await run("add", everything, "--yes");
+    const result = await run("add", echo, "--yes");
     expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidConfig" } } });
     expect(readState(cwd)).toEqual(before);
   });
