@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
+import { isolatedEnvironment } from "../support/package-managers.ts";
+import { publishFolders } from "../support/publish.ts";
 import { runCli } from "../support/run-cli.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -28,8 +29,7 @@ beforeAll(async () => {
     const { stderr, exitCode } = await runCli(["export", format], { cwd: pack });
     expect({ format, stderr, exitCode }).toEqual({ format, stderr: "", exitCode: 0 });
   }
-  const options = { cwd: pack, registry, home: join(folder.path, "publisher") };
-  await runPackageManager("npm", ["publish", pack, "--access", "public"], options);
+  await publishFolders(registry, [pack]);
 });
 afterAll(folder.remove);
 

@@ -1,17 +1,48 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { makeTar } from "./make-tar.ts";
+import { runPackageManager } from "./package-managers.ts";
+import { makeTemporaryFolder } from "./temporary-folder.ts";
 import { type Tree, toContent } from "./tree.ts";
 
-/** Publishes a package with these files as `latest`, in the request that npm would send, without starting npm. */
-export async function publish(registry: string, files: Tree): Promise<void> {
-  const manifest = files["package.json"] as { name: string; version: string };
-  const { name, version } = manifest;
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Publishes a package with these files as `latest`. */
+export function publish(registry: string, files: Tree): Promise<void> {
   const entries = Object.entries(files).map(([path, content]) => ({
     path: `package/${path}`,
     text: String(toContent(content)),
   }));
-  const tarball = gzipSync(makeTar(entries));
+  return upload(registry, files["package.json"] as unknown as Manifest, gzipSync(makeTar(entries)));
+}
+
+/** Publishes folders as npm packs them, without lifecycle scripts. */
+export async function publishFolders(
+  registry: string,
+  folders: readonly string[],
+  tag?: string,
+): Promise<void> {
+  const { path: cwd, remove } = makeTemporaryFolder();
+  try {
+    const args = ["pack", ...folders, "--json", "--ignore-scripts", "--pack-destination", cwd];
+    const packed = await runPackageManager("npm", args, { cwd, registry, home: join(cwd, "home") });
+    for (const [index, { filename }] of JSON.parse(packed).entries()) {
+      const manifest = JSON.parse(readFileSync(join(folders[index] ?? "", "package.json"), "utf8"));
+      await upload(registry, manifest, readFileSync(join(cwd, filename)), tag);
+    }
+  } finally {
+    remove();
+  }
+}
+
+/** Publishes a tarball in the request that npm would send, without starting npm. */
+async function upload(registry: string, manifest: Manifest, tarball: Buffer, tag = "latest"): Promise<void> {
+  const { name, version } = manifest;
   const digest = (algorithm: string) => createHash(algorithm).update(tarball);
   const file = `${name}-${version}.tgz`;
   const dist = {
@@ -25,7 +56,7 @@ export async function publish(registry: string, files: Tree): Promise<void> {
     body: JSON.stringify({
       _id: name,
       name,
-      "dist-tags": { latest: version },
+      "dist-tags": { [tag]: version },
       versions: { [version]: { ...manifest, _id: `${name}@${version}`, dist } },
       _attachments: {
         [file]: {

@@ -33,5 +33,5 @@ const server = await runServer({
 });
 
 server.listen(0, "127.0.0.1", () => {
-  process.send({ url: `http://127.0.0.1:${server.address().port}/`, folder });
+  process.send(`http://127.0.0.1:${server.address().port}/`);
 });

@@ -2,8 +2,8 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { livePack } from "../integration/live-pack.ts";
-import { publish } from "./publish.ts";
-import { type Registry, startRegistry } from "./registry.ts";
+import { publish, publishFolders } from "./publish.ts";
+import { startRegistry } from "./registry.ts";
 import { inRepository } from "./repository.ts";
 import { samplePack, samplePacks } from "./sample-packs.ts";
 import { makeTemporaryFolder } from "./temporary-folder.ts";
@@ -22,26 +22,18 @@ const published: readonly string[] = [
   ...samplePacks.map(({ folder }) => folder),
 ];
 
-/** A newer version of a sample pack, under the tag `next`, so that nobody gets it without asking. */
-const newerVersions: Readonly<Record<string, string>> = { "@globex/text": "2.0.0" };
-
-async function publishNewerVersion(registry: Registry, name: string, version: string): Promise<void> {
+async function publishEverything(url: string): Promise<void> {
+  await publishFolders(url, published);
+  for (const version of ["1.0.0", "2.0.0"]) await publish(url, livePack(version));
+  // A newer version, under the tag `next`, so that no test gets it without asking.
   const copy = makeTemporaryFolder();
   try {
-    cpSync(samplePack(name).folder, copy.path, { recursive: true });
+    cpSync(samplePack("@globex/text").folder, copy.path, { recursive: true });
     const file = join(copy.path, "package.json");
-    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), version }));
-    await registry.publish(copy.path, { tag: "next" });
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), version: "2.0.0" }));
+    await publishFolders(url, [copy.path], "next");
   } finally {
     copy.remove();
-  }
-}
-
-async function publishEverything(registry: Registry): Promise<void> {
-  await Promise.all(published.map((folder) => registry.publish(folder)));
-  for (const version of ["1.0.0", "2.0.0"]) await publish(registry.url, livePack(version));
-  for (const [name, version] of Object.entries(newerVersions)) {
-    await publishNewerVersion(registry, name, version);
   }
 }
 
@@ -49,7 +41,7 @@ async function publishEverything(registry: Registry): Promise<void> {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const registry = await startRegistry();
   try {
-    await publishEverything(registry);
+    await publishEverything(registry.url);
   } catch (error) {
     await registry.close();
     throw error;

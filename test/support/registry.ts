@@ -1,16 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runPackageManager, runUsersNpm } from "./package-managers.ts";
+import { runUsersNpm } from "./package-managers.ts";
 import { inRepository } from "./repository.ts";
 import { samplePacks } from "./sample-packs.ts";
 
 export interface Registry {
   readonly url: string;
-  /** Publishes a package folder or a tarball, with npm and without lifecycle scripts. */
-  readonly publish: (folderOrTarball: string, options?: { tag?: string }) => Promise<void>;
   /** Ends the process and removes everything it stored. */
   readonly close: () => Promise<void>;
 }
@@ -26,13 +22,8 @@ async function findUpstream(): Promise<string> {
   return stdout.trim();
 }
 
-interface Started {
-  url: string;
-  /** Where the process keeps everything; it goes when the process ends. */
-  folder: string;
-}
-
-function started(child: ChildProcess): Promise<Started> {
+/** The address that a registry sends once it listens. */
+function started(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -40,7 +31,7 @@ function started(child: ChildProcess): Promise<Started> {
         output = (output + chunk).slice(-4096);
       });
     }
-    child.once("message", (message) => resolve(message as Started));
+    child.once("message", (message) => resolve(String(message)));
     child.once("error", reject);
     child.once("exit", (code) => reject(new Error(`The registry exited with code ${code}\n${output}`)));
   });
@@ -54,16 +45,10 @@ export async function startRegistry(): Promise<Registry> {
   // A signal it can catch: it has a folder to remove.
   const endChild = () => child.kill("SIGTERM");
   process.on("exit", endChild);
-  const { url, folder } = await started(child);
+  const url = await started(child);
 
   return {
     url,
-    async publish(folderOrTarball, { tag = "latest" } = {}) {
-      // One for each call: several may be under way, and each writes its settings there.
-      const home = mkdtempSync(join(folder, "publisher-"));
-      const args = ["publish", folderOrTarball, "--access", "public", "--tag", tag];
-      await runPackageManager("npm", args, { cwd: folder, registry: url, home });
-    },
     async close() {
       process.off("exit", endChild);
       if (child.exitCode !== null || child.signalCode !== null) return;
