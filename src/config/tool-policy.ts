@@ -64,6 +64,12 @@ export function isToolAllowed(
   return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
 }
 
+/** Whether the policy may deny tools of a subprocess server, which it allows. */
+export const mayDenyTools = ({ deny }: PacksPolicy, { pack, items }: PackServer): boolean =>
+  toolPatternsOf(deny).some(
+    ({ packs, name }) => packs.matches(pack) && (name.includes("*") || !items.has(name)),
+  );
+
 /** Whether `tools` of a server in the config chooses a tool by its own name. */
 export const isToolChosen = (
   { allow, deny }: { allow: readonly string[] | undefined; deny: readonly string[] },

@@ -24,6 +24,8 @@ export interface ListVerdict {
   vanished: { kind: ListedKind; name: string; problem: Problem }[];
   /** The server's own names that the lock approves or denies, listed or not; absent for a server that is not locked. */
   reserved?: { tools: readonly string[]; prompts: readonly string[] };
+  /** What models may be told of the server: its instructions, if they are approved. */
+  instructions?: string | undefined;
   /** Why nothing of the server is used, and it is ended. */
   refusal?: Problem;
 }

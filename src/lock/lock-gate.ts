@@ -1,19 +1,11 @@
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
-import { isToolAllowed, isToolChosen } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
-import type { ListPolicy } from "../mcp/known-lists.ts";
-import {
-  createProblem,
-  failure,
-  type Problem,
-  type ProblemPlace,
-  type TrailblazeError,
-} from "../problems/index.ts";
+import type { ServerLists } from "../mcp/client/server-lists.ts";
+import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
@@ -23,7 +15,6 @@ import { describeMember, describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
-import { createListPolicy } from "./list-policy.ts";
 import { LockScope } from "./lock-scope.ts";
 import { readApproved } from "./read-approved.ts";
 import { listedBy } from "./server-entries.ts";
@@ -326,7 +317,7 @@ export class LockGate implements Gate {
   ): ListVerdict {
     const { tools } = lists;
     const refused = new Map<object, Problem>();
-    const verdict: ListVerdict = { refused, problems: [], vanished: [] };
+    const verdict: ListVerdict = { refused, problems: [], vanished: [], instructions };
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
     const { label, locked, place, entry } = server;
@@ -335,6 +326,7 @@ export class LockGate implements Gate {
       prompts: [...Object.keys(locked.prompts ?? {}), ...server.denied("prompt")],
     };
     const isListed = locked.lists != null;
+    if (!isListed) verdict.instructions = undefined;
     const said = isListed ? server.explainInstructions(instructions) : undefined;
     if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
     const fresh: string[] = [];
@@ -381,36 +373,5 @@ export class LockGate implements Gate {
       verdict.vanished.push({ kind, name, problem });
     }
     return verdict;
-  }
-
-  /** Whether the config excludes an entry of a server's list. */
-  #isExcluded({ pack, label, choices }: ServerPlan, list: ListKey, name: string): boolean {
-    if (list === "tools" && choices !== undefined && !isToolChosen(choices, name)) return true;
-    const items = pack === undefined ? undefined : this.#items.get(pack);
-    if (pack === undefined || items === undefined) return false;
-    return !isToolAllowed(this.#config.packs, { pack, server: label, items }, name);
-  }
-
-  /**
-   * What clients of a server that is passed on learn; `undefined` if it is not locked. `report` is called once for each
-   * difference, and `onMismatch` if the lock is frozen.
-   */
-  guard(
-    plan: ServerPlan,
-    { report, onMismatch }: { report(problem: Problem): void; onMismatch(error: TrailblazeError): void },
-  ): ListPolicy | undefined {
-    const server = this.#findServer(plan);
-    if (server === undefined) return undefined;
-    const reported = new Set<string>();
-    return createListPolicy(server, {
-      report,
-      isExcluded: (list, name) => this.#isExcluded(plan, list, name),
-      refuse: (why) => {
-        if (why.state === "denied" || reported.has(why.name)) return;
-        reported.add(why.name);
-        report(this.#refuse(why, server.place));
-        if (this.isFrozen) onMismatch(failure("LockMismatch", { names: [why.name] }));
-      },
-    });
   }
 }

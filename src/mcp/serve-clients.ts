@@ -1,18 +1,14 @@
 // The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
-import { createMcpHandler, Server } from "@modelcontextprotocol/server";
+import { createMcpHandler, type Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerFacts } from "./client/handshake.ts";
-import { methodOf, requestIdOf, rpcCode } from "./client-message.ts";
+import { methodOf, requestIdOf } from "./client-message.ts";
 import { ListenedResources, ListeningClient } from "./listened-resources.ts";
-import { createProgress, followChanges, McpServers, type ServingOptions } from "./mcp-server.ts";
+import { followChanges, McpServers, type ServingOptions } from "./mcp-server.ts";
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer, ServedClients, ServedProtocol } from "./protocol-server.ts";
 import { claimedRevision, findRefusedRevision, refuseRevision } from "./revisions.ts";
-import { RpcError } from "./rpc-error.ts";
-import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
-import type { CallChannel, ServedServer, ServedTool } from "./served-server.ts";
+import type { ServedServer, ServedTool } from "./served-server.ts";
 
 /** The error code for headers that disagree with the body. */
 const headerMismatch = -32020;
@@ -143,67 +139,3 @@ export function createHttpServer(served: ServedServer, options: ServingOptions):
 
 const paramsOf = (message: unknown): Record<string, unknown> =>
   isRecord(message) && isRecord(message.params) ? message.params : {};
-
-/** Passes a request on, and resolves with the result. Rejects with `RpcError`. */
-export type ForwardRequest = (
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-  channel: Pick<CallChannel, "signal" | "progress">,
-) => Promise<object>;
-
-/** The capabilities without notifications that belong to no request, because those cannot be passed on. */
-function omitNotifications({ logging: _, ...capabilities }: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(
-    Object.entries(capabilities).map(([name, capability]) => {
-      if (!isRecord(capability)) return [name, capability];
-      const { listChanged: __, subscribe: ___, ...rest } = capability;
-      return [name, rest];
-    }),
-  );
-}
-
-/** Passes the requests of modern clients over HTTP on to another server, with its name and its capabilities. */
-export function createModernHttpProxy(
-  {
-    serverInfo,
-    capabilities,
-    instructions,
-  }: Pick<ServerFacts, "serverInfo" | "capabilities" | "instructions">,
-  forward: ForwardRequest,
-): ModernHttpServer {
-  const info = serverInfo ?? { name: "", version: "" };
-  const options = {
-    capabilities: omitNotifications(capabilities),
-    jsonSchemaValidator: new DefaultJsonSchemaValidator(),
-    ...(instructions === undefined ? {} : { instructions }),
-  };
-  const messages = new WeakMap<Request, unknown>();
-  /** Requests whose methods the server does not know. */
-  const unknown = new WeakSet<Request>();
-  const handler = createMcpHandler(
-    ({ requestInfo: asked = new Request("http://localhost") }) => {
-      const server = new Server(info, options);
-      server.fallbackRequestHandler = ({ method }, { mcpReq }) => {
-        const channel = { signal: mcpReq.signal, progress: createProgress(mcpReq) };
-        return forward(method, paramsOf(messages.get(asked)), channel).then(markIntegers, (error) => {
-          if (error instanceof RpcError && error.code === rpcCode.method) unknown.add(asked);
-          throw error;
-        }) as never;
-      };
-      return server;
-    },
-    { legacy: "reject" },
-  );
-  return {
-    async answer(request, message) {
-      messages.set(request, message);
-      const response = await handler.fetch(request, { parsedBody: message });
-      if (!unknown.has(request) || response.status !== 200) return response;
-      const { headers, body } = response;
-      // A stream has begun with its status.
-      if (headers.get("content-type") !== "application/json") return response;
-      return new Response(body, { status: 404, headers });
-    },
-    close: () => handler.close(),
-  };
-}

@@ -133,7 +133,7 @@ export interface ChangingLists {
 /** What a server offers, over any transport. */
 export interface ServedServer {
   info: { name: string; version: string };
-  instructions: string | undefined;
+  readonly instructions: string | undefined;
   /** A list that has changed is another array. */
   readonly tools: readonly ServedTool[];
   readonly prompts: readonly ServedPrompt[];

@@ -1,14 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import {
-  accessSync,
-  constants,
-  createWriteStream,
-  readdirSync,
-  readFileSync,
-  statSync,
-  type WriteStream,
-} from "node:fs";
-import { extname, resolve } from "node:path";
+import { createWriteStream, readdirSync, readFileSync, statSync, type WriteStream } from "node:fs";
 import { PassThrough } from "node:stream";
 import { quote } from "../problems/index.ts";
 import { findProgram } from "./find-program.ts";
@@ -204,29 +195,6 @@ function describeSpawnError(error: Partial<NodeJS.ErrnoException>, { command, cw
     default:
       return `the command ${name} cannot be started (${error.code ?? error.message})`;
   }
-}
-
-/**
- * Explains why a program cannot be started, without starting it: its folder or the program does not exist, or it is not
- * executable. `undefined` if it probably can be started. A failed start has the same reason.
- */
-export function explainUnstartable(launch: ProcessLaunch): string | undefined {
-  const because = (code: string) => describeSpawnError({ code }, launch);
-  if (statSync(launch.cwd, { throwIfNoEntry: false })?.isDirectory() !== true) return because("ENOENT");
-  const program = findProgram(launch);
-  if (program === undefined) return because("ENOENT");
-  // Without a PATH, the system looks in folders of its own; Windows adds the ending.
-  const mayBeElsewhere = !/[/\\]/.test(program) || (process.platform === "win32" && extname(program) === "");
-  if (mayBeElsewhere) return undefined;
-  const file = resolve(launch.cwd, program);
-  const stats = statSync(file, { throwIfNoEntry: false });
-  if (stats === undefined) return because("ENOENT");
-  try {
-    accessSync(file, constants.X_OK);
-  } catch {
-    return because("EACCES");
-  }
-  return stats.isFile() ? undefined : because("EACCES");
 }
 
 function failedProcess(reason: string): SupervisedProcess {

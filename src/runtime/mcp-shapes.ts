@@ -334,8 +334,6 @@ const resultShapes = {
 
 export type ResultMethod = keyof typeof resultShapes;
 
-export const isResultMethod = (method: string): method is ResultMethod => Object.hasOwn(resultShapes, method);
-
 /** Some languages write an empty list as null. */
 const listOfResult: Partial<Record<ResultMethod, string>> = {
   "tools/call": "content",

@@ -1,4 +1,5 @@
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
+import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -16,10 +17,16 @@ import {
 } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
-import { failure, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
-import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
+import {
+  planPackServer,
+  planRemoteServer,
+  planUserServer,
+  type ServerPlan,
+} from "../runtime/server-launches.ts";
+import { describeServers } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { MemberApproval } from "./member-approval.ts";
 import {
@@ -29,15 +36,6 @@ import {
   notFound,
   refuseExcluded,
 } from "./server-references.ts";
-
-/** How to start a server of the config by itself. Throws `InvalidArguments` for a remote server. */
-async function planStartedServer(...given: Parameters<typeof planUserServer>): Promise<ProgramPlan> {
-  const [, { name, url }] = given;
-  if (url === undefined) return planUserServer(...given);
-  const reason = `${quote(name)} is a remote server, which cannot be started`;
-  const hint = "Omit it to serve the tools of all servers, or add its URL to the client.";
-  throw failure("InvalidArguments", { reason, hint });
-}
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer {
@@ -62,7 +60,12 @@ export interface ComposedServer {
 /** What to start for a name. */
 export type ServeTarget = (
   | { type: "composed"; server: ComposedServer }
-  | { type: "subprocess"; plan: ProgramPlan }
+  | {
+      type: "subprocess";
+      plan: ServerPlan;
+      /** Whether the config chooses which of its tools are offered, or their names. */
+      hasChoices: boolean;
+    }
 ) & {
   /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
   ofPack?: string;
@@ -136,8 +139,13 @@ class ServerFinder {
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
       this.#sources.approval?.checkServer(subprocess);
-      const plan = await planStartedServer(this.#sources.ports.port, subprocess, config);
-      return { type: "subprocess", plan };
+      const { prefix, allow, deny } = subprocess.choices;
+      const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
+      const plan =
+        subprocess.url === undefined
+          ? await planUserServer(this.#sources.ports.port, subprocess, config)
+          : planRemoteServer(subprocess, config);
+      return { type: "subprocess", plan, hasChoices };
     }
     return this.#findItem(reference);
   }
@@ -153,8 +161,11 @@ class ServerFinder {
     refuseExcluded(this.#sources.config.packs, owner, item);
     await this.#checkItems([item]);
     this.#sources.approval?.refuse(item);
-    if (item.shape === "subprocessServer")
-      return { type: "subprocess", plan: planPackServer(port, owner, item) };
+    if (item.shape === "subprocessServer") {
+      const described = describeServers(owner)(item.declaration.name);
+      const hasChoices = mayDenyTools(this.#sources.config.packs, described);
+      return { type: "subprocess", plan: planPackServer(port, owner, item), hasChoices };
+    }
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };
   }

@@ -1,8 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { ListPolicy } from "../mcp/known-lists.ts";
 import { failure } from "../problems/index.ts";
-import type { ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
 import type { RunningServer } from "./serve-options.ts";
 
@@ -79,58 +78,4 @@ export async function passThrough(
   });
   // Its messages are not read: the program itself finishes its calls when its input ends.
   return { drain: async (seconds) => void (isEnding() || (await end(seconds * 1000))), close, ended };
-}
-
-/**
- * The same, with the messages read one by one: clients learn nothing of what `policy` refuses. Calls that the client
- * made before its input ended are answered.
- */
-export async function passMessages(
-  label: string,
-  launch: ProcessLaunch,
-  processes: ProcessPort,
-  { input, output, error, policy, drain }: OwnStreams & Drained & { policy: ListPolicy },
-): Promise<RunningServer> {
-  const { createProxyServer } = await import("../mcp/proxy-server.ts");
-  const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-  let exit: ProcessEnd | undefined;
-  let isClosing = false;
-  const watched: ProcessPort = {
-    ...processes,
-    start(started) {
-      const child = processes.start(started);
-      void child.exited.then((end) => {
-        if (!isClosing) exit = end;
-      });
-      return child;
-    },
-  };
-  const create = () =>
-    createProxyServer(label, launch, watched, (chunk) => error.write(chunk), undefined, policy);
-  let announce = () => {};
-  const over = new Promise<void>((resolve) => {
-    announce = resolve;
-  });
-  const onEnd = () => announce();
-  const drained = drain === undefined ? {} : { drainMs: drain * 1000 };
-  const served = await serveStdio(create, { input, output, onEnd, ...drained }).catch((cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw failure("ServerStartFailed", { label, reason }, {}, { cause });
-  });
-  input.once("end", () => {
-    isClosing = true;
-  });
-  const close = () => {
-    isClosing = true;
-    return served.close();
-  };
-  const ended = over.then(() => {
-    if (exit !== undefined && exit.exitCode !== 0)
-      throw failure("ServerDied", { label, exit, isServed: true });
-  });
-  const finish = (seconds: number) => {
-    isClosing = true;
-    return served.drain(seconds * 1000);
-  };
-  return { drain: finish, close, ended };
 }

@@ -32,6 +32,14 @@ import { servePrompt } from "./serve-prompt.ts";
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
 
+/** How a session is served. */
+export interface GatewayOptions {
+  /** Its name as a server. Default: trailblaze. */
+  name?: string | undefined;
+  /** Whether clients are listed the tools that are not for models, too. */
+  allTools?: boolean | undefined;
+}
+
 /** Which of a session's tools a client is listed. */
 export interface ServedSearch {
   options: LlmToolsOptions;
@@ -77,14 +85,16 @@ async function askClient(
 export class SessionGateway {
   readonly #opening: Promise<Session>;
   readonly #report: (message: string) => void;
+  readonly #options: GatewayOptions;
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #resources: GatewayResources;
   readonly #reported = new Set<string>();
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
-  constructor(opening: Promise<Session>, report: (message: string) => void) {
+  constructor(opening: Promise<Session>, report: (message: string) => void, options: GatewayOptions = {}) {
     this.#report = report;
+    this.#options = options;
     this.#resources = new GatewayResources({
       parts: () => this.#parts,
       ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
@@ -167,7 +177,7 @@ export class SessionGateway {
       state = current;
       const byTool = new Map(current.candidates.map((candidate) => [candidate.tool, candidate]));
       const shown =
-        found?.list(search?.options ?? {}, { grows: search?.grows === true }) ?? current.toolsForLlm();
+        found?.list(search?.options ?? {}, { grows: search?.grows === true }) ?? this.#shownOf(current);
       const serveOne = (tool: SessionTool): ServedTool[] => {
         const candidate = byTool.get(tool);
         if (candidate !== undefined) return [this.#serveTool(current, candidate, scopeOf)];
@@ -176,9 +186,12 @@ export class SessionGateway {
       tools = shown.flatMap(serveOne);
       prompts = current.prompts.map((candidate) => this.#servePrompt(current, candidate, scopeOf));
     };
+    const instructions = () => this.#parts?.state().instructions;
     return {
-      info: { name: "trailblaze", version: hostVersion },
-      instructions: undefined,
+      info: { name: this.#options.name ?? "trailblaze", version: hostVersion },
+      get instructions() {
+        return instructions();
+      },
       get tools() {
         read();
         return tools;
@@ -204,6 +217,10 @@ export class SessionGateway {
           name === searchToolName && searched !== undefined ? searched : this.#findUnlisted(name, scopeOf),
       },
     };
+  }
+
+  #shownOf(state: SessionState): readonly SessionTool[] {
+    return this.#options.allTools ? state.tools : state.toolsForLlm();
   }
 
   #serveSearch(search: ToolSearch, onFound: () => void): ServedTool {
@@ -234,7 +251,7 @@ export class SessionGateway {
     const state = this.#open.state();
     try {
       const candidate = state.resolve(name, undefined);
-      const isShown = state.toolsForLlm().includes(candidate.tool);
+      const isShown = this.#shownOf(state).includes(candidate.tool);
       return isShown ? this.#serveTool(state, candidate, scopeOf) : undefined;
     } catch (error) {
       if (error instanceof TrailblazeError) return undefined;

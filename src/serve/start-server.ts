@@ -5,12 +5,11 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import type { LockGate } from "../lock/lock-gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
 import { readStateKey } from "../mcp/request-state.ts";
-import { failure, type Problem, printable, quote, type TrailblazeError } from "../problems/index.ts";
-import { createProcessPort, explainUnstartable } from "../processes/server-process.ts";
+import { failure, printable, quote } from "../problems/index.ts";
+import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { CodeRunners, createRunner } from "../runtime/code-runners.ts";
@@ -24,7 +23,6 @@ import { MemberServer } from "./serve-members.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer, ServeOptions } from "./serve-options.ts";
 import { serveEras } from "./served-eras.ts";
 import {
-  guardOnOwnStreams,
   logToStderr,
   reserveDescriptors,
   reserveInput,
@@ -121,75 +119,20 @@ async function createMembers(
   return members;
 }
 
-async function serveSubprocess(
-  plan: ProgramPlan,
-  transport: "stdio" | HttpTransport,
-  {
-    protocol = "both",
-    cacheTtl,
-    drain,
-    gate,
-    report,
-  }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain"> & {
-    gate: LockGate | undefined;
-    report(problem: Problem): void;
-  },
+/** Passes a program's streams on. */
+async function passOn(
+  { command, args, cwd, label, fault, createEnvironment }: ProgramPlan,
+  { protocol = "both", cacheTtl, drain }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain">,
 ): Promise<RunningServer> {
-  const { command, args, cwd, label, fault } = plan;
   if (fault !== undefined) throw fault;
   const unsupported = (option: string) =>
     failure("InvalidArguments", {
       reason: `${label} is a subprocess server, whose messages are passed on unchanged; ${option} is not supported`,
     });
   if (cacheTtl !== undefined) throw unsupported("--cache-ttl");
-  const launch = { command, args, cwd, env: plan.createEnvironment(environmentFacts()) };
-  const processes = createProcessPort();
-  const guard = createGuard(plan, gate, report);
-  if (transport === "stdio") {
-    if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
-    return guard.policy === undefined
-      ? runOnOwnStreams(label, launch, processes, drain)
-      : guard.watch(await guardOnOwnStreams(label, launch, processes, guard.policy, drain));
-  }
-  if (transport.stateless) {
-    const reason = `${label} is a subprocess server, which needs sessions; --stateless is not supported`;
-    throw failure("InvalidArguments", { reason });
-  }
-  const reason = explainUnstartable(launch);
-  if (reason !== undefined) throw failure("ServerStartFailed", { label, reason });
-  const { createProxyServer } = await import("../mcp/proxy-server.ts");
-  const { createModernProxy } = await import("../mcp/modern-proxy.ts");
-  const onStderr = (chunk: Buffer) => logToStderr(chunk.toString());
-  const { policy } = guard;
-  const session = () => createProxyServer(label, launch, processes, onStderr, undefined, policy);
-  const requests = () => createModernProxy(launch, plan.protocol, processes, onStderr, policy);
-  // A modern server refuses legacy clients itself, but then each of them starts a process.
-  const served = protocol === "both" && plan.protocol === "modern" ? "modern" : protocol;
-  return guard.watch(await serveOverHttp(label, { protocol: served, session, requests }, transport));
-}
-
-/** What clients of a subprocess server learn. A difference from a frozen lock ends the server with `LockMismatch`. */
-function createGuard(plan: ProgramPlan, gate: LockGate | undefined, report: (problem: Problem) => void) {
-  let mismatch: TrailblazeError | undefined;
-  let close = () => {};
-  const policy = gate?.guard(plan, {
-    report,
-    onMismatch(error) {
-      mismatch ??= error;
-      close();
-    },
-  });
-  return {
-    policy,
-    watch(running: RunningServer): RunningServer {
-      close = () => void running.close();
-      if (mismatch !== undefined) close();
-      const ended = running.ended.then(() => {
-        if (mismatch !== undefined) throw mismatch;
-      });
-      return { ...running, ended };
-    },
-  };
+  if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
+  const launch = { command, args, cwd, env: createEnvironment(environmentFacts()) };
+  return runOnOwnStreams(label, launch, createProcessPort(), drain);
 }
 
 const invalid = (reason: string) => failure("InvalidArguments", { reason });
@@ -285,8 +228,13 @@ export async function startFoundServer(
   if (transport === "stdio" && options.onlyHttp !== undefined) {
     throw refuseHttpOption(options.onlyHttp, reference);
   }
-  if (target.type === "subprocess")
-    return serveSubprocess(target.plan, transport, { ...options, gate, report });
+  if (target.type === "subprocess") {
+    const { plan, hasChoices } = target;
+    if (transport === "stdio" && gate === undefined && !hasChoices && !("url" in plan))
+      return passOn(plan, options);
+    const { startSession } = await import("./start-session.ts");
+    return startSession(transport, { ...options, builtIns: undefined }, plan);
+  }
   if (options.ownsStdout) {
     await reserveOutput();
     if (transport === "stdio") await reserveDescriptors();

@@ -5,7 +5,7 @@ import { failure, printable, printableLines, shorten } from "../problems/index.t
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
-import { prepareSession } from "../session/open-session.ts";
+import { type OnlyServer, prepareSession } from "../session/open-session.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
@@ -22,8 +22,6 @@ import {
   serveOverStdio,
 } from "./transports.ts";
 
-const label = "trailblaze";
-
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
 /** Prints what belongs to no call: warnings and errors of servers, and late errors of packs' code. */
@@ -34,7 +32,7 @@ function printLog({ tool, level, data }: ToolLog): void {
 }
 
 /** Throws `ServerStartFailed` if this process was started, possibly indirectly, by a session of the same project. */
-function refuseLoop(project: string): void {
+function refuseLoop(project: string, label: string): void {
   if (!readStartedProjects(process.env).includes(realpathSync(project))) return;
   const reason = "it was started by a server of the session that it would open";
   const hint = "Remove the entry that starts Trailblaze from the project's config.";
@@ -70,16 +68,19 @@ function serveClients(
 
 /**
  * Serves the project's session. Its clients are answered while it opens; lists and calls wait for it. `ended` rejects if it
- * cannot open, and with `LockMismatch` if a list differs from a frozen lock later.
+ * cannot open, and with `LockMismatch` if a list differs from a frozen lock later. With `only`, serves a session of one server,
+ * and rejects if that cannot open.
  */
 export async function startSession(
   transport: "stdio" | HttpTransport,
   options: CommandServeOptions,
+  only?: OnlyServer,
 ): Promise<RunningServer> {
-  const { signal, protocol = "both", install = false, session = {} } = options;
+  const { signal, protocol = "both", install = false, session = {}, allTools } = options;
   const { cwd, config, builtIns, onInstall, lock } = options;
   const { toolSearch, ...ofSession } = session;
-  const { watch = true } = ofSession;
+  const label = only?.label ?? "trailblaze";
+  const { watch = only === undefined } = ofSession;
   if (toolSearch !== undefined) checkOptions(toolSearch);
   const { cacheTtl = watch ? 0 : 300 } = options;
   const closing = new AbortController();
@@ -94,7 +95,7 @@ export async function startSession(
     install,
     watch,
     served: true,
-    defaultStart: "lazy",
+    defaultStart: only === undefined ? "lazy" : "eager",
     signal: closing.signal,
     onProblem: report,
     onLog: printLog,
@@ -103,13 +104,14 @@ export async function startSession(
   const prepared = await prepareSession(opened, {
     userServers: "reported",
     served: true,
+    only,
     async installMissing(config) {
-      if (!install && config.packs.autoInstall.length === 0) return [];
+      if (only !== undefined || (!install && config.packs.autoInstall.length === 0)) return [];
       const { installReferredPacks } = await import("../session/install-missing.ts");
       return installReferredPacks(config, opened);
     },
   });
-  refuseLoop(prepared.config.project);
+  if (only === undefined) refuseLoop(prepared.config.project, label);
   signal?.throwIfAborted();
   const isStdio = transport === "stdio";
   // Before a pack's code is loaded, which may write to stdout.
@@ -132,9 +134,13 @@ export async function startSession(
     }
     return session;
   });
-  const gateway = new SessionGateway(opening, (message) =>
-    logToStderr(printableLines(`${label}: ${message}`)),
-  );
+  const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
+  const gateway = new SessionGateway(opening, log, { name: label, allTools });
+  if (only !== undefined) {
+    begin();
+    const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
+    await opening.finally(forget);
+  }
   const token = isStdio ? undefined : transport.token;
   const eras = serveEras(serveClients(gateway, { transport, toolSearch }), { protocol, cacheTtl, token });
   const running = isStdio

@@ -1,6 +1,5 @@
 import type { Readable, Writable } from "node:stream";
 import type { ServedOverHttp } from "../mcp/http/serve-http.ts";
-import type { ListPolicy } from "../mcp/known-lists.ts";
 import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 import type { ServedEras } from "./served-eras.ts";
@@ -76,19 +75,6 @@ export async function serveOverHttp(
   const eras = { modern: requests, protocol };
   const served = await serveHttp(session, { label, ...options, sessionTtlMs, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
-}
-
-/** Runs a program like `runOnOwnStreams`, but reads its messages, to leave out tools that are not approved. */
-export async function guardOnOwnStreams(
-  label: string,
-  launch: ProcessLaunch,
-  processes: ProcessPort,
-  policy: ListPolicy,
-  drain?: number,
-): Promise<RunningServer> {
-  const { passMessages } = await import("./pass-through.ts");
-  const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
-  return passMessages(label, launch, processes, { ...streams, policy, drain });
 }
 
 /** Runs a program with this process's own stdin, stdout and stderr. */

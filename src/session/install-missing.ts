@@ -110,7 +110,7 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { selected } = await selectPacks(port, found, references, (pack) =>
+    const { selected } = await selectPacks(port, found, { references }, (pack) =>
       loadDefinitions(port, pack.found, { only: pack.selected, createEvaluator: () => createEvaluator({}) }),
     );
     const isThere = (name: string) =>

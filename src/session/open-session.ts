@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
-import type { SessionConfig } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -12,6 +12,7 @@ import { createProblem, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import { OpenCalls } from "./call.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
@@ -41,6 +42,8 @@ export interface OpeningRules {
    * exits is restarted up to 3 times a minute; no exit ends the session.
    */
   served?: boolean;
+  /** The only server of the session, which then has nothing else; its failure rejects the start. */
+  only?: OnlyServer | undefined;
   /** Default: the system's. */
   clock?: Clock;
   /** Decides what is approved instead of the lock: for showing what differs from it. */
@@ -48,6 +51,9 @@ export interface OpeningRules {
   /** Installs packs that the session would miss; resolves with problems. */
   installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
 }
+
+/** A server of the config by its label, or of a pack by its qualified name. */
+export type OnlyServer = Pick<ServerPlan, "label" | "pack">;
 
 /** How long a state waits for servers, which then join later. Milliseconds. */
 const serversMs = 8000;
@@ -195,7 +201,8 @@ class Opening {
     const endAbandoned = this.#endAbandoned;
     try {
       const { started } = await sources.read();
-      const mayJoinLater = this.#rules.served === true || this.#states.current !== undefined;
+      const { served, only } = this.#rules;
+      const mayJoinLater = (served === true && only === undefined) || this.#states.current !== undefined;
       // A failing server that the session needs fails it immediately.
       await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
       superseded?.throwIfAborted();
@@ -236,24 +243,26 @@ class Opening {
 
   /** Takes a state from the project as it is now. */
   async #apply(superseded: AbortSignal): Promise<void> {
-    const config = await readSessionConfig(this.#cwd, this.#options);
+    const config = await readSessionConfig(this.#cwd, this.#options, this.#rules);
     this.#memory.addSensitive(config.sensitiveMemory);
     await this.#take(config, [], superseded);
   }
 
   #createContext(config: SessionConfig): StateContext {
-    const { served = false, userServers } = this.#rules;
+    const { served = false, userServers, only } = this.#rules;
     const { sources } = this.#states;
     const isFirst = sources === undefined;
+    const isAlone = isFirst && only !== undefined;
     return {
       cwd: this.#cwd,
       config,
       options: this.#options,
       processes: this.#processes,
       resources: this.#resources,
-      needsUserServers: isFirst && !served && userServers === "needed",
+      only,
+      needsUserServers: isAlone || (isFirst && !served && userServers === "needed"),
       startsAll: userServers === "reported" && !served,
-      needsPacks: isFirst && !served && config.packs.onError === "fail",
+      needsPacks: isAlone || (isFirst && !served && config.packs.onError === "fail"),
       follows: this.#options.watch === true,
       openGate: () => (this.#rules.openGate ?? openLockGate)(config, this.#options.lock),
       ...(sources === undefined
@@ -343,7 +352,7 @@ export async function prepareSession(
 ): Promise<PreparedSession> {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
-  const config = await readSessionConfig(cwd, options);
+  const config = await readSessionConfig(cwd, options, rules);
   return {
     config,
     async open() {
@@ -363,8 +372,23 @@ export async function openSessionByRules(
 }
 
 /** The project's config, overridden by the options. */
-async function readSessionConfig(cwd: string, options: CommandSessionOptions): Promise<SessionConfig> {
+async function readSessionConfig(
+  cwd: string,
+  options: CommandSessionOptions,
+  { only }: OpeningRules,
+): Promise<SessionConfig> {
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
-  return applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
+  const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
+  if (only === undefined) return config;
+  const isOnly = ({ name }: UserServer) => only.pack === undefined && name === only.label;
+  return {
+    ...config,
+    device: undefined,
+    memory: new Map(),
+    builtIns: [],
+    toolsets: new Map(),
+    servers: [],
+    subprocessServers: config.subprocessServers.filter(isOnly),
+  };
 }

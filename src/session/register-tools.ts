@@ -74,13 +74,13 @@ function describeClaim(
 const claimsOf = (candidates: readonly ToolCandidate[]) =>
   candidates.map(({ tool }) => ({ name: tool.name, source: formatSource(tool.source) }));
 
-/** Splits tools by whether they fit the session's device, driver and agent. */
-function selectFitting(candidates: readonly ToolCandidate[], context: DeviceContext) {
+/** Splits tools by whether they fit the session's device, driver and agent; all do where there is none. */
+function selectFitting(candidates: readonly ToolCandidate[], context: DeviceContext | undefined) {
   const fitting: ToolCandidate[] = [];
   const skipped: SkippedTool[] = [];
   for (const candidate of candidates) {
     const { name, source } = candidate.tool;
-    const unfit = explainUnfit(candidate.meta, context);
+    const unfit = context && explainUnfit(candidate.meta, context);
     if (unfit === undefined) fitting.push(candidate);
     else skipped.push({ name, source, ...unfit });
   }
@@ -116,7 +116,7 @@ export type RenamedTools = ReadonlyMap<string, readonly string[]>;
  */
 export function registerTools(
   candidates: readonly ToolCandidate[],
-  context: DeviceContext,
+  context: DeviceContext | undefined,
   nameCollisions: SessionConfig["nameCollisions"],
   mayCollide: boolean,
 ): { registered: ToolCandidate[]; skipped: SkippedTool[]; renamed: RenamedTools } {

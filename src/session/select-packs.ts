@@ -10,6 +10,7 @@ import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { SkipReason } from "./session-tool.ts";
 
 /** An item that a session does not offer, and the reason. */
@@ -58,12 +59,16 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
 
 /**
  * Selects the packs and items of a session: those that were found and that the policy allows, and the packs that
- * `references` or selected items refer to, which are looked up. `load` reads the definitions of selected items.
+ * `references` or selected items refer to, which are looked up; or the item that is the `only` one, if it is of a pack. `load`
+ * reads the definitions of selected items.
  */
 export async function selectPacks(
   port: DiscoveryPort,
   found: FoundPacks,
-  references: readonly string[],
+  {
+    references,
+    only,
+  }: { references: readonly string[]; only?: Pick<ServerPlan, "label" | "pack"> | undefined },
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
   const { policy } = found;
@@ -75,14 +80,17 @@ export async function selectPacks(
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, { isTransitive });
+  const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
+    kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
   const choose = (found: FoundPack): SelectedPack => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
     const isTransitive = found.pack.origin === "transitive" && found.pack.enabled === true;
     const describe = describeServers(found);
     const isSelected = (declaration: Declaration) =>
-      isChosen(found, declaration, isTransitive) ||
-      (declaration.kind === "server" &&
-        isNeededForTools(policy, describe(declaration.name), { isTransitive }));
+      (only === undefined || isOnly(found, declaration)) &&
+      (isChosen(found, declaration, isTransitive) ||
+        (declaration.kind === "server" &&
+          isNeededForTools(policy, describe(declaration.name), { isTransitive })));
     return { found, selected: declarationsOf(found).filter(isSelected) };
   };
   /** Only subprocess servers have tools that `allow` can name without naming the server. */
@@ -108,7 +116,8 @@ export async function selectPacks(
     }
   }
 
-  const candidates = found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
+  const listed = found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
+  const candidates = only === undefined ? listed : [];
   const excluded = candidates.flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)

@@ -1,3 +1,4 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import type {
   AdvertisedPrompt,
@@ -53,7 +54,10 @@ function asRecorded<One extends Listed>(listed: One, approved: One): One {
     mimeType,
     ...others
   } = listed as unknown as Record<string, unknown>;
-  return { ...approved, ...others };
+  const lastModified = isRecord(annotations) ? annotations.lastModified : undefined;
+  if (lastModified === undefined) return { ...approved, ...others };
+  const { annotations: recorded } = approved as { annotations?: object };
+  return { ...approved, ...others, annotations: { ...recorded, lastModified } };
 }
 
 /**

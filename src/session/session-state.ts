@@ -42,6 +42,8 @@ export interface StateParts {
   skipped: readonly Skipped[];
   problems: readonly Problem[];
   servers: ServerStates;
+  /** What the only server says to models; `undefined` for a session of several. */
+  instructions: string | undefined;
   registry: Registry;
   /** The selected packs. */
   packs: readonly StatePack[];
@@ -64,6 +66,7 @@ export class SessionState {
   readonly #refusals = new Map<SkippedTool, Problem>();
   readonly problems: readonly Problem[];
   readonly packs: readonly StatePack[];
+  readonly instructions: string | undefined;
   readonly #parts: StateParts;
   readonly #candidates: ToolCandidate[] = [];
   readonly #tools: SessionTool[] = [];
@@ -86,6 +89,7 @@ export class SessionState {
     this.skipped = this.#skipped;
     this.problems = parts.problems;
     this.packs = parts.packs;
+    this.instructions = parts.instructions;
     this.prompts = parts.prompts;
     this.resources = parts.resources;
     this.resourceServers = parts.resourceServers;

@@ -35,6 +35,8 @@ export interface StateContext {
   options: CommandSessionOptions;
   processes: SessionProcesses;
   resources: SessionResources;
+  /** The only server of the session. */
+  only: Pick<ServerPlan, "label" | "pack"> | undefined;
   /** Whether a failing server of the config is an error, or is only reported. */
   needsUserServers: boolean;
   /** Whether a broken item of a pack is an error. */
@@ -194,6 +196,11 @@ export class StateServers {
     });
   }
 
+  /** What models should know of a server, as far as the lock approves it. */
+  instructionsOf({ server, approval }: PlannedServer): string | undefined {
+    return approval === undefined ? server.instructions : approval.offer?.verdict.instructions;
+  }
+
   /** What a server offers; nothing while that is unknown. */
   collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
     const { server, plan, approval } = one;
@@ -209,6 +216,7 @@ export class StateServers {
     const { label, source } = plan;
     if (refusal !== undefined) {
       void server.close();
+      if (this.#context.only !== undefined) throw new TrailblazeError(refusal);
       const skipped = describeUnusable(source.item ?? label, source, refusal);
       this.states.exclude([skipped]);
       return { candidates: [], skipped: [skipped], problems: [refusal] };

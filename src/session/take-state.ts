@@ -94,7 +94,7 @@ export class StateSources {
 
   /** Resolves when each server has started or failed. Rejects if one fails that the session needs. */
   async read(): Promise<{ started: Promise<unknown> }> {
-    const { options, config, resources, follows, accept, acceptPacks } = this.#context;
+    const { options, config, resources, follows, accept, acceptPacks, only } = this.#context;
     const { port, createEvaluator } = this.#inspection;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
@@ -113,24 +113,29 @@ export class StateSources {
     early?.catch(() => {});
 
     const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
-    // A call by qualified name takes a pack that the project does not declare.
-    for (const name of calls.filter((one) => isQualifiedName(one)))
-      await resources.step(lookUpSubject(port, found, name));
+    const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
+    // What is named so takes a pack that the project does not declare.
+    for (const name of named) await resources.step(lookUpSubject(port, found, name));
     accept?.(found);
     this.#found = found;
     if (follows) this.#used = findUsedPackages(found, config);
-    this.#problems.push(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+    const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
+    if (only === undefined) this.#problems.push(...found.problems);
+    this.#problems.push(...relevant.flatMap(({ pack }) => pack.problems));
     // A pack with an unreadable field has no items that could be checked.
-    for (const { pack } of found.packs) {
+    for (const { pack } of relevant) {
       const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
       const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
       if (isOwn && isLetIn) this.#failForErrors(pack.problems);
     }
     const selection = await resources.step(
-      selectPacks(port, found, referencesOf(config), async (pack) => {
+      selectPacks(port, found, { references: referencesOf(config), only }, async (pack) => {
         const { loadDefinitions } = await import("../inspection/load-definitions.ts");
-        const only = pack.selected;
-        return loadDefinitions(port, pack.found, { only, createEvaluator: () => createEvaluator({}) });
+        const { selected } = pack;
+        return loadDefinitions(port, pack.found, {
+          only: selected,
+          createEvaluator: () => createEvaluator({}),
+        });
       }),
     );
     const manager = managerIn(port, found);
@@ -150,7 +155,8 @@ export class StateSources {
     this.#installed = installed;
     this.#packs = packs;
     if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
-    this.#problems.push(...(gate?.finish(found) ?? []));
+    // What is left of the lock is about others.
+    if (only === undefined) this.#problems.push(...(gate?.finish(found) ?? []));
     const skipped = [
       ...selection.excluded.filter(isCallable).map(describeExcluded),
       ...collectVanished(packs.flatMap(({ problems }) => problems)),
@@ -308,7 +314,7 @@ export class StateSources {
    * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists.
    */
   async createState(previous: SessionState | undefined): Promise<SessionState> {
-    const { config, options, resources } = this.#context;
+    const { config, options, resources, only } = this.#context;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
     const [contributions, packs] = [this.#contribute(), this.#packs];
@@ -319,7 +325,12 @@ export class StateSources {
     const candidates = contributions.flatMap((one) => one.candidates);
     const { nameCollisions } = config;
     // Calls of a lazy session are by names that only one tool has.
-    const { registered, skipped, renamed } = registerTools(candidates, config, nameCollisions, isLazy);
+    const { registered, skipped, renamed } = registerTools(
+      candidates,
+      only === undefined ? config : undefined,
+      nameCollisions,
+      isLazy,
+    );
     const prompts = contributions.flatMap((one) => one.prompts ?? []);
     namePrompts(prompts, nameCollisions, isLazy);
     const collected = collectToolsets({ config, packs, registered, renamed, registry });
@@ -327,7 +338,7 @@ export class StateSources {
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
     // Toolsets may refer to tools of servers that have not started, and patterns match them.
-    const isComplete = !isLazy && !isPending;
+    const isComplete = !isLazy && !isPending && only === undefined;
     const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
     const unmatched = isComplete ? await this.#findUnmatched(packs, contributions) : [];
     const { toolsets } = collected;
@@ -356,6 +367,7 @@ export class StateSources {
       ],
       registry,
       servers: this.#servers.states,
+      instructions: only && this.servers.flatMap((one) => this.#servers.instructionsOf(one) ?? [])[0],
       packs: packs.flatMap((checked, index) => {
         const owner = this.#owners[index];
         return owner === undefined ? [] : [{ ...checked, owner }];

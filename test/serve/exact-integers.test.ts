@@ -185,16 +185,23 @@ test.each([
 });
 
 test.each([
-  ["old/old", false],
-  ["new/new", true],
-])("the subprocess server %s behind HTTP", async (server, isModern) => {
+  ["old/old", false, "get"],
+  ["new/new", true, "get"],
+  ["json", false, "json_get"],
+])("the server %s alone behind HTTP", async (server, isModern, tool) => {
   const packOf = (name: string, protocol: object) => ({
     "package.json": { trailblaze: { servers: [name] } },
-    [`trailblaze/servers/${name}.json`]: { script: "./server.mjs", args: [answer], ...protocol },
+    [`trailblaze/servers/${name}.json`]: {
+      script: "./server.mjs",
+      args: [answer],
+      legacyContext: false,
+      ...protocol,
+    },
     "server.mjs": program,
   });
-  cwd = makeProject({ old: packOf("old", {}), new: packOf("new", { protocol: "modern" }) });
-  const [text] = await overHttp(["get"], isModern, server);
+  if (server !== "json")
+    cwd = makeProject({ old: packOf("old", {}), new: packOf("new", { protocol: "modern" }) });
+  const [text] = await overHttp([tool], isModern, server);
   expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
   expect(text).toContain(`"id":${id}`);
   expect(text).not.toContain('"integer ');

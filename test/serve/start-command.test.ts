@@ -470,14 +470,14 @@ describe("a server over HTTP", () => {
     expect(names((await (await connectTo(url, "open-sesame")).listTools()).tools)).toEqual(["search"]);
   });
 
-  test("a subprocess server over HTTP has its own process for each session", async () => {
+  test("the clients of a subprocess server over HTTP share its process", async () => {
     const url = await serve(makeDesk(), "acme/desk/process", "--http", "0");
     const [one, two] = await Promise.all([connectTo(url), connectTo(url)]);
     const pidOf = async (client: Client) => {
       const { content } = await client.callTool({ name: "packed_tell", arguments: {} });
       return JSON.parse((content as { text: string }[])[0]?.text ?? "{}").pid;
     };
-    expect(await pidOf(one)).not.toBe(await pidOf(two));
+    expect(await pidOf(one)).toBe(await pidOf(two));
   });
 });
 
@@ -511,6 +511,30 @@ describe("a subprocess server over stdio", () => {
       expect(environment.TRAILBLAZE_SESSION_ID).toBeUndefined();
     } finally {
       delete process.env.HOST_SECRET;
+    }
+  });
+
+  test("the choices of the config hold for a server that is started alone", async () => {
+    const program = { command: process.execPath, args: [probeServer], env: { PROBE_PREFIX: "mine" } };
+    const allowed = { mcpServers: { mine: { ...program, prefix: "my", tools: { deny: ["mine_env"] } } } };
+    const cwd = makeDesk({
+      "trailblaze.config.json": JSON.stringify({ ...allowed, packs: { deny: ["acme/desk/packed_env"] } }),
+    });
+    for (const [server, kept, denied] of [
+      ["mine", "my_mine_tell", "my_mine_env"],
+      ["acme/desk/process", "packed_tell", "packed_env"],
+    ] as const) {
+      const client = await connect(cwd, server);
+      expect(client.getServerVersion()?.name).toBe(server);
+      const listed = names((await client.listTools()).tools);
+      expect([listed.includes(kept), listed.includes(denied)]).toEqual([true, false]);
+      await expect(client.callTool({ name: denied })).rejects.toMatchObject({ code: -32602 });
+      const hidden = kept.replace("tell", "hidden");
+      const all = await connect(cwd, server, "--all-tools");
+      expect([listed, names((await all.listTools()).tools)].map((one) => one.includes(hidden))).toEqual([
+        false,
+        true,
+      ]);
     }
   });
 

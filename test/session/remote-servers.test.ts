@@ -162,12 +162,15 @@ test("a remote server that refuses one list says so in one sentence", async () =
   ]);
 });
 
-test("a remote server of the config cannot be started by itself", async () => {
+test("a remote server of the config that is started by itself must be reached", async () => {
   const cwd = makeProject(
     {},
     { "trailblaze.config.yaml": "mcpServers: { docs: { url: 'http://127.0.0.1:1' } }" },
   );
-  await expect(startServer("docs", { cwd })).rejects.toMatchObject({ code: "InvalidArguments" });
+  const starting = startServer("docs", { cwd, transport: { port: 0 } });
+  await expect(starting).rejects.toMatchObject({
+    problem: { code: "ServerStartFailed", args: { label: "docs" } },
+  });
 });
 
 test("with `crash: fail`, a remote server that a call does not reach ends the session", async () => {
