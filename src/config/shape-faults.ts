@@ -1,24 +1,13 @@
 import type { core } from "zod/mini";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
-import { describeIssue } from "../extension-schema/shape-faults.ts";
+import { describeIssue, partsOf } from "../extension-schema/shape-faults.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { type CheckedConfig, config } from "./config-schema.ts";
 import { explainInvalidPattern, patternHint } from "./packs-config.ts";
-
-/** The parts of schemas that contain others. */
-interface Parts {
-  type: string;
-  innerType?: core.$ZodType;
-  element?: core.$ZodType;
-  valueType?: core.$ZodType;
-  shape?: Readonly<Record<string, core.$ZodType>>;
-  /** That of objects which allow any key. */
-  catchall?: core.$ZodType;
-}
 
 /** Gets the path of a key that its object does not have, and the keys that it has. */
 export type ReportUnknown = (path: Path, known: readonly string[]) => void;
@@ -33,8 +22,7 @@ export function cleanConfig(
   report: ReportUnknown,
   path: Path = [],
 ): unknown {
-  const { innerType, element, valueType, shape, catchall } = schema._zod.def as Parts;
-  if (innerType !== undefined) return cleanConfig(innerType, value, report, path);
+  const { element, valueType, shape, catchall } = partsOf(schema);
   if (element !== undefined && Array.isArray(value))
     return value.map((entry, index) => cleanConfig(element, entry, report, [...path, index]));
   if (!isRecord(value)) return value;

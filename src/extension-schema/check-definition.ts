@@ -3,7 +3,7 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, listOf, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { knownKeys } from "./definition-keys.ts";
+import { alternativeKeys, knownKeys } from "./definition-keys.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import {
   describeFault,
@@ -162,15 +162,6 @@ function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator
   }
 }
 
-/** Groups of keys of which a definition has exactly one. */
-const exactlyOne: Readonly<Partial<Record<DefinitionShape, readonly (readonly string[])[]>>> = {
-  prompt: [["content", "handler"]],
-  resource: [
-    ["uri", "uriTemplate"],
-    ["text", "file", "handler"],
-  ],
-};
-
 function namesOfArguments({ arguments: list }: Readonly<Record<string, unknown>>): unknown[] {
   return Array.isArray(list) ? list.map((one: unknown) => (isRecord(one) ? one.name : undefined)) : [];
 }
@@ -202,7 +193,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
     for (const key of ["tools", "toolsets"].filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
-  for (const keys of exactlyOne[shape] ?? []) {
+  for (const keys of shape === "prompt" || shape === "resource" ? (alternativeKeys[shape] ?? []) : []) {
     const [first, second] = keys.filter(has);
     const names = listOf(keys.map((key) => `\`${key}\``));
     if (first === undefined) yield lacks(keys, `${names} is missing`);

@@ -64,7 +64,13 @@ const tool = z.object({
     "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
   ),
   options: optional(
-    z.record(z.string(), z.looseObject({ description: optional(text, "The purpose of the option.") })),
+    z.record(
+      z.string(),
+      z.looseObject({
+        default: optional(z.unknown(), "The value without one of the user."),
+        description: optional(text, "The purpose of the option."),
+      }),
+    ),
     "Options that users can set in their config.",
     "object of `{ default, description }` by name",
   ),
@@ -161,13 +167,20 @@ const toolsetList = z.object({
   toolsets: optional(references, "Toolsets whose tools it includes."),
 });
 
+/** The keys of a tool's annotations, for suggestions. */
+const hintsOfAnyType = z.looseObject(
+  Object.fromEntries(
+    Object.keys(annotations.shape).map((key) => [key, optional(z.unknown(), "As in a tool.")]),
+  ),
+);
+
 const bundleEntry = z.object({
   name: describe(name, "The advertised name."),
   title: optional(text, "A display name."),
   description: optional(text, "What the tool does and when to use it."),
   argumentsSchema: optional(jsonSchema, "The JSON Schema of the arguments."),
   outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`."),
-  annotations: optional(jsonObject, "MCP's hints about the tool's behavior."),
+  annotations: optional(hintsOfAnyType, "MCP's hints about the tool's behavior."),
   _meta: optional(jsonObject, "Additional metadata, as in a tool."),
   handler: describe(code, "The function that handles calls.", "reference to a tool, or `./module.js#export`"),
   inputs: optional(z.unknown(), "The handler's input, computed from `request`. Default: the arguments."),
@@ -213,6 +226,7 @@ const prompt = z.object({
     z.array(
       z.looseObject({
         name: describe(name, "The name of the argument."),
+        title: optional(z.unknown(), "A display name."),
         description: optional(text, "The description shown to the user."),
         required: optional(z.boolean(), "Whether the argument is required. Default: false."),
       }),

@@ -11,6 +11,23 @@ export interface Fault {
   hint?: string | undefined;
 }
 
+export type AnySchema = core.$ZodType;
+
+/** The parts of zod's schemas that contain others. */
+export interface SchemaParts {
+  element?: AnySchema;
+  valueType?: AnySchema;
+  shape?: Readonly<Record<string, AnySchema>>;
+  /** That of objects which allow any key. */
+  catchall?: AnySchema;
+}
+
+/** The parts of a schema itself, without what says that a value is optional. */
+export function partsOf(schema: AnySchema): SchemaParts {
+  const parts = schema._zod.def as SchemaParts & { innerType?: AnySchema };
+  return parts.innerType === undefined ? parts : partsOf(parts.innerType);
+}
+
 /** The names of zod's types for messages. */
 const typeWords: Readonly<Record<string, string>> = {
   object: "an object",
