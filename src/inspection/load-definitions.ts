@@ -199,7 +199,7 @@ export async function loadDefinitions(
           const oddPlace = { ...place, file: odd };
           notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
         } else if (files !== undefined) {
-          const args = files.missing().describe(name, map);
+          const args = files.missing()(name, map);
           const fullPlace = { ...place, file: source.file, path };
           notDefined.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
         }

@@ -5,7 +5,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
-import { MissingDefinitions } from "./missing-definition.ts";
+import { createMissingFinder } from "./missing-definition.ts";
 import { ReadOnce } from "./read-once.ts";
 
 /** A file with one definition, or with definitions by name. */
@@ -30,7 +30,7 @@ export interface LocatedKind {
   unknown: ReadonlyMap<string, string>;
   combined: DefinitionFile | undefined;
   /** Finds likely replacements for missing definitions of this kind. */
-  missing: () => MissingDefinitions;
+  missing: () => ReturnType<typeof createMissingFinder>;
 }
 
 export interface LocatedDefinitions {
@@ -150,7 +150,7 @@ export function locateDefinitions(
       once.get(["missing", pack.location, key], () => {
         const declared = new Set(extension[key].map(({ name }) => name));
         const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
-        return new MissingDefinitions(port, pack.location, place);
+        return createMissingFinder((one) => port.listFiles(pack.location, one), place);
       });
     located.kinds.push({ kind, perItem: known, unknown, combined, missing });
     if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
@@ -172,7 +172,7 @@ export function locateDefinitions(
           report("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
         } else {
           const file = `${folder}/${declaration.name}.json`;
-          const args = missing().describe(declaration.name);
+          const args = missing()(declaration.name);
           report("MissingDefinitionFile", args, { ...place, file, path: declaration.path }, context);
         }
         located.items.push({ declaration, source: undefined });

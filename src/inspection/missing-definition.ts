@@ -1,4 +1,3 @@
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { MissingDefinition } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -15,96 +14,76 @@ function createFinder(candidates: readonly string[]): (name: string) => string |
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
-/** Finds likely replacements for missing definitions of one kind. Lists folders and does not open files. */
-export class MissingDefinitions {
-  readonly #key: KindKey;
-  readonly #root: string;
-  /** Files without a declaration: base names to file names. */
-  readonly #orphans: ReadonlyMap<string, string>;
-  readonly #declared: ReadonlySet<string>;
-  readonly #combined: string | undefined;
-  readonly #listFolder: (folder: string) => string[] | undefined;
-  #misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
-  readonly #findOrphan: (name: string) => string | undefined;
-  #findEntry: ((name: string) => string | undefined) | undefined;
-
-  constructor(
-    port: InspectionPort,
-    location: string,
-    {
-      key,
-      root,
-      fileNames,
-      declared,
-      combined,
-    }: {
-      key: KindKey;
-      root: string;
-      fileNames: readonly string[];
-      declared: ReadonlySet<string>;
-      combined: string | undefined;
-    },
-  ) {
-    this.#key = key;
-    this.#root = root;
-    this.#declared = declared;
-    this.#combined = combined;
-    this.#listFolder = (folder) => port.listFiles(location, folder);
-    const orphans = new Map<string, string>();
-    for (const fileName of fileNames) {
-      const { base, suffix } = splitFileName(fileName);
-      if (isFormat(suffix) && !declared.has(base)) orphans.set(base, fileName);
-    }
-    this.#orphans = orphans;
-    this.#findOrphan = createFinder([...orphans.keys()]);
+/** Files without a declaration, by their name without its ending. */
+function readFolder(
+  fileNames: readonly string[],
+  declared: ReadonlySet<string> = new Set(),
+): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const fileName of fileNames) {
+    const { base, suffix } = splitFileName(fileName);
+    if (isFormat(suffix) && !declared.has(base) && !files.has(base)) files.set(base, fileName);
   }
+  return files;
+}
 
-  /** The arguments of the problem for an item without a definition. `entries` is the content of the combined file. */
-  describe(name: string, entries: Readonly<Record<string, unknown>> = {}): MissingDefinition {
-    const folder = joinPath(this.#root, this.#key);
-    const combined = this.#combined ?? `${folder}.{json,yaml,mjs}`;
-    const described = { name, own: `${folder}/${name}.{json,yaml,mjs}`, combined };
-    const suggestion = this.#suggest(name, folder, entries);
-    return suggestion === undefined ? described : { ...described, meant: suggestion };
-  }
+/** Where definitions of one kind are: its folder, and its combined file if there is one. */
+interface DefinitionPlace {
+  key: KindKey;
+  root: string;
+  fileNames: readonly string[];
+  declared: ReadonlySet<string>;
+  combined: string | undefined;
+}
 
-  #suggest(
-    name: string,
-    folder: string,
-    entries: Readonly<Record<string, unknown>>,
-  ): MissingDefinition["meant"] {
-    const near = this.#findOrphan(name);
-    const fileName = near === undefined ? undefined : this.#orphans.get(near);
-    if (fileName !== undefined) {
-      const { suffix } = splitFileName(fileName);
-      return { file: `${folder}/${fileName}`, renameTo: `${name}.${suffix}` };
-    }
-    // `entries` is always from the same file.
-    this.#findEntry ??= createFinder(Object.keys(entries).filter((one) => !this.#declared.has(one)));
-    const key = this.#findEntry(name);
-    if (key !== undefined && this.#combined !== undefined)
-      return { file: this.#combined, key, renameTo: name };
-    for (const misnamed of this.#listMisnamed()) {
-      const found = misnamed.files.get(name);
-      if (found !== undefined) return { file: joinPath(misnamed.folder, found), moveTo: folder };
-    }
-    return undefined;
-  }
+/**
+ * Returns a function that describes an item without a definition, with its likely replacement. `entries` is the content of the
+ * combined file. Lists folders and does not open files.
+ */
+export function createMissingFinder(
+  listFolder: (folder: string) => string[] | undefined,
+  { key, root, fileNames, declared, combined }: DefinitionPlace,
+): (name: string, entries?: Readonly<Record<string, unknown>>) => MissingDefinition {
+  const folder = joinPath(root, key);
+  const orphans = readFolder(fileNames, declared);
+  const findOrphan = createFinder([...orphans.keys()]);
+  let findEntry: ((name: string) => string | undefined) | undefined;
+  let misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
 
   /** Folders that authors confuse with the right one: `tool`, `Tools`, the root itself. */
-  #listMisnamed() {
-    this.#misnamed ??= [...misnamedFolders(this.#key), ""].flatMap((one) => {
-      const folder = one === "" ? this.#root : joinPath(this.#root, one);
-      const names = this.#listFolder(folder);
-      const files = new Map<string, string>();
-      for (const fileName of names ?? []) {
-        const { base, suffix } = splitFileName(fileName);
-        if (isFormat(suffix) && !files.has(base)) files.set(base, fileName);
-      }
-      return names === undefined ? [] : [{ folder, files }];
-    });
-    return this.#misnamed;
-  }
+  const listMisnamed = () =>
+    [...misnamedFolders(key).map((one) => joinPath(root, one)), root].map((one) => ({
+      folder: one,
+      files: readFolder(listFolder(one) ?? []),
+    }));
+
+  const suggest = (name: string, entries: Readonly<Record<string, unknown>>): MissingDefinition["meant"] => {
+    const near = findOrphan(name);
+    const fileName = near === undefined ? undefined : orphans.get(near);
+    if (fileName !== undefined)
+      return { file: `${folder}/${fileName}`, renameTo: `${name}.${splitFileName(fileName).suffix}` };
+    findEntry ??= createFinder(Object.keys(entries).filter((one) => !declared.has(one)));
+    const entry = findEntry(name);
+    if (entry !== undefined && combined !== undefined) return { file: combined, key: entry, renameTo: name };
+    misnamed ??= listMisnamed();
+    for (const { folder: other, files } of misnamed) {
+      const found = files.get(name);
+      if (found !== undefined) return { file: joinPath(other, found), moveTo: folder };
+    }
+    return undefined;
+  };
+
+  return (name, entries = {}) => {
+    const meant = suggest(name, entries);
+    return {
+      ...{
+        name,
+        own: `${folder}/${name}.{json,yaml,mjs}`,
+        combined: combined ?? `${folder}.{json,yaml,mjs}`,
+      },
+      ...(meant === undefined ? {} : { meant }),
+    };
+  };
 }
 
 function misnamedFolders(key: KindKey): string[] {

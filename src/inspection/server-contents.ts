@@ -76,6 +76,8 @@ export interface Referrer {
   item: InspectedItem | undefined;
 }
 
+const byName = (items: readonly InspectedItem[]) => new Map(items.map((item) => [item.qualifiedName, item]));
+
 /** Reads the members of servers. Reports and excludes references that cannot be resolved. */
 export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
@@ -122,29 +124,26 @@ export class ServerContentsReader {
     const seen = new Set<string>();
     const add = async (referrer: Referrer): Promise<void> => {
       const toolNames = await this.#resolve(referrer, "tool");
-      await this.#library.load("tool", toolNames);
+      const tools = byName(await this.#library.load("tool", toolNames));
       for (const name of toolNames) {
-        const isBuiltIn = !name.includes("/");
-        const [item] = isBuiltIn ? [] : await this.#library.load("tool", [name]);
-        if (isBuiltIn) members.set(`tool ${name}`, { type: "builtIn", name });
+        const item = tools.get(name);
+        if (!name.includes("/")) members.set(`tool ${name}`, { type: "builtIn", name });
         else if (item !== undefined && !members.has(`tool ${name}`))
           members.set(`tool ${name}`, { type: "tool", item });
       }
       const toolsetNames = await this.#resolve(referrer, "toolset");
-      await this.#library.load("toolset", toolsetNames);
+      const loaded = byName(await this.#library.load("toolset", toolsetNames));
       for (const name of toolsetNames) {
-        const [toolset] = await this.#library.load("toolset", [name]);
+        const toolset = loaded.get(name);
         if (toolset === undefined) continue;
         const isBundle = toolset.shape === "toolsBundle";
         if (isBundle && seen.has(name)) repeatedBundles.push(toolset);
         if (seen.has(name)) continue;
         seen.add(name);
         toolsets.push(toolset);
+        const inner = isBundle ? undefined : this.#asReferrer(toolset);
         if (isBundle) members.set(`bundle ${name}`, { type: "bundle", item: toolset });
-        else {
-          const inner = this.#asReferrer(toolset);
-          if (inner !== undefined) await add(inner);
-        }
+        else if (inner !== undefined) await add(inner);
       }
     };
     await add(server);

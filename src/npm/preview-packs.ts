@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
+import { installedKeys } from "../discovery/project.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { parseExtension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -20,7 +21,6 @@ import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
 
 const keywords = ["mcp", "mcp-server", "modelcontextprotocol"];
 const libraries = ["@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp"];
-const dependencyKeys = ["dependencies", "optionalDependencies", "peerDependencies"];
 
 /**
  * Whether a package.json shows that the package is an MCP server: it has `mcpName`, which the MCP registry requires, a
@@ -30,7 +30,7 @@ function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean 
   const { mcpName, keywords: own } = manifest;
   if (typeof mcpName === "string" && mcpName !== "") return true;
   if (Array.isArray(own) && keywords.some((keyword) => own.includes(keyword))) return true;
-  return dependencyKeys.some((key) => {
+  return installedKeys.some((key) => {
     const dependencies = manifest[key];
     return isRecord(dependencies) && libraries.some((name) => Object.hasOwn(dependencies, name));
   });
@@ -106,7 +106,7 @@ function readScripts(manifest: Readonly<Record<string, unknown>>) {
 
 /** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */
 function rejectForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {
-  for (const key of dependencyKeys) {
+  for (const key of installedKeys) {
     const dependencies = isRecord(manifest[key]) ? manifest[key] : {};
     for (const [name, wanted] of Object.entries(dependencies)) {
       const reason = explainForeignDependency(name, wanted);

@@ -1,4 +1,4 @@
-import { isRecord } from "../../data/parse-json.ts";
+import { readBins } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { isSecretName } from "../../install/secrets.ts";
 import { failure, quote } from "../../problems/index.ts";
@@ -42,20 +42,8 @@ const textIn = (value: unknown): string | undefined =>
 /** The path of a server's program in the package, relative and with `/`. */
 export const programOf = (server: string): string => `bin/${server}.mjs`;
 
-const withoutDot = (path: string): string => path.replace(/^\.\//, "");
-
-/** The commands of package.json, by name. */
-export function readBins(
-  manifest: Readonly<Record<string, unknown>>,
-  shortName: string,
-): Map<string, string> {
-  const { bin } = manifest;
-  if (typeof bin === "string") return new Map([[shortName, withoutDot(bin)]]);
-  const entries = Object.entries(isRecord(bin) ? bin : {});
-  return new Map(
-    entries.flatMap(([name, path]) => (typeof path === "string" ? [[name, withoutDot(path)] as const] : [])),
-  );
-}
+/** A path of package.json without a leading `./`. */
+export const withoutDot = (path: string): string => path.replace(/^\.\//, "");
 
 /** Programs that start a server as its definition says: the one that Trailblaze writes, and its own script. */
 function programsOf({ declaration, definition, shape }: InspectedItem): string[] {
@@ -67,7 +55,7 @@ function programsOf({ declaration, definition, shape }: InspectedItem): string[]
 
 function findBin(item: InspectedItem, bins: ReadonlyMap<string, string>, shortName: string) {
   const programs = programsOf(item);
-  const fitting = [...bins].filter(([, path]) => programs.includes(path)).map(([name]) => name);
+  const fitting = [...bins].filter(([, path]) => programs.includes(withoutDot(path))).map(([name]) => name);
   const name = fitting.find((one) => one === shortName) ?? fitting[0];
   if (name === undefined) return undefined;
   // npx runs the only command, or the one with the package's name.
@@ -123,7 +111,7 @@ export function describeServer(pack: DescribedPack, name: string | undefined): E
     name: item.declaration.name,
     qualifiedName: item.qualifiedName,
     key: textIn(definition.mcpServerName) ?? item.declaration.name,
-    bin: findBin(item, readBins(manifest, shortName), shortName),
+    bin: findBin(item, readBins(packName, manifest), shortName),
     variables: passed
       .filter((one) => typeof one === "string")
       .map((variable) => ({ name: variable, isSecret: isSecretName(variable) })),

@@ -4,11 +4,12 @@ import { formatLineDiff } from "../../data/line-diff.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
 import { makeFolders } from "../../files/write-files.ts";
+import { readBins } from "../../inspection/server-package.ts";
 import { failure, type Problem, quote } from "../../problems/index.ts";
 import { hostVersion } from "../../version.ts";
 import type { DescribedPack } from "../docs/describe-pack.ts";
 import { editManifest, type ManifestChange, publishFiles } from "./edit-manifest.ts";
-import { describeServer, type ExportedServer, programOf, readBins } from "./exported-server.ts";
+import { describeServer, type ExportedServer, programOf, withoutDot } from "./exported-server.ts";
 import { type ExportOptions, formats } from "./formats.ts";
 
 /** A file of a plan. */
@@ -53,8 +54,8 @@ function readExisting(path: string, shown: string): string | undefined {
 /** The changes of package.json that make a program a command of the package. */
 function addCommand({ manifest, shortName, name }: ExportedServer): ManifestChange[] {
   const program = programOf(name);
-  const bins = readBins(manifest, shortName);
-  const isThere = [...bins.values()].includes(program);
+  const bins = readBins(shortName, manifest);
+  const isThere = [...bins.values()].some((path) => withoutDot(path) === program);
   const dependencies = isRecord(manifest.dependencies) ? manifest.dependencies : {};
   const needsHost = !Object.hasOwn(dependencies, "trailblaze") && manifest.name !== "trailblaze";
   // The first command has the name of the package, so that npx runs it.

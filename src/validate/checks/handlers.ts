@@ -3,6 +3,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
+import { ReadOnce } from "../../inspection/read-once.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
@@ -21,8 +22,8 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
 const maximumListed = 10;
 
 /** The exports to list if one is missing: similar ones, or the first ones. */
-async function chooseExports(files: ModuleFiles, module: string, name: string): Promise<string[]> {
-  const exports = await listExports(files, module);
+async function chooseExports(listed: ReadOnce, files: ModuleFiles, module: string, name: string) {
+  const exports = await listed.get([module], () => listExports(files, module));
   const nearest = findNearestNames(name, exports);
   return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
 }
@@ -76,9 +77,8 @@ async function search(
 async function* checkModule(
   pack: WithHandlers,
   item: InspectedItem,
-  handler: string,
-  place: HandlerPlace,
-  path: Path,
+  { handler, path, ...place }: HandlerPlace & { handler: string; path: Path },
+  listed: ReadOnce,
 ): AsyncGenerator<Finding> {
   const { files } = pack;
   const { module, exportName } = place;
@@ -95,7 +95,7 @@ async function* checkModule(
     const faults = await pack.moduleFaults();
     if (isBroken(faults.get(module)) || ("absent" in found && isBroken(faults.get(found.module)))) return;
     if ("absent" in found) {
-      const exports = await chooseExports(files, module, exportName);
+      const exports = await chooseExports(listed, files, module, exportName);
       const { absent: reason, hint } = found;
       yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
     } else {
@@ -111,6 +111,7 @@ const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.tes
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
 export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
+  const listed = new ReadOnce();
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
@@ -123,7 +124,7 @@ export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(pack, item, handler, place, path);
+          yield* checkModule(pack, item, { ...place, handler, path }, listed);
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only code definitions can contain functions";

@@ -30,9 +30,10 @@ export async function followImports(
     if (found.size >= maximum || modules.bytesRead > maximumBytes) break;
     const manifest = modules.findDecisiveManifest(one.file);
     if (manifest !== undefined && !found.has(manifest)) found.set(manifest, { ...one, file: manifest });
-    for (const file of await modules.listImports(one.file)) {
-      if (!found.has(file) && found.size < maximum && isInPackage(file))
-        found.set(file, { ...one, file, importer: one.file });
+    for (const { specifier, kind } of await modules.listWritten(one.file)) {
+      const target = modules.resolve(one.file, specifier, kind);
+      if (!("file" in target) || found.has(target.file) || found.size >= maximum) continue;
+      if (isInPackage(target.file)) found.set(target.file, { ...one, file: target.file, importer: one.file });
     }
   }
   return [...found.values()];

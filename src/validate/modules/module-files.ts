@@ -159,30 +159,16 @@ export class ModuleFiles {
 
   /** Whether a package.json below the top of the package applies to a module. */
   hasOwnManifest(file: string): boolean {
-    for (let folder = posix.dirname(file); folder !== "." && folder !== "/"; folder = posix.dirname(folder)) {
-      if (this.isFile(posix.join(folder, "package.json"))) return true;
-    }
-    return false;
+    return this.#scopeOf(posix.dirname(file)).folder !== ".";
   }
 
   /** A package.json below the top without which Node would read a module in the other format; `undefined` if none. */
   findDecisiveManifest(file: string): string | undefined {
-    if (!file.endsWith(".js")) return undefined;
-    for (let folder = posix.dirname(file); folder !== "." && folder !== "/"; folder = posix.dirname(folder)) {
-      const manifest = posix.join(folder, "package.json");
-      if (!this.isFile(manifest)) continue;
-      const [type, outer] = [this.#typeOf(folder), this.#typeOf(posix.dirname(folder))];
-      return type !== undefined && outer !== undefined && type !== outer ? manifest : undefined;
-    }
-    return undefined;
-  }
-
-  /** The files of the package that a module imports, existing or not. */
-  async listImports(file: string): Promise<string[]> {
-    return (await this.listWritten(file)).flatMap(({ specifier, kind }) => {
-      const target = this.resolve(file, specifier, kind);
-      return "file" in target ? target.file : [];
-    });
+    const { folder } = this.#scopeOf(posix.dirname(file));
+    if (!file.endsWith(".js") || folder === ".") return undefined;
+    const [type, outer] = [this.#typeOf(folder), this.#typeOf(posix.dirname(folder))];
+    const isDecisive = type !== undefined && outer !== undefined && type !== outer;
+    return isDecisive ? posix.join(folder, "package.json") : undefined;
   }
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
