@@ -16,7 +16,7 @@ import { serveLegacy, serveModern } from "../support/remote-servers.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { createManualClock } from "./support/manual-clock.ts";
+import { createManualClock, standTimeStill } from "./support/manual-clock.ts";
 import { jsonOf, makeProject, openForTest, probe, toolPack } from "./support/session.ts";
 
 const entry = (file: string) => ({
@@ -68,12 +68,6 @@ function answering(answer: unknown) {
   return { questions, onInput: onInput as OnInput };
 }
 const accept = (name: unknown = "Ada") => answering({ action: "accept", content: { name } });
-
-/** From here on, time passes only while a test lets it, in this process. */
-function standTimeStill() {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-}
 
 /** An `onInput` that takes a minute of that time, which is longer than any call of these tests may take. */
 function slow() {

@@ -1,9 +1,8 @@
 // What happens around the start and the end of servers that start when they are needed. Each server ends with its session.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -17,6 +16,7 @@ import {
   write,
   writeListing,
 } from "./support/lazy.ts";
+import { standTimeStill } from "./support/manual-clock.ts";
 import { jsonOf, probe, toolPack } from "./support/session.ts";
 
 const uri = "docs://index";
@@ -163,9 +163,10 @@ describe("calls that wait for a start", () => {
     writeFileSync(join(cwd, "gate"), "");
     const session = await open(cwd);
     await session.callTool("probe_params", {});
+    standTimeStill();
     const calls = [session.callTool("outer", {}), session.callTool("probe_callback", { tool: "say" })];
     await waitUntil(() => pidsOf(cwd).length > 0);
-    await setTimeout(1200);
+    await vi.advanceTimersByTimeAsync(1200);
     rmSync(join(cwd, "gate"));
     const [outer, callback] = await Promise.all(calls);
     expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });

@@ -1,3 +1,4 @@
+import { onTestFinished, vi } from "vitest";
 import type { Clock } from "../../../src/runtime/clock.ts";
 
 export interface ManualClock extends Clock {
@@ -35,4 +36,10 @@ export function createManualClock(): ManualClock {
       now = until;
     },
   };
+}
+
+/** From here on, time passes only while a test lets it, in this process. */
+export function standTimeStill() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
 }
