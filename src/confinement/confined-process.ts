@@ -252,7 +252,7 @@ export function findSyntaxErrorIn(
   const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, options, (_error, _stdout, stderr) => {
-      const [, reason] = /^SyntaxError: (.*)$/m.exec(stderr) ?? [];
+      const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
       // At an unexpected end of input, Node prints a line without a caret.
       const [, line] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
       const position =

@@ -7,7 +7,7 @@ import { validateTarget } from "../../src/validate/validate-target.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
-import { makePack, prompt } from "./validate-tree.ts";
+import { greetTool, makePack, prompt, validateTree } from "./validate-tree.ts";
 
 const onPosix = test.skipIf(process.platform === "win32");
 
@@ -87,4 +87,50 @@ describe("hostile definition files", () => {
       "hello",
     ]);
   });
+});
+
+describe("hostile modules", () => {
+  const nestings: [string, string, string][] = [
+    ["(", "1", ")"],
+    ["[", "", "]"],
+    ["`${", "1", "}`"],
+    ["!", "1", ""],
+    ["a =", "1", ""],
+    ["new ", "a", ""],
+    ["1 + ", "1", ""],
+    ["a => ", "1", ""],
+    ["() => { if (a) {} else ", "a", " }"],
+  ];
+  const checkModule = (code: string) =>
+    validateTree({
+      extension: { tools: ["greet"] },
+      files: {
+        "lib/greet.mjs": code,
+        "trailblaze/tools/greet.json": greetTool("./lib/greet.mjs"),
+      },
+    });
+
+  test("code that is nested too deeply is not checked", async () => {
+    for (const [open, inside, close] of nestings) {
+      const code = `export default ${open.repeat(20_000)}${inside}${close.repeat(20_000)};`;
+      const problems = await checkModule(code);
+      expect([open, problems.map(({ code }) => code)]).toEqual([open, ["HandlerUnchecked"]]);
+    }
+  });
+
+  test("code that is nested as people and bundlers do is checked", async () => {
+    for (const [open, inside, close] of nestings) {
+      const code = `export const a = ${open.repeat(60)}${inside}${close.repeat(60)};`;
+      const problems = await checkModule(code);
+      expect([open, problems.map(({ code }) => code)]).toEqual([open, ["HandlerNotFound"]]);
+    }
+  });
+
+  test("a hundred thousand names in one scope are checked", async () => {
+    const names = Array.from({ length: 100_000 }, (_, index) => `const a${index} = 1;`);
+    expect(await checkModule(names.join("\n"))).toMatchObject([{ code: "HandlerNotFound" }]);
+    expect(await checkModule([...names, "const a99999 = 2;"].join("\n"))).toMatchObject([
+      { code: "UnparsableModule", message: expect.stringMatching(/'a99999' has already been declared\.$/) },
+    ]);
+  }, 60_000);
 });

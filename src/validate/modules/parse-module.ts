@@ -134,6 +134,7 @@ class CodeSurvey {
   #visit(node: AnyNode, around: Surroundings): void {
     this.#judge(node, around);
     this.#parents.push(node);
+    checkDepth(this.#parents.length);
     for (const [key, value] of Object.entries(node) as [string, unknown][]) {
       if (typeof value !== "object" || value === null || isNameOnly(node, key)) continue;
       const inside = surroundingsIn(node, key, around);
@@ -403,6 +404,59 @@ type SyntaxCheck = (
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|'import' and 'export' may|Cannot use 'import\.meta' outside a module)/;
 
+/** The names of a scope. acorn looks for each new one among the others, which would take minutes for a hundred thousand. */
+class ScopeNames extends Array<string> {
+  #all: Set<string> | undefined;
+
+  override push(name: string): number {
+    if (this.length === 64) this.#all = new Set(this);
+    this.#all?.add(name);
+    return super.push(name);
+  }
+
+  override indexOf(name: string): number {
+    return this.#all === undefined ? super.indexOf(name) : this.#all.has(name) ? 0 : -1;
+  }
+}
+
+/** How deeply code may be nested. At the end of the stack, V8 may end the process instead of throwing an error. */
+const deepest = 1800;
+
+function checkDepth(depth: number): void {
+  if (depth > deepest) throw new RangeError("The code is nested too deeply.");
+}
+
+/** The methods of acorn through which code of any depth passes, and how much of the stack each may take. */
+const nesting = { Statement: 3, MaybeAssign: 3, MaybeUnary: 3, New: 3, BindingAtom: 3, ExprOp: 1 };
+
+/** acorn's parser, whose methods its types do not have, with bounds for the code of packs. */
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+function addBounds(Base: any): any {
+  class BoundedParser extends Base {
+    depth = 0;
+
+    enterScope(flags: number): void {
+      super.enterScope(flags);
+      const scope = this.scopeStack.at(-1);
+      for (const key of ["var", "lexical", "functions"]) scope[key] = new ScopeNames();
+    }
+  }
+  for (const [name, weight] of Object.entries(nesting)) {
+    const parse = Base.prototype[`parse${name}`];
+    Object.assign(BoundedParser.prototype, {
+      // Named one by one, because an array of arguments takes a third of the time again.
+      [`parse${name}`](this: BoundedParser, a: unknown, b: unknown, c: unknown, d: unknown, e: unknown) {
+        this.depth += weight;
+        checkDepth(this.depth);
+        const node = parse.call(this, a, b, c, d, e);
+        this.depth -= weight;
+        return node;
+      },
+    });
+  }
+  return BoundedParser;
+}
+
 /**
  * Parses a module in a format, or like Node in the one that its syntax shows. Only Node decides that it cannot be parsed,
  * as it may know newer syntax; if it must not be asked, because that takes a process, the parser's own error counts.
@@ -412,11 +466,12 @@ export async function parseModule(
   format: ModuleKind | undefined,
   askNode: SyntaxCheck | undefined,
 ): Promise<ParsedModule> {
-  const { parse } = await import("acorn");
+  const { Parser } = await import("acorn");
+  const parser = Parser.extend(addBounds);
   const errors = new Map<ModuleKind, unknown>();
   for (const kind of format === undefined ? (["commonjs", "esm"] as const) : [format]) {
     try {
-      const program = parse(text, {
+      const program = parser.parse(text, {
         ecmaVersion: "latest",
         sourceType: kind === "esm" ? "module" : "commonjs",
       });
