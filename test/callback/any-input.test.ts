@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { openConnection, statusesIn } from "../mcp/http/raw-connection.ts";
 import { createRequest, openEndpoint, post } from "./open-endpoint.ts";
-import { formatHead, openConnection } from "./raw-connection.ts";
+import { formatHead } from "./raw-request.ts";
 
 const documented = [200, 400, 401, 403, 404, 405, 408, 413, 415, 431];
 
@@ -80,9 +81,9 @@ test("any bytes without a token call nothing, and the endpoint keeps running", a
   );
   await fc.assert(
     fc.asyncProperty(bytes, async (sent) => {
-      const connection = await openConnection(opened);
+      const connection = await openConnection(opened.endpoint.port);
       await connection.send(sent);
-      for (const status of await connection.statusesUntilClosed()) expect(documented).toContain(status);
+      for (const status of statusesIn(await connection.closed)) expect(documented).toContain(status);
     }),
     { numRuns: 200 },
   );

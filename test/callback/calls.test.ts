@@ -2,8 +2,9 @@ import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
 import type { CallbackCall, CallbackOutcome } from "../../src/callback/answers.ts";
+import { openConnection, statusesIn } from "../mcp/http/raw-connection.ts";
 import { createRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
-import { formatRequest, openConnection } from "./raw-connection.ts";
+import { formatRequest } from "./raw-request.ts";
 
 /** A dispatch that never comes to an end. */
 const hang = () => new Promise<never>(() => {});
@@ -105,7 +106,7 @@ describe("a callback's call", () => {
 
   test("more than a thousand calls at the same time are rejected", async () => {
     const opened = await openEndpoint({ dispatch: hang });
-    const connection = await openConnection(opened);
+    const connection = await openConnection(opened.endpoint.port);
     await connection.send(formatRequest(opened, createRequest()).repeat(1000));
     await expect.poll(() => opened.calls.length, { timeout: 30_000 }).toBe(1000);
     const refused = await resultOf(await post(opened));
@@ -114,7 +115,7 @@ describe("a callback's call", () => {
     // Another invocation has its own.
     const { endpoint } = opened;
     endpoint.beginInvocation("other", "api", 0, new AbortController().signal);
-    const other = await openConnection(opened);
+    const other = await openConnection(opened.endpoint.port);
     await other.send(formatRequest(opened, createRequest({ invocation_id: "other" })));
     await expect.poll(() => opened.calls.length).toBe(1001);
   });
@@ -141,10 +142,10 @@ describe("a running call that is aborted", () => {
 
   test("a call is aborted if its client disconnects, and other calls continue", async () => {
     const opened = await openEndpoint({ dispatch: hang });
-    const connection = await openConnection(opened);
+    const connection = await openConnection(opened.endpoint.port);
     await connection.send(formatRequest(opened, createRequest()).repeat(3));
     await expect.poll(() => opened.calls.length).toBe(3);
-    const other = await openConnection(opened);
+    const other = await openConnection(opened.endpoint.port);
     await other.send(formatRequest(opened, createRequest()));
     await expect.poll(() => opened.calls.length).toBe(4);
     connection.socket.destroy();
@@ -154,16 +155,16 @@ describe("a running call that is aborted", () => {
   test("a call is aborted and answered if the endpoint closes, and all connections end", async () => {
     const opened = await openEndpoint({ dispatch: hang });
     const { endpoint } = opened;
-    const asked = await openConnection(opened);
+    const asked = await openConnection(opened.endpoint.port);
     await asked.send(formatRequest(opened, createRequest()));
     await expect.poll(() => opened.calls.length).toBe(1);
-    const idle = await openConnection(opened);
-    const sending = await openConnection(opened);
+    const idle = await openConnection(opened.endpoint.port);
+    const sending = await openConnection(opened.endpoint.port);
     await sending.send(formatRequest(opened, createRequest()).slice(0, -5));
     await Promise.all([endpoint.close(), endpoint.close()]);
     await endpoint.close();
-    expect(await asked.statusesUntilClosed()).toEqual([200]);
-    expect(await sending.statusesUntilClosed()).toEqual([]);
+    expect(statusesIn(await asked.closed)).toEqual([200]);
+    expect(statusesIn(await sending.closed)).toEqual([]);
     await idle.closed;
     expect(reasonOf(opened.calls[0])).toBe("AbortError");
     await expect(post(opened)).rejects.toThrow();
@@ -172,7 +173,7 @@ describe("a running call that is aborted", () => {
 
   test("a finished call's signal is not aborted", async () => {
     const opened = await openEndpoint();
-    const connection = await openConnection(opened);
+    const connection = await openConnection(opened.endpoint.port);
     await connection.send(formatRequest(opened, createRequest()));
     await connection.answers(1);
     connection.socket.destroy();
@@ -227,7 +228,7 @@ describe("tokens", () => {
     endpoint.revokeToken(opened.token);
     endpoint.revokeToken(opened.token);
     endpoint.revokeToken("never issued");
-    const connection = await openConnection(opened);
+    const connection = await openConnection(opened.endpoint.port);
     // Before its body has come.
     await connection.send(formatRequest(opened, createRequest()).slice(0, -5));
     expect((await connection.answers(1)).map(({ status }) => status)).toEqual([401]);
@@ -267,11 +268,11 @@ describe("tokens", () => {
       `${token}\r\n\r\n`,
     ];
     for (const request of requests) {
-      const connection = await openConnection(opened);
+      const connection = await openConnection(opened.endpoint.port);
       await connection.send(request);
       await connection.answers(1);
-      written.push(connection.received);
-      expect(connection.received).toMatch(/^HTTP\/1\.1 \d/);
+      written.push(connection.received());
+      expect(connection.received()).toMatch(/^HTTP\/1\.1 \d/);
     }
     await Promise.resolve()
       .then(() => endpoint.beginInvocation(invocationId, token, 0, new AbortController().signal))

@@ -1,14 +1,15 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
+import { openConnection } from "../mcp/http/raw-connection.ts";
 import { createRequest, invocationId, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
-import { formatHead, openConnection } from "./raw-connection.ts";
+import { formatHead } from "./raw-request.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 
 /** A valid body sent with another request line or other headers. */
 async function askWith(headers: Headers | ((port: number, token: string) => Headers), line?: string) {
   const opened = await openEndpoint();
-  const connection = await openConnection(opened);
+  const connection = await openConnection(opened.endpoint.port);
   const body = JSON.stringify(createRequest());
   const changed = typeof headers === "function" ? headers(opened.endpoint.port, opened.token) : headers;
   const head = formatHead(opened, { "Content-Length": String(body.length), ...changed }, line);
@@ -293,7 +294,7 @@ test("a body at the limit is read, and one byte more is rejected, announced or n
   ];
   for (const [body, status] of bodies) {
     expect((await post(opened, body)).status).toBe(status);
-    const connection = await openConnection(opened);
+    const connection = await openConnection(opened.endpoint.port);
     const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
     await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }) + chunks);
     expect((await connection.answers(1)).map((answer) => answer.status)).toEqual([status]);

@@ -1,6 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
+
+export interface RawAnswer {
+  status: number;
+  headers: Map<string, string>;
+  body: string;
+}
 
 /** A connection on which anything can be sent. */
 export interface RawConnection {
@@ -8,6 +14,10 @@ export interface RawConnection {
   /** Resolves with all that came. */
   readonly closed: Promise<string>;
   received(): string;
+  /** Resolves once the bytes are handed over. */
+  send(data: string | Uint8Array): Promise<void>;
+  /** Waits for so many final answers, or the end of the connection, and gives those that came. */
+  answers(count: number): Promise<RawAnswer[]>;
 }
 
 export async function openConnection(port: number, host = "127.0.0.1"): Promise<RawConnection> {
@@ -21,7 +31,32 @@ export async function openConnection(port: number, host = "127.0.0.1"): Promise<
   socket.on("error", () => {});
   const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(text)));
   await once(socket, "connect");
-  return { socket, closed, received: () => text };
+  return {
+    socket,
+    closed,
+    received: () => text,
+    send: (data) => new Promise((resolve) => socket.write(data, () => resolve())),
+    async answers(count) {
+      const arrived = () => parseAnswers(text).length >= count;
+      await Promise.race([closed, vi.waitUntil(arrived, { timeout: 30_000, interval: 5 })]);
+      return parseAnswers(text);
+    },
+  };
+}
+
+/** Splits what came into answers, by their content-length. */
+function parseAnswers(text: string): RawAnswer[] {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0) return [];
+  const [first = "", ...lines] = text.slice(0, end).split("\r\n");
+  const headers = new Map(
+    lines.map((line) => [line.replace(/:.*/, "").toLowerCase(), line.replace(/^.*?: */, "")]),
+  );
+  const rest = Buffer.from(text.slice(end + 4));
+  const length = Number(headers.get("content-length") ?? 0);
+  if (rest.length < length) return [];
+  const answer = { status: statusOf(`${first} `), headers, body: rest.subarray(0, length).toString() };
+  return [answer, ...parseAnswers(rest.subarray(length).toString())].filter(({ status }) => status !== 100);
 }
 
 /** The text of a request; a header of `undefined` is left out, of a list repeated. */
