@@ -20,85 +20,55 @@ interface BadManifest {
   code: ProblemCode;
   make: (path: string) => void;
   /** Where it goes wrong, if that is one place. */
-  place?: { line: number; column: number };
+  place?: { line: number; column: number } | undefined;
 }
 
-const write = (content: string | Uint8Array) => (path: string) => writeFileSync(path, content);
+type Content = string | Uint8Array | ((path: string) => void);
+const bad =
+  (code: ProblemCode) =>
+  (content: Content, line?: number, column = 1): BadManifest => ({
+    code,
+    make: typeof content === "function" ? content : (path) => writeFileSync(path, content),
+    place: line === undefined ? undefined : { line, column },
+  });
+const malformed = bad("MalformedPackageJson");
+const tooLarge = bad("PackageJsonTooLarge");
+const notUtf8 = [Buffer.from(withField('"x": "')), Buffer.from([0xff, 0xfe]), Buffer.from('"}')];
 
 const badManifests: Readonly<Record<string, BadManifest>> = {
-  "is truncated": {
-    code: "MalformedPackageJson",
-    make: write('{\n  "name": "broken",\n  "trailblaze": {\n    "tools": ["a'),
-    place: { line: 4, column: 15 },
-  },
-  "is truncated before it mentions the field": {
-    code: "MalformedPackageJson",
-    make: write('{\n  "name": "broken",\n  "vers'),
-    place: { line: 3, column: 3 },
-  },
-  "mentions the field and is no JSON": {
-    code: "MalformedPackageJson",
-    make: write(withField('oops\n  "x": 1 }')),
-    place: { line: 1, column: 72 },
-  },
-  "is an array": {
-    code: "MalformedPackageJson",
-    make: write('[{"trailblaze": {}}]'),
-    place: { line: 1, column: 1 },
-  },
-  "is null": { code: "MalformedPackageJson", make: write("null"), place: { line: 1, column: 1 } },
-  "is a text": { code: "MalformedPackageJson", make: write('"trailblaze"'), place: { line: 1, column: 1 } },
-  "is a number": { code: "MalformedPackageJson", make: write("5"), place: { line: 1, column: 1 } },
-  "is empty": { code: "MalformedPackageJson", make: write(""), place: { line: 1, column: 1 } },
-  "is white space": { code: "MalformedPackageJson", make: write(" \r\n\t ") },
-  "is an opening brace": { code: "MalformedPackageJson", make: write("{") },
-  "is not UTF-8": {
-    code: "MalformedPackageJson",
-    make: write(
-      Buffer.concat([Buffer.from(withField('"x": "')), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]),
-    ),
-  },
-  "is UTF-16": {
-    code: "MalformedPackageJson",
-    make: write(Buffer.from('\uFEFF{"trailblaze": {}}', "utf16le")),
-  },
-  "is full of zeros": { code: "MalformedPackageJson", make: write(Buffer.alloc(4096)) },
-  "has comments": {
-    code: "MalformedPackageJson",
-    make: write(`// hello\n${withField('"x": 1}')}`),
-    place: { line: 1, column: 1 },
-  },
-  "is nested 100,000 deep": {
-    code: "MalformedPackageJson",
-    make: write(withField(`"deep": ${nested(100_000)}}`)),
-    place: { line: 1, column: withField('"deep": ').length + 200 },
-  },
-  "is nested 201 deep": { code: "MalformedPackageJson", make: write(withField(`"deep": ${nested(201)}}`)) },
-  "has 1 MiB and a byte": {
-    code: "PackageJsonTooLarge",
-    make: write(padded(mebibyte + 1, withField('"x": 1}'))),
-  },
-  "has 50 MB": { code: "PackageJsonTooLarge", make: write(padded(50e6, withField('"x": 1}'))) },
-  "has 50 MB and mentions the field at the end": {
-    code: "PackageJsonTooLarge",
-    make: write(`{"x": "${"x".repeat(50e6)}", "trailblaze": {}}`),
-  },
-  "has 50 MB and is cut off": { code: "PackageJsonTooLarge", make: write(`{"x": "${"x".repeat(50e6)}`) },
-  "has a terabyte of nothing": {
-    code: "PackageJsonTooLarge",
-    make: (path) => {
-      writeFileSync(path, "");
-      truncateSync(path, 2 ** 40);
-    },
-  },
-  "is a folder": { code: "MalformedPackageJson", make: (path) => mkdirSync(path) },
-  "is a link to a folder": { code: "MalformedPackageJson", make: (path) => makeLink(dirname(path), path) },
-  "is a named pipe": { code: "MalformedPackageJson", make: makeFifo },
-  "is a link that leads to itself": {
-    code: "MalformedPackageJson",
-    make: (path) => makeLink("package.json", path),
-  },
-  "is a link to a device": { code: "MalformedPackageJson", make: (path) => makeLink("/dev/zero", path) },
+  "is truncated": malformed('{\n  "name": "broken",\n  "trailblaze": {\n    "tools": ["a', 4, 15),
+  "is truncated before it mentions the field": malformed('{\n  "name": "broken",\n  "vers', 3, 3),
+  "mentions the field and is no JSON": malformed(withField('oops\n  "x": 1 }'), 1, 72),
+  "is an array": malformed('[{"trailblaze": {}}]', 1),
+  "is null": malformed("null", 1),
+  "is a text": malformed('"trailblaze"', 1),
+  "is a number": malformed("5", 1),
+  "is empty": malformed("", 1),
+  "is white space": malformed(" \r\n\t "),
+  "is an opening brace": malformed("{"),
+  "is not UTF-8": malformed(Buffer.concat(notUtf8)),
+  "is UTF-16": malformed(Buffer.from('\uFEFF{"trailblaze": {}}', "utf16le")),
+  "is full of zeros": malformed(Buffer.alloc(4096)),
+  "has comments": malformed(`// hello\n${withField('"x": 1}')}`, 1),
+  "is nested 100,000 deep": malformed(
+    withField(`"deep": ${nested(100_000)}}`),
+    1,
+    withField('"deep": ').length + 200,
+  ),
+  "is nested 201 deep": malformed(withField(`"deep": ${nested(201)}}`)),
+  "has 1 MiB and a byte": tooLarge(padded(mebibyte + 1, withField('"x": 1}'))),
+  "has 50 MB": tooLarge(padded(50e6, withField('"x": 1}'))),
+  "has 50 MB and mentions the field at the end": tooLarge(`{"x": "${"x".repeat(50e6)}", "trailblaze": {}}`),
+  "has 50 MB and is cut off": tooLarge(`{"x": "${"x".repeat(50e6)}`),
+  "has a terabyte of nothing": tooLarge((path) => {
+    writeFileSync(path, "");
+    truncateSync(path, 2 ** 40);
+  }),
+  "is a folder": malformed((path) => mkdirSync(path)),
+  "is a link to a folder": malformed((path) => makeLink(dirname(path), path)),
+  "is a named pipe": malformed(makeFifo),
+  "is a link that leads to itself": malformed((path) => makeLink("package.json", path)),
+  "is a link to a device": malformed((path) => makeLink("/dev/zero", path)),
 };
 
 const noWindows = process.platform === "win32";
@@ -124,49 +94,49 @@ const neighbors = {
   "node_modules/zebra/package.json": packManifest("zebra"),
 };
 
+/** Where a broken package.json may be: its folder, its pack's name, and the package.json of the project. */
+const places: [what: string, severity: string, folder: string, pack: string | undefined, project?: object][] =
+  [
+    [
+      "a declared dependency is an error",
+      "error",
+      "node_modules/broken",
+      "broken",
+      { dependencies: { broken: "*" } },
+    ],
+    [
+      "an undeclared package is a warning",
+      "warning",
+      "node_modules/zebra/node_modules/@deep/broken",
+      "@deep/broken",
+      {},
+    ],
+    ["the project is an error", "error", "", undefined],
+    [
+      "a member that nothing depends on is a warning",
+      "warning",
+      "packages/broken",
+      undefined,
+      { workspaces: ["packages/*"] },
+    ],
+  ];
+
 describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json that %s", (_, bad) => {
-  test("the broken package.json of a declared dependency is an error, and all other packs are listed", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { broken: "*", "@acme/jira": "*" } },
-      ...neighbors,
-      "node_modules/broken/index.js": "",
-    });
-    bad.make(join(root, "node_modules/broken/package.json"));
-    const found = await discoverPacks({ cwd: root, all: true });
-    expectProblem(found, bad, "error", join(root, "node_modules/broken"));
-    expect(found.problems[0]?.pack).toBe("broken");
-  });
-
-  test("the broken package.json of an undeclared package is a warning, and all other packs are listed", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { "@acme/jira": "*" } },
-      ...neighbors,
-      "node_modules/zebra/node_modules/@deep/broken/index.js": "",
-    });
-    bad.make(join(root, "node_modules/zebra/node_modules/@deep/broken/package.json"));
-    const found = await discoverPacks({ cwd: root, all: true });
-    expectProblem(found, bad, "warning", join(root, "node_modules/zebra/node_modules/@deep/broken"));
-    expect(found.problems[0]?.pack).toBe("@deep/broken");
-  });
-
-  test("the broken package.json of the project is an error, and all packs are listed", async () => {
-    const root = makeTree(neighbors);
-    bad.make(join(root, "package.json"));
-    const found = await discoverPacks({ cwd: root, all: true });
-    expect(found.project).toBe(root);
-    expectProblem(found, bad, "error", root);
-  });
-
-  test("the broken package.json of a member that the project does not depend on is a warning, and all packs are listed", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", workspaces: ["packages/*"], dependencies: { "@acme/jira": "*" } },
-      ...neighbors,
-      "packages/broken/index.js": "",
-    });
-    bad.make(join(root, "packages/broken/package.json"));
-    const found = await discoverPacks({ cwd: root, all: true });
-    expectProblem(found, bad, "warning", join(root, "packages/broken"));
-  });
+  test.each(places)(
+    "that of %s, and all other packs are listed",
+    async (_, severity, folder, pack, project) => {
+      const root = makeTree({
+        ...neighbors,
+        ...(project === undefined ? {} : { "package.json": { name: "app", ...project } }),
+        [join(folder, "index.js")]: "",
+      });
+      bad.make(join(root, folder, "package.json"));
+      const found = await discoverPacks({ cwd: root, all: true });
+      expect(found.project).toBe(root);
+      expectProblem(found, bad, severity, join(root, folder));
+      if (pack !== undefined) expect(found.problems[0]?.pack).toBe(pack);
+    },
+  );
 });
 
 test("the problem of a package.json without a readable name has no pack", async () => {

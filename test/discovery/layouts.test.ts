@@ -4,6 +4,7 @@ import { discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
+import type { Tree } from "../support/tree.ts";
 
 const jira = packManifest("@acme/jira", { version: "1.2.0", dependencies: { notes: "^1.0.0" } });
 const notes = packManifest("notes");
@@ -22,83 +23,97 @@ async function expectExpected(cwd: string): Promise<void> {
   for (const { location } of packs) expect(location.startsWith("/")).toBe(true);
 }
 
-describe("npm's layouts", () => {
-  test("hoisted packages are found", async () => {
-    await expectExpected(
-      makeTree({
-        "package.json": app,
-        "node_modules/.package-lock.json": {
-          name: "app",
-          packages: { "node_modules/ghost": { trailblaze: {} } },
-        },
-        "node_modules/.bin/notes": "",
-        "node_modules/.cache/ghost/package.json": packManifest("ghost"),
-        "node_modules/@acme/jira/package.json": jira,
-        "node_modules/notes/package.json": notes,
-        "node_modules/README.md": "no package",
-        "node_modules/empty/index.js": "",
-        "node_modules/@acme/file.txt": "no package",
-      }),
-    );
-  });
+/** The folder of a package that many others contain, one in another. */
+const levels = (depth: number) =>
+  Array.from({ length: depth }, (_, level) => `node_modules/level${level}`).join("/");
+const direct = { "node_modules/@acme/jira/package.json": jira };
+const hoisted = { ...direct, "node_modules/notes/package.json": notes };
+const [jiraStore, notesStore] = ["@acme/jira@1.2.0-a1b2c3/node_modules", "notes@1.0.0-d4e5f6/node_modules"];
 
-  test("nested packages are found", async () => {
-    await expectExpected(
-      makeTree({
-        "package.json": app,
-        "node_modules/@acme/jira/package.json": jira,
-        "node_modules/@acme/jira/node_modules/notes/package.json": notes,
-      }),
-    );
-  });
+/** A project's files, and its links: targets by paths. */
+type Layout = [what: string, tree: Tree, links?: Readonly<Record<string, string>>];
 
-  test("a pack nested ten levels below packages without a field is found", async () => {
-    const path = (depth: number) =>
-      Array.from({ length: depth }, (_, level) => `node_modules/level${level}`).join("/");
-    const levels = Array.from({ length: 10 }, (_, level) => [
-      `${path(level + 1)}/package.json`,
-      { name: `level${level}` },
-    ]);
-    await expectExpected(
-      makeTree({
-        "package.json": app,
-        "node_modules/@acme/jira/package.json": jira,
-        ...Object.fromEntries(levels),
-        [`${path(10)}/node_modules/notes/package.json`]: notes,
-      }),
-    );
-  });
-
-  test("a package.json elsewhere inside a package is ignored", async () => {
-    await expectExpected(
-      makeTree({
-        "package.json": app,
-        "node_modules/@acme/jira/package.json": jira,
-        "node_modules/@acme/jira/fixtures/ghost/package.json": packManifest("ghost"),
-        "node_modules/@acme/jira/dist/package.json": packManifest("ghost-dist"),
-        "node_modules/notes/package.json": notes,
-        "src/package.json": packManifest("ghost-src"),
-      }),
-    );
-  });
-
-  test("packages in node_modules/.store are found through their links", async () => {
-    const store = "node_modules/.store";
-    const root = makeTree({
-      "package.json": app,
-      [`${store}/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira/package.json`]: jira,
-      [`${store}/notes@1.0.0-d4e5f6/node_modules/notes/package.json`]: notes,
-    });
-    makeLink(
-      "../.store/@acme/jira@1.2.0-a1b2c3/node_modules/@acme/jira",
-      join(root, "node_modules/@acme/jira"),
-    );
-    makeLink(
-      "../../notes@1.0.0-d4e5f6/node_modules/notes",
-      join(root, store, "@acme/jira@1.2.0-a1b2c3/node_modules/notes"),
-    );
-    await expectExpected(root);
-  });
+test.each<Layout>([
+  [
+    "hoisted",
+    {
+      ...hoisted,
+      "node_modules/.package-lock.json": { packages: { "node_modules/ghost": { trailblaze: {} } } },
+      "node_modules/.bin/notes": "",
+      "node_modules/.cache/ghost/package.json": packManifest("ghost"),
+      "node_modules/README.md": "no package",
+      "node_modules/empty/index.js": "",
+      "node_modules/@acme/file.txt": "no package",
+    },
+  ],
+  ["nested", { ...direct, "node_modules/@acme/jira/node_modules/notes/package.json": notes }],
+  [
+    "nested ten levels below packages without a field",
+    {
+      ...direct,
+      ...Object.fromEntries(
+        Array.from({ length: 10 }, (_, level) => [
+          `${levels(level + 1)}/package.json`,
+          { name: `l${level}` },
+        ]),
+      ),
+      [`${levels(10)}/node_modules/notes/package.json`]: notes,
+    },
+  ],
+  [
+    "beside a package.json elsewhere inside a package",
+    {
+      ...hoisted,
+      "node_modules/@acme/jira/fixtures/ghost/package.json": packManifest("ghost"),
+      "node_modules/@acme/jira/dist/package.json": packManifest("ghost-dist"),
+      "src/package.json": packManifest("ghost-src"),
+    },
+  ],
+  [
+    "linked from node_modules/.store",
+    {
+      [`node_modules/.store/${jiraStore}/@acme/jira/package.json`]: jira,
+      [`node_modules/.store/${notesStore}/notes/package.json`]: notes,
+    },
+    {
+      "node_modules/@acme/jira": `../.store/${jiraStore}/@acme/jira`,
+      [`node_modules/.store/${jiraStore}/notes`]: `../../${notesStore}/notes`,
+    },
+  ],
+  ["made by Yarn", { ...hoisted, "node_modules/.yarn-integrity": "{}", "node_modules/.yarn-state.yml": "" }],
+  [
+    "reached by several links",
+    { "real/package.json": jira, "node_modules/notes/package.json": notes },
+    {
+      "node_modules/@acme/jira": "../../real",
+      "node_modules/again": "../real",
+      "node_modules/and-again": "again",
+      "node_modules/notes/node_modules/jira": "../../../real",
+    },
+  ],
+  [
+    "among circular links",
+    hoisted,
+    {
+      "node_modules/notes/node_modules/up": "../..",
+      "node_modules/self": "..",
+      "node_modules/pong": "ping",
+      "node_modules/ping": "pong",
+      "node_modules/ouroboros": "ouroboros",
+      "node_modules/@acme/jira/node_modules": "../../../node_modules",
+      "node_modules/@loop": "@loop",
+      "node_modules/@acme/@acme": ".",
+    },
+  ],
+  [
+    "among dangling links",
+    { ...hoisted, "package.json": { ...app, dependencies: { ...app.dependencies, gone: "file:../gone" } } },
+    { "node_modules/gone": "../../gone", "node_modules/@gone": "nowhere" },
+  ],
+])("packages that are %s are found", async (_what, tree, links = {}) => {
+  const root = makeTree({ "package.json": app, ...tree });
+  for (const [path, target] of Object.entries(links)) makeLink(target, join(root, path));
+  await expectExpected(root);
 });
 
 describe("pnpm's layouts", () => {
@@ -264,18 +279,6 @@ describe("Yarn's layouts", () => {
     expect(await judge("bare")).toEqual(["UnsupportedLayout"]);
     expect(await judge("packages/notes")).toEqual(["UnsupportedLayout"]);
   });
-
-  test("packs in node_modules made by Yarn are found", async () => {
-    await expectExpected(
-      makeTree({
-        "package.json": app,
-        "node_modules/.yarn-integrity": "{}",
-        "node_modules/.yarn-state.yml": "",
-        "node_modules/@acme/jira/package.json": jira,
-        "node_modules/notes/package.json": notes,
-      }),
-    );
-  });
 });
 
 describe("symbolic links", () => {
@@ -301,48 +304,6 @@ describe("symbolic links", () => {
     const outside = makeTree({ "jira/package.json": jira });
     const root = makeTree({ "package.json": app, "node_modules/notes/package.json": notes });
     makeLink(outside, join(root, "node_modules/@acme"));
-    await expectExpected(root);
-  });
-
-  test("a package that several links reach is listed once", async () => {
-    const root = makeTree({
-      "package.json": app,
-      "real/package.json": jira,
-      "node_modules/notes/package.json": notes,
-    });
-    makeLink("../../real", join(root, "node_modules/@acme/jira"));
-    makeLink("../real", join(root, "node_modules/again"));
-    makeLink("again", join(root, "node_modules/and-again"));
-    makeLink("../../../real", join(root, "node_modules/notes/node_modules/jira"));
-    await expectExpected(root);
-  });
-
-  test("scanning circular links ends", async () => {
-    const root = makeTree({
-      "package.json": app,
-      "node_modules/@acme/jira/package.json": jira,
-      "node_modules/notes/package.json": notes,
-    });
-    const modules = join(root, "node_modules");
-    makeLink("../..", join(modules, "notes/node_modules/up"));
-    makeLink("..", join(modules, "self"));
-    makeLink("ping", join(modules, "pong"));
-    makeLink("pong", join(modules, "ping"));
-    makeLink("ouroboros", join(modules, "ouroboros"));
-    makeLink("../../../node_modules", join(modules, "@acme/jira/node_modules"));
-    makeLink("@loop", join(modules, "@loop"));
-    makeLink(".", join(modules, "@acme/@acme"));
-    await expectExpected(root);
-  });
-
-  test("dangling links are ignored", async () => {
-    const root = makeTree({
-      "package.json": { ...app, dependencies: { ...app.dependencies, gone: "file:../gone" } },
-      "node_modules/@acme/jira/package.json": jira,
-      "node_modules/notes/package.json": notes,
-    });
-    makeLink("../../gone", join(root, "node_modules/gone"));
-    makeLink("nowhere", join(root, "node_modules/@gone"));
     await expectExpected(root);
   });
 

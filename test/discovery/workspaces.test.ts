@@ -35,52 +35,28 @@ describe.each(workspaceFields)("a workspace declared by %s", (_, fields, files) 
     return root;
   }
 
-  test("from a workspace's root, its members are listed", async () => {
-    const root = makeWorkspace();
-    const { project, packs, problems } = await discoverPacks({ cwd: root, all: true });
-    expect(project).toBe(root);
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.0.0 direct enabled",
-      "desk@1.0.0 workspace enabled",
-      "lib@1.0.0 workspace enabled",
-      "notes@1.0.0 transitive on demand",
-      "only-desk@1.0.0 undeclared on demand",
-      "root@1.0.0 self enabled",
-    ]);
-    expect(problems).toEqual([]);
-  });
+  const fromMember = {
+    "@acme/jira": "direct enabled",
+    desk: "workspace enabled",
+    lib: "workspace enabled",
+    notes: "direct enabled",
+    "only-desk": "undeclared on demand",
+    root: "workspace enabled",
+  };
 
-  test("from a member, the root and the siblings are `workspace`, and the dependencies of the member and the root are direct", async () => {
+  test.each([
+    ["the root", "", { ...fromMember, notes: "transitive on demand", root: "self enabled" }],
+    ["a member, whose dependencies and those of the root are direct", "packages/app", fromMember],
+    ["a member that is a pack", "packages/lib", { ...fromMember, lib: "self enabled" }],
+  ])("the packs of a workspace are listed from %s", async (_what, folder, expected) => {
     const root = makeWorkspace();
-    const { project, packs } = await discoverPacks({ cwd: join(root, "packages/app"), all: true });
-    expect(project).toBe(join(root, "packages/app"));
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.0.0 direct enabled",
-      "desk@1.0.0 workspace enabled",
-      "lib@1.0.0 workspace enabled",
-      "notes@1.0.0 direct enabled",
-      "only-desk@1.0.0 undeclared on demand",
-      "root@1.0.0 workspace enabled",
-    ]);
-  });
-
-  test("a member that is a pack is listed from itself", async () => {
-    const root = makeWorkspace();
-    const { packs } = await discoverPacks({ cwd: join(root, "packages/lib"), all: true });
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/jira@1.0.0 direct enabled",
-      "desk@1.0.0 workspace enabled",
-      "lib@1.0.0 self enabled",
-      "notes@1.0.0 direct enabled",
-      "only-desk@1.0.0 undeclared on demand",
-      "root@1.0.0 workspace enabled",
-    ]);
-  });
-
-  test("members are located in their own folders", async () => {
-    const root = makeWorkspace();
-    const { packs } = await discoverPacks({ cwd: root, all: true });
+    const { project, packs, problems } = await discoverPacks({ cwd: join(root, folder), all: true });
+    expect(project).toBe(join(root, folder));
+    expect(describeOrigins(packs)).toEqual(
+      Object.entries(expected).map(([name, use]) => `${name}@1.0.0 ${use}`),
+    );
     expect(packs.find(({ name }) => name === "lib")?.location).toBe(join(root, "packages/lib"));
+    expect(problems).toEqual([]);
   });
 });
 
