@@ -1,52 +1,12 @@
-import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { changePackages, lockProject } from "../../src/npm/managers/change-packages.ts";
+import { describe, expect, test, vi } from "vitest";
+import { type ChangeOptions, changePackages } from "../../src/npm/managers/change-packages.ts";
 import { makeTree } from "../support/packs.ts";
-
-const lock = (folder: string, project = "/project", waitMs = 300) =>
-  lockProject(folder, project, { waitMs, signal: undefined });
-
-describe("the lock of a project", () => {
-  test("the lock of a project has one holder at a time", async () => {
-    const folder = makeTree({});
-    const release = await lock(folder);
-    expect(await lock(folder)).toBeUndefined();
-    expect(await lock(folder, "/other")).toBeTypeOf("function");
-    const next = lock(folder, "/project", 20_000);
-    release?.();
-    expect(await next).toBeTypeOf("function");
-  });
-
-  test("the lock of a project is taken over from a holder that no longer refreshes it", async () => {
-    const folder = makeTree({});
-    await lock(folder);
-    utimesSync(join(folder, readdirSync(folder)[0] ?? ""), 1, 1);
-    const release = await lock(folder);
-    release?.();
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test("a process that waits for the lock of a project learns why", async () => {
-    const folder = makeTree({});
-    await lock(folder);
-    const waits: string[] = [];
-    const options = { waitMs: 600, signal: undefined, onWait: (what: string) => waits.push(what) };
-    expect(await lockProject(folder, "/project", options)).toBeUndefined();
-    expect(waits).toEqual(["another program, which is changing the packages of this project"]);
-  });
-
-  test("waiting for the lock of a project ends when the caller's signal aborts", async () => {
-    const folder = makeTree({});
-    await lock(folder);
-    const signal = AbortSignal.abort();
-    expect(await lockProject(folder, "/project", { waitMs: 600_000, signal })).toBeUndefined();
-  });
-});
 
 describe("a failed change", () => {
   /** Adds a package with a manager that runs a script when it adds something, and then fails. */
-  const fail = (directory: string, script: string) =>
+  const fail = (directory: string, script: string, options: ChangeOptions = {}) =>
     changePackages(
       {
         directory,
@@ -58,7 +18,7 @@ describe("a failed change", () => {
         },
       },
       { kind: "add", packages: ["x"] },
-      {},
+      options,
       async () => undefined,
     );
 
@@ -81,6 +41,22 @@ describe("a failed change", () => {
     expect(lstatSync(path("package-lock.json")).isSymbolicLink()).toBe(true);
     expect(readFileSync(path("real.json"), "utf8")).toBe("before");
     expect(readdirSync(folder)).not.toContain("yarn.lock");
+  });
+
+  test("a project has one change at a time, and who waits for another learns of it", async () => {
+    const [folder, home] = [makeTree({ "package.json": "{}" }), makeTree({})];
+    vi.stubEnv("XDG_STATE_HOME", home);
+    vi.stubEnv("LOCALAPPDATA", home);
+    vi.stubEnv("HOME", home);
+    const first = fail(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000)");
+    const waits: string[] = [];
+    await expect(fail(folder, "", { lockMs: 600, onWait: (what) => waits.push(what) })).rejects.toMatchObject(
+      { problem: { args: { reason: expect.stringContaining("another process") } } },
+    );
+    expect(waits).toEqual(["another program, which is changing the packages of this project"]);
+    const signal = AbortSignal.abort();
+    await expect(fail(folder, "", { signal })).rejects.toMatchObject({ code: "InstallFailed" });
+    await expect(first).rejects.toMatchObject({ problem: { args: { restored: true } } });
   });
 
   test("a file that cannot be restored is named as such", async () => {

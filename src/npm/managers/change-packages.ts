@@ -19,28 +19,6 @@ import {
   runManager,
 } from "./package-manager.ts";
 
-/**
- * Locks a project against changes by other processes of this user. Returns a function that releases the lock, or
- * `undefined` if waiting takes too long. Throws if the lock cannot be created. `folder`, which contains it, is in the
- * user's home.
- */
-export async function lockProject(
-  folder: string,
-  project: string,
-  options: { waitMs: number; signal: AbortSignal | undefined; onWait?: ((what: string) => void) | undefined },
-): Promise<(() => void) | undefined> {
-  makeFolders(folder, 0o700);
-  const file = join(folder, `project-${createHash("sha256").update(project).digest("hex")}`);
-  const purpose = "is changing the packages of this project";
-  try {
-    const lock = await lockFile(file, { ...options, purpose });
-    return () => lock.release();
-  } catch (error) {
-    if (error instanceof LockHeldError) return undefined;
-    throw error;
-  }
-}
-
 export interface ChangeOptions {
   /** Folder of the project; default: the working folder of the process. */
   cwd?: string;
@@ -138,99 +116,43 @@ function lastLines(tail: string, project: ChangeableProject): string[] {
   return lines.filter((line) => !noise.test(line)).slice(-mostLines);
 }
 
-class Change {
-  readonly #project: ChangeableProject;
-  readonly #options: ChangeOptions;
-
-  constructor(project: ChangeableProject, options: ChangeOptions) {
-    this.#project = project;
-    this.#options = options;
-  }
-
-  #run(kind: ManagerTask["kind"], packages: readonly string[], signal: AbortSignal | undefined) {
-    const { directory, workspaceRoot, manager, program } = this.#project;
-    const { timeoutMs = 600_000, onCommand } = this.#options;
-    const isWorkspaceRoot = workspaceRoot === directory;
-    const args = managerArguments(manager, { kind, packages, isWorkspaceRoot });
-    onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
-    return runManager(program, { cwd: directory, args, timeoutMs, signal });
-  }
-
-  /** Undoes all changes. Returns whether node_modules is as before, too; throws if a file cannot be restored. */
-  async #undo(saved: readonly SavedFile[]): Promise<boolean> {
-    const { directory, workspaceRoot = directory } = this.#project;
-    saved.forEach(restoreFile);
-    forgetInstall(workspaceRoot);
-    const { exitCode } = await this.#run("install", [], undefined);
-    // An install may update the lockfile.
-    saved.forEach(restoreFile);
-    return exitCode === 0;
-  }
-
-  async make({ kind, packages }: PackageChange, verify: Verify): Promise<void> {
-    const { directory, workspaceRoot = directory } = this.#project;
-    const what = `${kind} ${packages.join(", ")}`;
-    const folders = [...new Set([directory, workspaceRoot])];
-    let saved: SavedFile[];
-    try {
-      saved = folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
-    } catch (cause) {
-      const reason = `package.json or a lockfile cannot be read (${errorCode(cause)})`;
-      throw failure("InstallFailed", { what, reason }, {}, { cause });
-    }
-    const end = await this.#run(kind, packages, this.#options.signal);
-    const { undoReason, cause } = await this.#assess(end, verify);
-    if (undoReason === undefined) return;
-    const output = end.exitCode === 0 ? undefined : lastLines(end.tail, this.#project);
-    let restored: boolean | "nothing";
-    try {
-      restored = await this.#undo(saved);
-    } catch {
-      restored = "nothing";
-    }
-    if (typeof undoReason === "object") throw failure("ReservedCommand", { ...undoReason, what, restored });
-    throw failure("InstallFailed", { what, reason: undoReason, restored, output }, {}, { cause });
-  }
-
-  /** The reason to undo a finished change, if there is one. */
-  async #assess(
-    end: ManagerEnd,
-    verify: () => Promise<UndoReason | undefined>,
-  ): Promise<{ undoReason: UndoReason | undefined; cause?: unknown }> {
-    const { manager } = this.#project;
-    if (end.exitCode !== 0) return { undoReason: describeEnd(manager.name, end) };
-    try {
-      const undoReason = await verify();
-      return { undoReason: undoReason ?? (this.#options.signal?.aborted ? "it was interrupted" : undefined) };
-    } catch (cause) {
-      const isKnown = cause instanceof TrailblazeError;
-      return {
-        undoReason: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
-        cause,
-      };
-    }
-  }
-}
-
-/** Locks the project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
-async function lockProjectOf(
-  { directory, workspaceRoot = directory }: Pick<ChangeableProject, "directory" | "workspaceRoot">,
+/** Locks a project against changes by other processes of this user. Throws `InstallFailed` if waiting takes too long. */
+async function lockProject(
+  { directory, workspaceRoot = directory }: ChangeableProject,
   what: string,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
 ): Promise<() => void> {
   const state = findStateDirectory();
   if (state === undefined) return () => {};
-  let release: (() => void) | undefined;
+  const folder = join(state, "trailblaze", "locks");
+  const file = join(folder, `project-${createHash("sha256").update(workspaceRoot).digest("hex")}`);
+  const purpose = "is changing the packages of this project";
   try {
-    const locks = join(state, "trailblaze", "locks");
-    release = await lockProject(locks, workspaceRoot, { waitMs: lockMs, signal, onWait });
-  } catch {
+    makeFolders(folder, 0o700);
+    const lock = await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
+    return () => lock.release();
+  } catch (error) {
     // Without a writable home, there is no place for locks.
-    return () => {};
+    if (!(error instanceof LockHeldError)) return () => {};
+    const reason = "another process is changing the packages of this project";
+    throw failure("InstallFailed", { what, reason });
   }
-  if (release !== undefined) return release;
-  const reason = "another process is changing the packages of this project";
-  throw failure("InstallFailed", { what, reason });
+}
+
+/** The reason to undo a change that a package manager finished without an error; `undefined` if there is none. */
+async function findReason(
+  verify: Verify,
+  signal: AbortSignal | undefined,
+): Promise<{ reason?: UndoReason | undefined; cause?: unknown }> {
+  try {
+    return { reason: (await verify()) ?? (signal?.aborted ? "it was interrupted" : undefined) };
+  } catch (cause) {
+    const isKnown = cause instanceof TrailblazeError;
+    return {
+      reason: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
+      cause,
+    };
+  }
 }
 
 /**
@@ -240,13 +162,52 @@ async function lockProjectOf(
  */
 export async function changePackages(
   project: ChangeableProject,
-  change: PackageChange,
+  { kind, packages }: PackageChange,
   options: ChangeOptions,
   verify: Verify,
 ): Promise<void> {
-  const release = await lockProjectOf(project, `${change.kind} ${change.packages.join(", ")}`, options);
+  const { directory, workspaceRoot = directory, manager, program } = project;
+  const { timeoutMs = 600_000, signal, onCommand } = options;
+  const what = `${kind} ${packages.join(", ")}`;
+  const isWorkspaceRoot = project.workspaceRoot === directory;
+  const run = (task: Omit<ManagerTask, "isWorkspaceRoot">, ending?: AbortSignal) => {
+    const args = managerArguments(manager, { ...task, isWorkspaceRoot });
+    onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
+    return runManager(program, { cwd: directory, args, timeoutMs, signal: ending });
+  };
+  const save = () => {
+    try {
+      const folders = [...new Set([directory, workspaceRoot])];
+      return folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
+    } catch (cause) {
+      const reason = `package.json or a lockfile cannot be read (${errorCode(cause)})`;
+      throw failure("InstallFailed", { what, reason }, {}, { cause });
+    }
+  };
+
+  const release = await lockProject(project, what, options);
   try {
-    await new Change(project, options).make(change, verify);
+    const saved = save();
+    const end = await run({ kind, packages }, signal);
+    const isDone = end.exitCode === 0;
+    const { reason, cause } = isDone
+      ? await findReason(verify, signal)
+      : { reason: describeEnd(manager.name, end), cause: undefined };
+    if (reason === undefined) return;
+    const output = isDone ? undefined : lastLines(end.tail, project);
+    let restored: boolean | "nothing" = "nothing";
+    try {
+      saved.forEach(restoreFile);
+      forgetInstall(workspaceRoot);
+      const { exitCode } = await run({ kind: "install", packages: [] });
+      // An install may update the lockfile.
+      saved.forEach(restoreFile);
+      restored = exitCode === 0;
+    } catch {
+      // A file cannot be written.
+    }
+    if (typeof reason === "object") throw failure("ReservedCommand", { ...reason, what, restored });
+    throw failure("InstallFailed", { what, reason, restored, output }, {}, { cause });
   } finally {
     release();
   }
