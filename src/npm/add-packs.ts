@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -19,13 +18,8 @@ import {
 import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { rebuildCommand } from "./managers/package-manager.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
-import {
-  digestPack,
-  type PackPreview,
-  type PreviewOptions,
-  previewPacks,
-  readCommands,
-} from "./preview-packs.ts";
+import { type PackPreview, type PreviewedPack, type PreviewOptions, previewPacks } from "./preview-packs.ts";
+import { findDifference } from "./registry/fetch-package.ts";
 
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
@@ -66,27 +60,22 @@ const describeVersion = (name: string, version: unknown, shown: PackPreview["pac
   `${name} ${version} was installed, but the preview showed ${shown.version}; if the package manager has a minimum ` +
   `release age, pass the version: ${name}@${version}`;
 
-/** The reason why an installed pack differs from its preview; `undefined` if it is the same. */
-async function compare(
+/** The reason why an installed package differs from its preview; `undefined` if it is the same. */
+function compare(
   port: InspectionPort,
   { packs, project }: FoundPacks,
-  { spec, pack, commands, serverBins }: PackPreview,
-): Promise<string | undefined> {
+  { preview: { spec, pack, serverBins }, files }: PreviewedPack,
+): string | undefined {
   const { name } = spec;
-  if (serverBins !== undefined) {
-    const location = resolveFrom(port, project, name);
-    const read = readUsableManifest(port, location);
-    if (read === undefined) return `${name} was not installed`;
-    return read.value.version === pack.version ? undefined : describeVersion(name, read.value.version, pack);
-  }
+  const location = resolveFrom(port, project, name);
+  const read = readUsableManifest(port, location);
+  if (location === undefined || read === undefined) return `${name} was not installed`;
   const found = packs.find((one) => isPack(name)(one.pack));
-  if (found === undefined || found.pack.packageName !== undefined)
+  if (serverBins === undefined && (found === undefined || found.pack.packageName !== undefined))
     return `${name} was not installed as a pack`;
-  const { pack: installed } = found;
-  if (installed.version !== pack.version) return describeVersion(name, installed.version, pack);
-  if (digestPack(installed) !== digestPack(pack)) return `the contents of ${name} differ from the preview`;
-  const isSame = isDeepStrictEqual(await readCommands(port, found), commands);
-  return isSame ? undefined : `the server commands of ${name} differ from the preview`;
+  if (read.value.version !== pack.version) return describeVersion(name, read.value.version, pack);
+  const file = findDifference(location, files);
+  return file && `the contents of ${name} differ from the preview, first in ${file}`;
 }
 
 /** The names of the installed packs, and of missing dependencies, which may be packs. */
@@ -159,7 +148,8 @@ export async function addParsedPacks(
   const project = await openProject(port, cwd, what);
   const similar = checkNames(names, [...namesOfPacks(port, before, project)], allowSimilar);
   const installed = await readInstalledPackages(port, project.directory);
-  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
+  const previewed = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
+  const previews = previewed.map(({ preview }) => preview);
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
@@ -178,8 +168,7 @@ export async function addParsedPacks(
     skipped = findSkippedScripts(port, news);
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
-    const differences = await Promise.all(previews.map((one) => compare(port, now, one)));
-    const difference = differences.find((one) => one !== undefined);
+    const [difference] = previewed.flatMap((one) => compare(port, now, one) ?? []);
     if (difference === undefined && !signal?.aborted) await options.complete?.();
     return difference;
   });

@@ -57,6 +57,12 @@ export interface PackPreview {
   serverBins?: readonly string[];
 }
 
+/** A preview, and the digests of the files of the package that it is of. */
+export interface PreviewedPack {
+  preview: PackPreview;
+  files: ReadonlyMap<string, string>;
+}
+
 export interface PreviewOptions {
   port: InspectionPort;
   /** The timeout of one registry request in milliseconds; default: one minute. */
@@ -147,7 +153,7 @@ export function digestPack(pack: Pick<RemotePack, KindKey | "needs">): string {
 const noCode = () => Promise.reject(new Error("Previews do not evaluate code"));
 
 /** Reads the commands of a pack's servers. Does not evaluate definitions that are code. */
-export async function readCommands(port: InspectionPort, found: FoundPack): Promise<ServerCommand[]> {
+async function readCommands(port: InspectionPort, found: FoundPack): Promise<ServerCommand[]> {
   const only = found.extension.servers;
   const { items } = await loadDefinitions(port, found, { dataOnly: true, only, createEvaluator: noCode });
   return items.map(({ declaration, definition }) => ({
@@ -165,9 +171,9 @@ function describePlainServer({ servers }: PreviewContext, name: string, manifest
   return describeRemotePack(name, { ...manifest, trailblaze: {} }, false);
 }
 
-async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PackPreview> {
+async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PreviewedPack> {
   const { name } = spec;
-  const { folder, unpack, remove } = await fetchPackage(context, spec);
+  const { folder, unpack, digest, remove } = await fetchPackage(context, spec);
   try {
     await unpack((path) => path === "package.json");
     const manifest = readUsableManifest(context.port, folder);
@@ -196,7 +202,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     await unpack(createDefinitionFilter(extension, "server"));
     const commands = await readCommands(context.port, found);
     const { deprecated } = announced;
-    return {
+    const preview: PackPreview = {
       spec,
       pack,
       commands,
@@ -205,6 +211,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       warnings: [],
       serverBins: isPack ? undefined : [...readBins(name, manifest.value).keys()],
     };
+    return { preview, files: await digest() };
   } finally {
     remove();
   }
@@ -219,11 +226,11 @@ export async function previewPacks(
   { directory, workspaceRoot = directory }: ChangeableProject,
   specs: readonly RegistrySpec[],
   { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
-): Promise<PackPreview[]> {
+): Promise<PreviewedPack[]> {
   const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
   const context = { client, configuration, directory: workspaceRoot, port, timeoutMs, signal, servers };
-  const previews: PackPreview[] = [];
+  const previews: PreviewedPack[] = [];
   for (const spec of specs) previews.push(await previewPack(context, spec));
   return previews;
 }

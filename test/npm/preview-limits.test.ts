@@ -144,3 +144,49 @@ test("a tarball whose root folder differs from the registry's metadata is reject
     problem: { args: { reason: expect.stringContaining("registry") } },
   });
 });
+
+test.each<[what: string, isSame: boolean, installed: TarEntry[]]>([
+  ["other contents", false, [{ path: "package/index.js", text: "two\n" }]],
+  ["one file less", false, []],
+  [
+    "a file more",
+    false,
+    [
+      { path: "package/index.js", text: "one\n" },
+      { path: "package/more.js", text: "" },
+    ],
+  ],
+  [
+    "other line breaks, ignored files and packages of its own",
+    true,
+    [
+      { path: "package/index.js", text: "one\r\n" },
+      { path: "package/.npmignore", text: "x" },
+      { path: "package/node_modules/own/package.json", text: "{}" },
+    ],
+  ],
+])(
+  "a pack that is installed with %s than the preview showed: the same is %s",
+  async (_what, isSame, installed) => {
+    const { cwd, registry } = await setUp({}, packed([{ path: "package/index.js", text: "one\n" }]));
+    const [manifest] = registry.options.manifests ?? [];
+    // Without a hash, package managers take what they get.
+    registry.options.manifests = [{ ...manifest, dist: { tarball: `${registry.url}x.tgz` } }];
+    const adding = addPacks([name], {
+      cwd,
+      consent() {
+        const data = packed(installed)(JSON.stringify(packManifest(name)));
+        registry.options.intercept = ({ path }, response) =>
+          path.endsWith(".tgz") && response.end(data) !== undefined;
+        vi.stubEnv("npm_config_cache", makeTree({}));
+        return true;
+      },
+    });
+    if (isSame) return expect(await adding).toMatchObject({ added: [{ name }] });
+    await expect(adding).rejects.toMatchObject({
+      code: "InstallFailed",
+      problem: { args: { reason: expect.stringContaining("differ"), restored: true } },
+    });
+    expect(readFileSync(join(cwd, "package.json"), "utf8")).not.toContain(name);
+  },
+);

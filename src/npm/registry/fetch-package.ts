@@ -1,8 +1,17 @@
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type ReadEntry, Unpack } from "tar";
+import { join, posix, relative, sep } from "node:path";
+import { list, type ReadEntry, Unpack } from "tar";
 import { maximumFileBytes } from "../../files/inspection-port.ts";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize } from "../../problems/index.ts";
@@ -28,6 +37,8 @@ export interface FetchedPackage {
    * outside the package, and files above 1 MiB, because definitions cannot be that large.
    */
   unpack(isWanted: (path: string) => boolean): Promise<void>;
+  /** Reads the digest of each file of the tarball, by its path. */
+  digest(): Promise<ReadonlyMap<string, string>>;
   remove(): void;
 }
 
@@ -38,6 +49,47 @@ export interface FetchContext {
   directory: string;
   timeoutMs: number;
   signal: AbortSignal | undefined;
+}
+
+/** Whether a file of a package is a package manager's own: npm renames lists of ignored files. */
+const isOfManager = (path: string) => /(?:^|\/)\.(?:git|npm)ignore$|^node_modules\//.test(path);
+
+/** Hashes a file without carriage returns, because npm changes the line breaks of commands. */
+function createDigest() {
+  const hash = createHash("sha256");
+  return {
+    add: (chunk: Buffer) => hash.update(chunk.toString("latin1").replaceAll("\r", ""), "latin1"),
+    end: () => hash.digest("hex"),
+  };
+}
+
+async function digestTarball(file: string): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
+  await list({
+    file,
+    onReadEntry(entry) {
+      const path = posix.normalize(entry.path.replace(/^[^/]*\//, ""));
+      if (!/File$/.test(entry.type) || isOfManager(path)) return;
+      const digest = createDigest();
+      entry.on("data", digest.add).on("end", () => digests.set(path, digest.end()));
+    },
+  });
+  return digests;
+}
+
+/** Names an installed file that differs from those of the tarball, or that only one of them has; `undefined` if none does. */
+export function findDifference(folder: string, files: ReadonlyMap<string, string>): string | undefined {
+  const rest = new Set(files.keys());
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    const path = relative(folder, file).replaceAll(sep, "/");
+    if (entry.isDirectory() || isOfManager(path)) continue;
+    const digest = createDigest();
+    if (entry.isFile()) digest.add(readFileSync(file));
+    if (!entry.isFile() || files.get(path) !== digest.end()) return path;
+    rest.delete(path);
+  }
+  return [...rest][0];
 }
 
 /** Lets npm download the package that it would install, and verify its integrity, without running its scripts. */
@@ -114,7 +166,8 @@ export async function fetchPackage(context: FetchContext, spec: RegistrySpec): P
     if (statSync(tarball).size > limits.packed)
       throw createFailure(spec, `its tarball exceeds the limit of ${formatSize(limits.packed)}`);
     mkdirSync(folder);
-    return { folder, unpack: (isWanted) => unpack(tarball, isWanted), remove };
+    const digest = () => digestTarball(tarball);
+    return { folder, unpack: (isWanted) => unpack(tarball, isWanted), digest, remove };
   } catch (error) {
     remove();
     throw error;
