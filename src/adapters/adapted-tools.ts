@@ -5,7 +5,7 @@ import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
-import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/call-options.ts";
 import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { Session } from "../session/session.ts";
@@ -176,42 +176,31 @@ export function describeForModel({ name, description, title, inputSchema }: Sess
   };
 }
 
-/** A block that an API cannot take, as words. */
-export function describeBlock(block: Readonly<Record<string, unknown>> & { type: string }): string {
-  const { type, mimeType, uri, name } = isRecord(block.resource)
-    ? { ...block.resource, type: block.type }
-    : block;
-  const facts = [mimeType, name, uri]
-    .filter((one) => typeof one === "string")
-    .map((one) => printable(String(one)));
-  if (type === "resource_link") return `[resource ${facts.join(", ")}]`;
-  return `[${printable(type)}${facts.length === 0 ? "" : ` (${facts.join(", ")})`} that this API cannot take]`;
-}
+/** What a model gets of a block. */
+export type Part = { text: string } | { data: string; mimeType: string };
 
-/** The text of a block: its own, or that of an embedded resource. */
-export function textOfBlock(block: Readonly<Record<string, unknown>>): string | undefined {
-  if (block.type === "text" && typeof block.text === "string") return block.text;
-  const { resource } = block;
-  if (block.type === "resource" && isRecord(resource) && typeof resource.text === "string")
-    return resource.text;
-  return undefined;
-}
-
-/** Base64 data of a block with its type: an image, a sound, or an embedded resource. APIs refuse empty data. */
-export function dataOfBlock(
-  block: Readonly<Record<string, unknown>>,
-): { data: string; mimeType: string } | undefined {
-  const { resource } = block;
-  const source =
-    block.type === "resource" && isRecord(resource) ? { ...resource, data: resource.blob } : block;
-  const { data, mimeType } = source;
-  if (typeof data !== "string" || data === "") return undefined;
-  return { data, mimeType: typeof mimeType === "string" ? mimeType : "application/octet-stream" };
+/**
+ * The text of a block, or the base64 data of an image, a sound or an embedded resource; words about it if the API does not
+ * accept the type of the data. APIs refuse empty data.
+ */
+export function partOf(block: ContentBlock, accepts: (mimeType: string) => boolean): Part {
+  const { resource, ...own } = block as Record<string, unknown>;
+  const isEmbedded = block.type === "resource" && isRecord(resource);
+  const { text, data, mimeType, name, uri } = isEmbedded ? { ...resource, data: resource.blob } : own;
+  if (typeof text === "string" && (isEmbedded || block.type === "text")) return { text };
+  const type = typeof mimeType === "string" ? mimeType : "application/octet-stream";
+  if (typeof data === "string" && data !== "" && accepts(type)) return { data, mimeType: type };
+  const facts = [mimeType, name, uri].filter((one) => typeof one === "string").map((one) => printable(one));
+  if (block.type === "resource_link") return { text: `[resource ${facts.join(", ")}]` };
+  const known = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  return { text: `[${printable(block.type)}${known} that this API cannot take]` };
 }
 
 /** A result as one text, for APIs that take nothing else. */
 export function textOfResult({ content, message, structuredContent }: ToolResult): string {
-  const texts = content.map((block) => textOfBlock(block) ?? describeBlock(block));
+  const texts = content
+    .map((block) => partOf(block, () => false))
+    .flatMap((part) => ("text" in part ? [part.text] : []));
   if (texts.length > 0) return texts.join("\n");
   if (message !== "") return message;
   return structuredContent === undefined ? "" : stringifyExactly(structuredContent);

@@ -5,10 +5,9 @@ import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
-  dataOfBlock,
-  describeBlock,
   describeForModel,
-  textOfBlock,
+  type Part,
+  partOf,
   textOfResult,
 } from "./adapted-tools.ts";
 import { standardSchema, type ToolSchema } from "./standard-schema.ts";
@@ -40,16 +39,13 @@ export interface AiSdkTool {
 
 function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
   if (output.variant !== "Success") return { type: "error-text", value: textOfResult(output) };
-  const hasData = output.content.some((block) => dataOfBlock(block) !== undefined);
-  if (!hasData) return { type: "text", value: textOfResult(output) };
-  return {
-    type: "content",
-    value: output.content.map((block): AiSdkPart => {
-      const data = textOfBlock(block) === undefined ? dataOfBlock(block) : undefined;
-      if (data !== undefined) return { type: "file-data", data: data.data, mediaType: data.mimeType };
-      return { type: "text", text: textOfBlock(block) ?? describeBlock(block) };
-    }),
-  };
+  const parts = output.content.map((block) => partOf(block, () => true));
+  if (parts.every((part) => "text" in part)) return { type: "text", value: textOfResult(output) };
+  const toPart = (part: Part): AiSdkPart =>
+    "text" in part
+      ? { type: "text", text: part.text }
+      : { type: "file-data", data: part.data, mediaType: part.mimeType };
+  return { type: "content", value: parts.map(toPart) };
 }
 
 /**

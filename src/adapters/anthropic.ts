@@ -1,12 +1,10 @@
-import type { ToolResult } from "../runtime/tool-result.ts";
+import type { ContentBlock } from "../runtime/tool-result.ts";
 import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
-  dataOfBlock,
-  describeBlock,
   describeForModel,
-  textOfBlock,
+  partOf,
   textOfResult,
 } from "./adapted-tools.ts";
 
@@ -53,18 +51,16 @@ export interface AnthropicTools {
   call(block: AnthropicToolUse, options?: { signal?: AbortSignal }): Promise<AnthropicToolResult>;
 }
 
+const pdf = "application/pdf";
 const images: readonly AnthropicImageType[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-function toPart(block: ToolResult["content"][number]): AnthropicPart {
-  const text = textOfBlock(block);
-  if (text !== undefined) return { type: "text", text };
-  const found = dataOfBlock(block);
-  const image = images.find((one) => one === found?.mimeType);
-  if (found !== undefined && image !== undefined)
-    return { type: "image", source: { type: "base64", media_type: image, data: found.data } };
-  if (found?.mimeType === "application/pdf")
-    return { type: "document", source: { type: "base64", media_type: "application/pdf", data: found.data } };
-  return { type: "text", text: describeBlock(block) };
+function toPart(block: ContentBlock): AnthropicPart {
+  const part = partOf(block, (type) => type === pdf || images.some((one) => one === type));
+  if ("text" in part) return { type: "text", ...part };
+  const { data, mimeType } = part;
+  return mimeType === pdf
+    ? { type: "document", source: { type: "base64", media_type: pdf, data } }
+    : { type: "image", source: { type: "base64", media_type: mimeType as AnthropicImageType, data } };
 }
 
 /** The API refuses texts without words. */

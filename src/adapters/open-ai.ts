@@ -1,12 +1,10 @@
-import type { ToolResult } from "../runtime/tool-result.ts";
+import type { ContentBlock, ToolResult } from "../runtime/tool-result.ts";
 import {
   type AdaptedSession,
   AdaptedTools,
   type AdapterOptions,
-  dataOfBlock,
-  describeBlock,
   describeForModel,
-  textOfBlock,
+  partOf,
   textOfResult,
 } from "./adapted-tools.ts";
 
@@ -55,18 +53,15 @@ export interface OpenAiTools {
 }
 
 const images = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const pdf = "application/pdf";
 
-function toPart(block: ToolResult["content"][number]): OpenAiPart {
-  const text = textOfBlock(block);
-  if (text !== undefined) return { type: "input_text", text };
-  const data = dataOfBlock(block);
-  if (data !== undefined) {
-    const url = `data:${data.mimeType};base64,${data.data}`;
-    if (images.includes(data.mimeType)) return { type: "input_image", image_url: url, detail: "auto" };
-    if (data.mimeType === "application/pdf")
-      return { type: "input_file", file_data: url, filename: "document.pdf" };
-  }
-  return { type: "input_text", text: describeBlock(block) };
+function toPart(block: ContentBlock): OpenAiPart {
+  const part = partOf(block, (type) => type === pdf || images.includes(type));
+  if ("text" in part) return { type: "input_text", text: part.text };
+  const url = `data:${part.mimeType};base64,${part.data}`;
+  return part.mimeType === pdf
+    ? { type: "input_file", file_data: url, filename: "document.pdf" }
+    : { type: "input_image", image_url: url, detail: "auto" };
 }
 
 function toOutput(result: ToolResult): string | OpenAiPart[] {
