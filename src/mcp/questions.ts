@@ -2,8 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
-import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
+import {
+  type InputRequest,
+  type InputRequests,
+  type InputRequired,
+  type InputRound,
+  mostRounds,
+} from "../runtime/input-requests.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
+import { rpcCode } from "./client-message.ts";
 import type { StateSeal } from "./request-state.ts";
 import { RpcError } from "./rpc-error.ts";
 
@@ -92,9 +99,6 @@ const readResponses = (requests: InputRequests, responses: Readonly<Record<strin
     ),
   );
 
-/** How often a handler may ask a legacy client in one request. */
-const mostRounds = 8;
-
 /** The client of a legacy request: it is asked while the request waits. */
 export interface LegacyClient {
   capabilities: unknown;
@@ -154,9 +158,6 @@ export interface ModernRequest {
   requestState: string | undefined;
 }
 
-/** The error of modern revisions for a capability that the client did not declare. */
-const missingCapability = -32021;
-
 /**
  * Asks a modern client by ending its request: it makes the request again with the answers. What a tool asks that a handler
  * called ends the request, too, and cancels that handler; the handler then runs again, and so does the tool when it is
@@ -190,7 +191,7 @@ export function createModernQuestions(
     const missing = findMissingCapabilities(requests, capabilities);
     if (missing !== undefined) {
       const message = "The client did not declare a capability that this request needs to ask for input.";
-      return end(new RpcError(missingCapability, message, { requiredCapabilities: missing }));
+      return end(new RpcError(rpcCode.capability, message, { requiredCapabilities: missing }));
     }
     rounds.delete(call);
     const state: AskedState = { call, asked, rounds: [...rounds] };

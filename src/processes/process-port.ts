@@ -23,6 +23,7 @@ export interface EndDurations {
   /** From SIGTERM until SIGKILL. */
   termMs: number;
 }
+export const endDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
 
 /** A process that ends, with its whole process group, at most a few seconds after this process. */
 export interface SupervisedProcess {

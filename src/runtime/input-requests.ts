@@ -1,3 +1,6 @@
+/** How often one call may ask. */
+export const mostRounds = 8;
+
 /** What a handler or a server asks the client's user, or the client, before it can answer. */
 export type InputRequest =
   /** A form. `schema`: one flat object of strings, numbers, booleans and enums. */

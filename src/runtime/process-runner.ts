@@ -1,6 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../problems/index.ts";
-import type { EndDurations, ProcessEnd, ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import {
+  type EndDurations,
+  endDurations,
+  type ProcessEnd,
+  type ProcessLaunch,
+  type ProcessPort,
+} from "../processes/process-port.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { abortable, whenAborted } from "./abort-listeners.ts";
 import { CodeExitError } from "./code-exit-error.ts";
@@ -170,7 +176,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
-  const durations = options.end ?? { inputMs: 5000, termMs: 2000 };
+  const durations = options.end ?? endDurations;
   const reportLate = limitReports(options.onLateError);
   const pending = new Map<number, Pending & { args: object | string }>();
   const unheard = new Map<number, NodeJS.Timeout>();

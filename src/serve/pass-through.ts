@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { failure } from "../problems/index.ts";
-import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import { endDurations, type ProcessLaunch, type ProcessPort } from "../processes/process-port.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
 import type { RunningServer } from "./serve-options.ts";
 
@@ -19,7 +19,6 @@ interface Drained {
 }
 
 /** How long each step of ending the server's process may take, in milliseconds. */
-const endDurations = { inputMs: 5000, termMs: 2000 };
 /** How long its remaining output may take to be read after its exit. Milliseconds. */
 const drainMs = 2000;
 

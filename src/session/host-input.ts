@@ -1,12 +1,13 @@
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
-import type {
-  InputAnswer,
-  InputAnswers,
-  InputRequest,
-  InputRequests,
-  InputRequired,
-  InputRound,
+import {
+  type InputAnswer,
+  type InputAnswers,
+  type InputRequest,
+  type InputRequests,
+  type InputRequired,
+  type InputRound,
+  mostRounds,
 } from "../runtime/input-requests.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import type { TimeLimit } from "../runtime/time-limit.ts";
@@ -41,9 +42,6 @@ export interface AskedRound {
 
 /** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
 export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
-
-/** How often one call may ask. */
-export const mostRounds = 8;
 
 /**
  * Runs what asks until it has an answer: each time from its beginning, with the answers of the round before. Resolves with its

@@ -1,4 +1,4 @@
-import { whenAborted } from "../../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import { rpcCode } from "../client-message.ts";
@@ -64,15 +64,11 @@ export class Listening {
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
-    let end = () => {};
-    const over = new Promise<void>((resolve) => {
-      end = resolve;
+    let cancel = () => {};
+    const passed = new Promise<void>((resolve) => {
+      cancel = this.#clock.after(ms, resolve);
     });
-    const cancel = this.#clock.after(ms, end);
-    const unlisten = whenAborted(signal, end);
-    await over;
-    cancel();
-    unlisten();
+    await abortable(signal, () => passed, cancel).catch(() => {});
   }
 
   /** A subscription is acknowledged. */

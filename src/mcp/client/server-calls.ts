@@ -2,6 +2,7 @@ import { carryIntegers } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { CallStop, whenAborted } from "../../runtime/abort-listeners.ts";
+import { mostRounds } from "../../runtime/input-requests.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
@@ -22,10 +23,6 @@ import type { McpClient, ServerRequest } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 
 const messageCharacters = 1000;
-/** How often a legacy server may ask during one call. */
-const mostQuestions = 8;
-/** The error of a modern server whose client lacks a capability. */
-const missingCapability = -32021;
 
 export interface ServerCalls
   extends Pick<ConnectedServer, "callTool" | "getPrompt" | "readResource" | "complete"> {
@@ -72,7 +69,7 @@ export function describeAnswer(error: AnswerError, redactor: Redactor, method?: 
 /** What a modern server wants that this client does not have; `undefined` for another error. */
 function describeMissing({ code, data }: AnswerError): string | undefined {
   const required = isRecord(data) ? own(data, "requiredCapabilities") : undefined;
-  if (code !== missingCapability || !isRecord(required)) return undefined;
+  if (code !== rpcCode.capability || !isRecord(required)) return undefined;
   const names = Object.entries(required).map(([name, value]) =>
     [name, ...(isRecord(value) ? Object.keys(value) : [])].join("."),
   );
@@ -185,7 +182,7 @@ export function createServerCalls(
   async function elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
     const { readElicitation, toElicitResult } = await import("./server-questions.ts");
     const call = findAsking(requestId);
-    if (call.questions === mostQuestions) throw refuse(`A call can ask at most ${mostQuestions} times.`);
+    if (call.questions === mostRounds) throw refuse(`A call can ask at most ${mostRounds} times.`);
     call.questions += 1;
     call.isAsking = true;
     try {

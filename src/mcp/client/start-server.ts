@@ -1,12 +1,14 @@
 import type { Readable } from "node:stream";
 import { describeExit, failure, type UnexpectedExit } from "../../problems/index.ts";
-import type {
-  EndDurations,
-  ProcessEnd,
-  ProcessLog,
-  ProcessPort,
-  SupervisedProcess,
+import {
+  type EndDurations,
+  endDurations,
+  type ProcessEnd,
+  type ProcessLog,
+  type ProcessPort,
+  type SupervisedProcess,
 } from "../../processes/process-port.ts";
+import { atMost } from "../../runtime/abort-listeners.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { notifyHost } from "../../runtime/late-reports.ts";
 import {
@@ -99,7 +101,6 @@ export const defaultLimits: ServerLimits = {
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
   logBytes: 10 * MiB,
 };
-const defaultDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
 const noiseCharacters = 200;
 /** How long a server may run after it has closed its stdout. Milliseconds. */
 const silentMs = 1000;
@@ -107,8 +108,6 @@ const silentMs = 1000;
 const lastMs = 2000;
 /** How long the exit of a process may lag behind the end of its pipes. Milliseconds. */
 const exitLagMs = 250;
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref());
 
 /** The states of a server, in order; it never returns to an earlier one. */
 type State =
@@ -137,7 +136,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     const { label, timeouts, protocol, canAsk } = launch;
     this.label = label;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#durations = { ...defaultDurations, ...options.durations };
+    this.#durations = { ...endDurations, ...options.durations };
     this.#redactor = createRedactor(launch.secrets);
     const { logFile } = launch;
     const log = logFile === undefined ? undefined : processes.openLog(logFile, this.#limits.logBytes);
@@ -207,7 +206,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     await this.#child.end(steps);
     const written = this.#exited.then(() => this.#errorOutput.finish());
     // Do not wait for a process that survives SIGKILL.
-    await Promise.race([written, sleep(lastMs)]);
+    await atMost(written, lastMs);
   }
 
   #throwIfEnded(): void {
@@ -230,7 +229,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
   async #fail(error: unknown): Promise<never> {
     // A server that closes its input is usually about to exit, and the exit is the better reason.
     if (error instanceof AnswerError && error.code === undefined) {
-      await Promise.race([this.#exited, sleep(exitLagMs)]);
+      await atMost(this.#exited, exitLagMs);
     }
     const { label } = this;
     const state = this.#state;
