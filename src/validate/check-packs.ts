@@ -3,7 +3,6 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/handlers.ts";
-import { checkRepeatedNames } from "./checks/repeated-names.ts";
 import { checkResourceUris } from "./checks/resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import {
@@ -13,8 +12,7 @@ import {
   checkServerPrograms,
 } from "./checks/servers.ts";
 import { checkTexts } from "./checks/texts.ts";
-import { checkToolMeta } from "./checks/tool-meta.ts";
-import { checkAdvertisedNames } from "./checks/tool-names.ts";
+import { checkAdvertisedNames, checkRepeatedNames, checkToolMeta } from "./checks/tools.ts";
 import { type Check, runChecks } from "./finding.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { PackUnderTest } from "./pack-under-test.ts";

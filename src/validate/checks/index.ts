@@ -12,7 +12,6 @@ import {
 import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
 import { checkPublishedFiles } from "./published-files.ts";
 import { checkReferences, checkToolsetCycles } from "./references.ts";
-import { checkRepeatedNames } from "./repeated-names.ts";
 import { checkResourceFiles, checkResourceUris } from "./resources.ts";
 import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
 import {
@@ -24,8 +23,13 @@ import {
   checkVariables,
 } from "./servers.ts";
 import { checkDescriptions, checkTexts } from "./texts.ts";
-import { checkToolMeta } from "./tool-meta.ts";
-import { checkAdvertisedNames, checkItemNames, checkToolNames } from "./tool-names.ts";
+import {
+  checkAdvertisedNames,
+  checkItemNames,
+  checkRepeatedNames,
+  checkToolMeta,
+  checkToolNames,
+} from "./tools.ts";
 
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [

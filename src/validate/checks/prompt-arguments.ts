@@ -7,15 +7,6 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
-/** An expression of a bundle that does not compile, with its path from the definition's top. */
-export interface ExpressionFault {
-  item: InspectedItem;
-  expression: string;
-  /** Includes the position in the expression. Continues after a colon. */
-  reason: string;
-  path: Path;
-}
-
 function* findEntries({
   shape,
   definition,
@@ -25,28 +16,6 @@ function* findEntries({
     if (isRecord(entry) && templateKeys.some((key) => Object.hasOwn(entry, key)))
       yield { entry, path: ["entries", index] };
   }
-}
-
-/** Compiles every expression in the bundles of a pack, as a server would. Loads the compiler on demand. */
-export async function collectExpressions(items: readonly InspectedItem[]): Promise<ExpressionFault[]> {
-  const faults: ExpressionFault[] = [];
-  for (const item of items) {
-    for (const { entry, path } of findEntries(item)) {
-      const { createCelEngine } = await import("../../expressions/cel-engine.ts");
-      compileEntryTemplates(entry, {
-        engine: createCelEngine(),
-        path,
-        onFault: ({ expression, reason, offset, path: at }) =>
-          faults.push({
-            item,
-            expression,
-            reason: `${reason}${describePosition(expression, offset)}`,
-            path: at,
-          }),
-      });
-    }
-  }
-  return faults;
 }
 
 /** A placeholder for an argument. `${{ … }}` is an expression instead. */
@@ -127,9 +96,21 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
   }
 };
 
-/** Checks that every `${{ … }}` of a bundle compiles. */
+/** Checks that every `${{ … }}` of a bundle compiles, as a server would. Loads the compiler on demand. */
 export const checkExpressions: Check = async function* ({ inspected }) {
-  for (const { item, expression, reason, path } of await collectExpressions(inspected.items)) {
-    yield findInItem(item, "InvalidExpression", { expression, reason }, path);
+  const findings: Finding[] = [];
+  for (const item of inspected.items) {
+    for (const { entry, path } of findEntries(item)) {
+      const { createCelEngine } = await import("../../expressions/cel-engine.ts");
+      compileEntryTemplates(entry, {
+        engine: createCelEngine(),
+        path,
+        onFault({ expression, reason, offset, path: at }) {
+          const args = { expression, reason: `${reason}${describePosition(expression, offset)}` };
+          findings.push(findInItem(item, "InvalidExpression", args, at));
+        },
+      });
+    }
   }
+  yield* findings;
 };
