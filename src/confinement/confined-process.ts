@@ -240,40 +240,33 @@ export async function runConfined(options: RunOptions): Promise<RunResult> {
   }
 }
 
-/**
- * The message and the position of a syntax error in source code; `undefined` if Node finds none. Like `findSyntaxError`, for
- * code that is not read from a file.
- */
-export function findSyntaxErrorIn(
-  text: string,
-  kind: "esm" | "commonjs",
-): Promise<({ reason: string } & Partial<Position>) | undefined> {
-  const args = ["--no-warnings", "--check", `--input-type=${kind === "esm" ? "module" : "commonjs"}`, "-"];
-  const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
+/** What Node writes about source code that it parses in a separate process and does not run; `text` is its stdin. */
+function parseWithNode(args: readonly string[], cwd?: string, text?: string): Promise<string> {
+  const options = { env: {}, cwd, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, args, options, (_error, _stdout, stderr) => {
-      const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
-      // At an unexpected end of input, Node prints a line without a caret.
-      const [, line] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
-      const position =
-        positionOfCaret(stderr, "[stdin]") ?? (line === undefined ? {} : { line: Number(line) });
-      resolve(reason === undefined ? undefined : { reason, ...position });
-    });
+    const child = execFile(process.execPath, ["--check", ...args], options, (_error, _stdout, stderr) =>
+      resolve(stderr),
+    );
     // A child that exits early closes its stdin.
     child.stdin?.on("error", () => {});
     child.stdin?.end(text);
   });
 }
 
-/**
- * The position of a syntax error in a file; `undefined` if there is none. The file is parsed in a separate process and
- * not run.
- */
-export function findSyntaxError(file: string): Promise<Position | undefined> {
-  const options = { env: {}, cwd: dirname(file), timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
-  return new Promise((resolve) => {
-    execFile(process.execPath, ["--check", file], options, (_error, _stdout, stderr) => {
-      resolve(positionOfCaret(stderr, file));
-    });
-  });
+/** The message and the position of a syntax error in source code; `undefined` if Node finds none. */
+export async function findSyntaxErrorIn(
+  text: string,
+  kind: "esm" | "commonjs",
+): Promise<({ reason: string } & Partial<Position>) | undefined> {
+  const type = `--input-type=${kind === "esm" ? "module" : "commonjs"}`;
+  const stderr = await parseWithNode(["--no-warnings", type, "-"], undefined, text);
+  const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
+  // At an unexpected end of input, Node prints a line without a caret.
+  const [, line] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
+  const position = positionOfCaret(stderr, "[stdin]") ?? (line === undefined ? {} : { line: Number(line) });
+  return reason === undefined ? undefined : { reason, ...position };
 }
+
+/** The position of a syntax error in a file; `undefined` if there is none. */
+export const findSyntaxError = async (file: string): Promise<Position | undefined> =>
+  positionOfCaret(await parseWithNode([file], dirname(file)), file);

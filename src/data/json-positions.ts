@@ -82,13 +82,10 @@ export function createJsonLocator(text: string): (path: Path) => { line: number;
 /** Repeated keys that are reported; the rest would add no information. */
 const maximumRepeated = 100;
 
-/**
- * The keys that objects in a valid JSON text repeat, in order, each with its path and the offset of the repetition. With
- * `top`, only those inside the value of this top-level key.
- */
+/** The keys that objects in a valid JSON text repeat, in order, each with its path and the offset of the repetition. */
 export function findRepeatedKeys(
   text: string,
-  top?: string,
+  isRelevant: (path: Path) => boolean = () => true,
 ): { path: (string | number)[]; offset: number }[] {
   const found: { path: (string | number)[]; offset: number }[] = [];
   const open: Set<string>[] = [];
@@ -102,8 +99,8 @@ export function findRepeatedKeys(
   ) => {
     const keys = open.at(-1);
     if (keys?.has(key) && found.length < maximumRepeated) {
-      const above = readPath();
-      if (top === undefined || above[0] === top) found.push({ path: [...above, key], offset });
+      const path = [...readPath(), key];
+      if (isRelevant(path)) found.push({ path, offset });
     }
     keys?.add(key);
   };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findRepeatedTopKeys, hasDuplicateKeys } from "../../src/data/duplicate-keys.ts";
+import { hasDuplicateKeys } from "../../src/data/duplicate-keys.ts";
+import { findRepeatedKeys } from "../../src/data/json-positions.ts";
 
 const texts: readonly (readonly [text: string, repeated: readonly string[], isDuplicate: boolean])[] = [
   ["{}", [], false],
@@ -31,7 +32,8 @@ const texts: readonly (readonly [text: string, repeated: readonly string[], isDu
 
 describe.each(texts)("%s", (text, repeated, isDuplicate) => {
   test(`repeats ${repeated.join(" and ") || "nothing"} at its top`, () => {
-    expect([...findRepeatedTopKeys(text)]).toEqual(repeated);
+    const found = findRepeatedKeys(text, ({ length }) => length === 1);
+    expect([...new Set(found.map(({ path }) => path[0]))]).toEqual(repeated);
   });
 
   test(isDuplicate ? "repeats a key" : "repeats no key", () => {

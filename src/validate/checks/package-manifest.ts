@@ -1,6 +1,6 @@
 import { builtinModules } from "node:module";
 import valid from "semver/functions/valid.js";
-import { findRepeatedTopKeys, hasDuplicateKeys } from "../../data/duplicate-keys.ts";
+import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { dependencyKeys, installedKeys } from "../../discovery/project.ts";
 import type { Manifest } from "../../discovery/types.ts";
@@ -36,9 +36,10 @@ const manifestKeys = [
 async function findRepeatedPaths({ text, value }: Manifest): Promise<Path[]> {
   if (!hasDuplicateKeys(text, value)) return [];
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
-  const top = findRepeatedTopKeys(text);
-  const inField = findRepeatedKeys(text, "trailblaze").map(({ path }) => path);
-  return [...manifestKeys.filter((key) => top.has(key)).map((key) => [key]), ...inField];
+  const isRelevant = (path: Path) =>
+    path.length === 1 ? manifestKeys.includes(String(path[0])) : path[0] === "trailblaze";
+  const paths = findRepeatedKeys(text, isRelevant).map(({ path }) => path);
+  return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
 }
 
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
