@@ -18,7 +18,6 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import { type RequestId, rpcCode } from "./client-message.ts";
-import { readPage } from "./pages.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
 import type { StateSeal } from "./request-state.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
@@ -141,10 +140,22 @@ function forLegacyList({ outputSchema, ...listing }: Params): Params {
   return isRecord(outputSchema) && outputSchema.type === "object" ? { ...listing, outputSchema } : listing;
 }
 
+/** Entries per page of a list. */
+const pageSize = 100;
+
+// Encoded, so that clients do not rely on its meaning.
+const formatCursor = (offset: number) => Buffer.from(`from:${offset}`).toString("base64url");
+
+/** A page of a list. A cursor that no page of this list has is a bad request. */
 function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
-  const page = readPage(entries, cursor);
-  if (page === undefined) throw badRequest("Invalid cursor.");
-  return page;
+  const [, digits = "0"] = /^from:(\d{1,9})$/.exec(Buffer.from(cursor ?? "", "base64url").toString()) ?? [];
+  const start = Number(digits);
+  const isValid = start > 0 && start % pageSize === 0 && start < entries.length;
+  if (cursor !== undefined && !(isValid && formatCursor(start) === cursor))
+    throw badRequest("Invalid cursor.");
+  const end = start + pageSize;
+  const page = entries.slice(start, end);
+  return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
 }
 
 /** A list and its index by name, which is made again after the list has changed. */
