@@ -30,3 +30,28 @@ export function* findReservedParameters(
     }
   }
 }
+
+/** Keywords whose result never depends on an additional key. */
+const regardless = new Set(
+  "$schema $id $comment $defs definitions title description default examples deprecated type required".split(
+    " ",
+  ),
+);
+
+/**
+ * Whether a tool with this input schema may reject arguments because of the additional key `_trailblazeContext`. Returns
+ * true in case of doubt, also for every reference.
+ */
+export function mayRefuseContext(inputSchema: unknown): boolean {
+  if (typeof inputSchema === "boolean") return !inputSchema;
+  if (!isRecord(inputSchema)) return true;
+  return Object.entries(inputSchema).some(([keyword, value]) => {
+    if (regardless.has(keyword) || keyword.startsWith("x-")) return false;
+    if (keyword === "properties") return !isRecord(value) || Object.hasOwn(value, reservedParameter);
+    if (keyword === "dependentSchemas")
+      return !isRecord(value) || Object.values(value).some(mayRefuseContext);
+    if (aboutArguments.includes(keyword)) return [value].flat().some(mayRefuseContext);
+    const isOpen = value === true || (isRecord(value) && Object.keys(value).length === 0);
+    return keyword !== "additionalProperties" || !isOpen;
+  });
+}

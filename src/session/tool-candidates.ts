@@ -1,8 +1,11 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { isToolChosen } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { mayRefuseContext } from "../json-schema/refuses-context.ts";
-import { findReservedParameters, reservedParameter } from "../json-schema/reserved-parameters.ts";
+import {
+  findReservedParameters,
+  mayRefuseContext,
+  reservedParameter,
+} from "../json-schema/reserved-parameters.ts";
 import type { ListVerdict } from "../lock/gate.ts";
 import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
 import {
