@@ -73,12 +73,3 @@ export function declaredDependencies(manifest: Manifest | undefined, keys = depe
   }
   return names;
 }
-
-/** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
-export function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
-  for (const key of dependencyKeys) {
-    const declared = manifest?.value[key];
-    if (isRecord(declared) && Object.hasOwn(declared, name)) return declared[name];
-  }
-  return undefined;
-}

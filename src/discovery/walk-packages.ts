@@ -135,6 +135,30 @@ export function walkInstalled(
   return found;
 }
 
+/** What the keys that declare dependencies end with. */
+const dependencyKey = 'ependencies"';
+
+/** The end of an object of strings: a brace with nothing behind it that would follow one in a string. */
+function endOfObject(text: string, start: number): number {
+  for (let end = text.indexOf("}", start); end >= 0; end = text.indexOf("}", end + 1))
+    if (" \n\r\t,}".includes(text.charAt(end + 1))) return end;
+  return text.length;
+}
+
+/** The parts of a package.json that may declare what is installed with it. */
+function findDependencies(text: string): string {
+  let found = "";
+  for (let key = text.indexOf(dependencyKey); key >= 0; key = text.indexOf(dependencyKey, key + 1)) {
+    const start = text.indexOf("{", key);
+    if (start < 0) break;
+    const isForDevelopment = text.startsWith("devD", key - 4);
+    key = endOfObject(text, start);
+    if (!isForDevelopment) found += text.slice(start, key);
+  }
+  // Copied, because a part of a string keeps the whole in memory.
+  return Buffer.from(found, "latin1").toString("latin1");
+}
+
 /** Reads what is installed besides the packages that were read: `transitive` if a package declares it, or else `undeclared`. */
 export function readInstalled(
   port: DiscoveryPort,
@@ -150,9 +174,9 @@ export function readInstalled(
     if (locations.has(path)) continue;
     const skimmed = port.skimManifest(path);
     if (skimmed === undefined) folders.push({ name, origin: "undeclared", paths: [path] });
-    else if (skimmed !== "") {
+    else {
       others.push(path);
-      dependencies.push(skimmed);
+      dependencies.push(findDependencies(skimmed));
     }
   }
   const packages = readManifests(port, folders);

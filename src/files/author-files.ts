@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode, explainFileError } from "./file-errors.ts";
+import { explainFileError } from "./explain-file-error.ts";
+import { errorCode } from "./file-errors.ts";
 import { followLinks, makeFolders, overwriteFile } from "./write-files.ts";
 
 /** Converts a file system error to `InvalidArguments`. */

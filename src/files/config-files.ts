@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { accessSync, constants, readdirSync, realpathSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
-import { explainFileError } from "./file-errors.ts";
+import { explainFileError } from "./explain-file-error.ts";
 import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
 import {
   followLinks,

@@ -88,8 +88,8 @@ export interface DiscoveryPort {
   /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */
   isTrusted(path: string, reference: string): boolean;
   /**
-   * Passes over a package.json that is small, an object and without the field: returns where it may declare what is
-   * installed with it, as it stands. `undefined` for any other, which has to be read.
+   * The text of a package.json that is small, an object and without the field, byte by byte; `undefined` for any other, which
+   * has to be read.
    */
   skimManifest(directory: string): string | undefined;
   /** Reads the package.json in a folder. */

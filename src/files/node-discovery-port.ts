@@ -22,48 +22,24 @@ import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;
 
-/** What the keys that declare dependencies end with. */
-const dependencyKey = 'ependencies"';
-
 /** Holds one package.json at a time. Few are larger. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
 
-/** Reads the start of a file into the buffer; 0 if it cannot be read. A pipe is not waited for. */
-function fillBuffer(path: string): number {
+function skimManifest(directory: string): string | undefined {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, openFlags);
-    return readSync(descriptor, buffer);
+    // A pipe is not waited for.
+    descriptor = openSync(`${directory}${sep}package.json`, openFlags);
+    const length = readSync(descriptor, buffer);
+    const text = buffer.toString("latin1", 0, length);
+    const isWhole =
+      length < buffer.length && text.startsWith("{") && (text.endsWith("}\n") || text.endsWith("}"));
+    return isWhole && !text.includes('"trailblaze"') ? text : undefined;
   } catch {
-    return 0;
+    return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
-}
-
-/** The end of an object of strings: a brace with nothing behind it that would follow one in a string. */
-function endOfObject(text: string, start: number): number {
-  for (let end = text.indexOf("}", start); end >= 0; end = text.indexOf("}", end + 1))
-    if (" \n\r\t,}".includes(text.charAt(end + 1))) return end;
-  return text.length;
-}
-
-function skimManifest(directory: string): string | undefined {
-  const length = fillBuffer(`${directory}${sep}package.json`);
-  if (length === buffer.length) return undefined;
-  const text = buffer.toString("latin1", 0, length);
-  if (!text.startsWith("{") || !(text.endsWith("}\n") || text.endsWith("}"))) return undefined;
-  if (text.includes('"trailblaze"')) return undefined;
-  let dependencies = "";
-  for (let key = text.indexOf(dependencyKey); key >= 0; key = text.indexOf(dependencyKey, key + 1)) {
-    const start = text.indexOf("{", key);
-    if (start < 0) break;
-    const isForDevelopment = text.startsWith("devD", key - 4);
-    key = endOfObject(text, start);
-    // Copied, because a part of a string keeps the whole in memory.
-    if (!isForDevelopment) dependencies += buffer.toString("latin1", start, key);
-  }
-  return dependencies;
 }
 
 const absent: ManifestRead = { state: "absent" };

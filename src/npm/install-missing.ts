@@ -1,5 +1,7 @@
+import { isRecord } from "../data/parse-json.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { declaredVersion, findProject } from "../discovery/project.ts";
+import { dependencyKeys, findProject } from "../discovery/project.ts";
+import type { Manifest } from "../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { type AddedPacks, type AddOptions, addParsedPacks } from "./add-packs.ts";
@@ -13,6 +15,15 @@ export interface MissingPack {
   /** The npm name. */
   name: string;
   range: string | undefined;
+}
+
+/** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
+function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
+  for (const key of dependencyKeys) {
+    const declared = manifest?.value[key];
+    if (isRecord(declared) && Object.hasOwn(declared, name)) return declared[name];
+  }
+  return undefined;
 }
 
 /**
