@@ -25,7 +25,7 @@ export interface ToolInvocation {
   request: Omit<BundleRequest, "arguments">;
   context: Omit<RunContext, "options" | "callTool">;
   /** The non-enumerable `_trailblazeContext` of the handler's arguments, in a session. */
-  legacyContext?: object;
+  legacyContext?: object | undefined;
   /** 0 for a call from outside, one more for each nested call. */
   depth: number;
   maxDepth: number;

@@ -18,6 +18,7 @@ import {
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import {
@@ -48,13 +49,11 @@ export interface ComposedServer {
   /** The item and its pack; `undefined` for a server of the config. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
   members: ServerMembers;
-  /** The member that a reference in a bundle names. */
-  findReferred(
-    bundle: InspectedItem,
-    reference: string,
-  ): Exclude<ServerMember, { type: "bundle" }> | undefined;
+  /** What entries of its bundles refer to. */
+  referred: readonly ServerMember[];
   /** The pack of a member. */
   packOf(item: InspectedItem): InspectedPack;
+  registry: Registry;
 }
 
 /** What to start for a name. */
@@ -109,10 +108,14 @@ class ServerFinder {
     return this.#found.packs.map(({ pack }) => pack);
   }
 
-  get #lookups(): Pick<ComposedServer, "findReferred" | "packOf"> {
+  get #lookups(): Pick<ComposedServer, "referred" | "packOf" | "registry"> {
     return {
-      findReferred: (bundle, reference) => this.#referred.get(`${bundle.qualifiedName} ${reference}`),
+      referred: [...this.#referred.values()],
       packOf: (item) => this.#inspectedOf(item),
+      registry: createRegistry(this.#packs, {
+        builtIns: this.#builtInNames,
+        manager: this.#library.manager,
+      }),
     };
   }
 

@@ -1,11 +1,9 @@
 import type { InspectedItem } from "../inspection/types.ts";
-import type { createPackNotes } from "../mcp/client/call-result.ts";
 import type { Suggestions } from "../mcp/client/connected-server.ts";
 import { createLegacyQuestions } from "../mcp/questions.ts";
-import type { CallChannel, CompletionRequest, ServedResources, ServedServer } from "../mcp/served-server.ts";
-import { SharedWatches } from "../mcp/shared-watches.ts";
-import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
-import { makesSuggestions, suggestValues } from "../runtime/suggestions.ts";
+import type { CallChannel, CompletionRequest } from "../mcp/served-server.ts";
+import type { CodeUse, findResource, PackResource } from "../runtime/pack-resource.ts";
+import { suggestValues } from "../runtime/suggestions.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 
 /** How many URIs are watched at once. */
@@ -47,47 +45,6 @@ export function refuseWatch(uri: string, report: (message: string) => void): () 
   return () => {};
 }
 
-/** Serves resources of packs, whose list does not change. Of two with one URI, the first is served. */
-export function serveResources(
-  resources: readonly PackResource[],
-  useCode: UseCode,
-  report: (message: string) => void,
-  noteLeftOut: ReturnType<typeof createPackNotes>,
-): ServedResources {
-  const seen = new Set<string>();
-  const served = resources.filter(({ uri, item }) => {
-    if (seen.has(uri))
-      report(`DuplicateResourceUri: ${item.qualifiedName} is left out: ${uri} is served already`);
-    return !seen.has(uri) && seen.add(uri);
-  });
-  const listingsOf = (isTemplate: boolean) =>
-    served.filter((one) => one.isTemplate === isTemplate).map(({ listing }) => listing);
-  const watches = new SharedWatches((uri, changed) => {
-    const found = findResource(served, uri);
-    if (found?.resource.watch === undefined) return () => {};
-    if (watches.size >= mostWatches) return refuseWatch(uri, report);
-    return watchResource(found, uri, { useCode, changed, report });
-  });
-  return {
-    listed: listingsOf(false),
-    templates: listingsOf(true),
-    find(uri) {
-      const found = findResource(served, uri);
-      if (found === undefined) return undefined;
-      const { resource, variables } = found;
-      return ({ input, state }, channel) => {
-        const { runner, context } = useCode(resource.owner, channel);
-        const round = input === undefined ? {} : { input, state };
-        const leaveOut = noteLeftOut("resources/read", { uri }, resource.owner);
-        return resource.read(uri, variables, { runner, context: { ...context, ...round }, leaveOut });
-      };
-    },
-    ...(served.some(({ watch }) => watch !== undefined)
-      ? { subscribe: (uri, changed) => watches.add(uri, changed) }
-      : {}),
-  };
-}
-
 /** A prompt or a template, by the name or the template that clients see. */
 export interface Suggesting {
   kind: "prompt" | "resource";
@@ -111,9 +68,3 @@ export function suggest(
   const { item, owner } = by.code;
   return suggestValues(item, owner, request, useCode(owner, quiet(signal))).then((values) => ({ values }));
 }
-
-/** Serves the suggestions for arguments; `undefined` if there are none. */
-export const serveSuggestions = (all: readonly Suggesting[], useCode: UseCode): ServedServer["complete"] =>
-  all.some(({ by }) => "code" in by && makesSuggestions(by.code.item))
-    ? (request, signal) => suggest(all, request, signal, useCode)
-    : undefined;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type {
   CreateProtocolServer,
   ModernHttpServer,
@@ -6,6 +7,10 @@ import type {
   ServedProtocol,
 } from "../mcp/protocol-server.ts";
 import { createStateSeal, readStateKey } from "../mcp/request-state.ts";
+import type { LlmToolsOptions } from "../session/search/tool-search.ts";
+import type { HttpTransport, RunningServer } from "./serve-options.ts";
+import type { ClientScope, SessionGateway } from "./session-gateway.ts";
+import { serveOverHttp, serveOverStdio } from "./transports.ts";
 
 /** How the clients of both eras of MCP are served. The SDK is loaded when the first client speaks. */
 export interface ServedEras {
@@ -49,5 +54,53 @@ export function serveEras(
       createLater((ways) => ways.createConnection(clients, sessionId, { ...options, protocol })),
     session: ({ sessionId }) => createLater((ways) => ways.createSession(clients, sessionId, options)),
     requests: async () => (await load()).createHttpServer(clients.modern, options),
+  };
+}
+
+/** Offers a gateway over a transport. */
+export async function serveGateway(
+  gateway: SessionGateway,
+  label: string,
+  transport: "stdio" | HttpTransport,
+  {
+    toolSearch,
+    drain,
+    ...eras
+  }: {
+    toolSearch?: LlmToolsOptions | undefined;
+    protocol: ServedProtocol;
+    cacheTtl: number;
+    drain: number | undefined;
+  },
+): Promise<RunningServer> {
+  const token = transport === "stdio" ? undefined : transport.token;
+  const served = serveEras(serveClients(gateway, { transport, toolSearch }), { ...eras, token });
+  return transport === "stdio" ? serveOverStdio(served, drain) : serveOverHttp(label, served, transport);
+}
+
+/** What the clients of a transport are served. Over stdio, the only client has the session itself. */
+function serveClients(
+  gateway: SessionGateway,
+  { transport, toolSearch }: { transport: "stdio" | HttpTransport; toolSearch: LlmToolsOptions | undefined },
+): ServedClients {
+  // A modern client may be another one with each request, and its list is the same for all of them.
+  const fixed = toolSearch && { options: toolSearch, grows: false };
+  const growing = toolSearch && { options: toolSearch, grows: true };
+  if (transport === "stdio") {
+    const modern = gateway.serve(() => gateway.ownScope(), fixed);
+    const legacy = growing === undefined ? modern : gateway.serve(() => gateway.ownScope(), growing);
+    return { legacy: () => legacy, modern };
+  }
+  const ofLegacy = transport.stateless === true ? fixed : growing;
+  return {
+    legacy({ sessionId }) {
+      let scope: ClientScope | undefined;
+      return gateway.serve(() => {
+        scope ??= gateway.createScope(sessionId);
+        return scope;
+      }, ofLegacy);
+    },
+    // Nothing outlives the call.
+    modern: gateway.serve(() => gateway.createScope(randomUUID()), fixed),
   };
 }

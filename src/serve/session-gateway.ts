@@ -12,8 +12,11 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
+import { createGeneralError } from "../runtime/bundle-catches.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
+import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
+import { makesSuggestions } from "../runtime/suggestions.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallScope } from "../session/call.ts";
 import type { ToolProgress } from "../session/call-listeners.ts";
@@ -26,18 +29,18 @@ import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import { hostVersion } from "../version.ts";
 import { GatewayResources } from "./gateway-resources.ts";
-import { describeForClients } from "./member-code.ts";
-import { servePrompt } from "./serve-prompt.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
 
 /** How a session is served. */
 export interface GatewayOptions {
-  /** Its name as a server. Default: trailblaze. */
-  name?: string | undefined;
+  /** What it says about itself. */
+  info: { name: string; version: string };
   /** Whether clients are listed the tools that are not for models, too. */
   allTools?: boolean | undefined;
+  /** Whether it is a composed server: its lists do not change, and errors of bundles are errors of JSON-RPC. */
+  isComposed?: boolean;
 }
 
 /** Which of a session's tools a client is listed. */
@@ -45,6 +48,28 @@ export interface ServedSearch {
   options: LlmToolsOptions;
   /** Whether what the client finds joins its list. */
   grows: boolean;
+}
+
+/**
+ * The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. Those of
+ * servers are valid already.
+ */
+function describeForClients(
+  definition: object,
+  qualifiedName: string | null,
+  name: string,
+  { isValid, more = {} }: { isValid: boolean; more: object | undefined },
+): Record<string, unknown> {
+  const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
+    definition as Record<string, unknown>;
+  const listing = {
+    ...{ name, title, description, annotations, icons, execution },
+    // MCP requires `type` in both schemas.
+    inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
+    outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
+    _meta: createEntryMeta(_meta, qualifiedName, more),
+  };
+  return isValid ? listing : createEntry("tools", listing);
 }
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
@@ -92,7 +117,11 @@ export class SessionGateway {
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
-  constructor(opening: Promise<Session>, report: (message: string) => void, options: GatewayOptions = {}) {
+  constructor(
+    opening: Session | Promise<Session>,
+    report: (message: string) => void,
+    options: GatewayOptions = { info: { name: "trailblaze", version: hostVersion } },
+  ) {
     this.#report = report;
     this.#options = options;
     this.#resources = new GatewayResources({
@@ -100,7 +129,8 @@ export class SessionGateway {
       ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
       report,
     });
-    this.#opening = opening.then((session) => {
+    if (opening instanceof Session) this.#parts = Session.partsOf(opening);
+    this.#opening = Promise.resolve(opening).then((session) => {
       this.#parts = Session.partsOf(session);
       return session;
     });
@@ -187,8 +217,8 @@ export class SessionGateway {
       prompts = current.prompts.map((candidate) => this.#servePrompt(current, candidate, scopeOf));
     };
     const instructions = () => this.#parts?.state().instructions;
-    return {
-      info: { name: this.#options.name ?? "trailblaze", version: hostVersion },
+    const served: ServedServer = {
+      info: this.#options.info,
       get instructions() {
         return instructions();
       },
@@ -216,6 +246,20 @@ export class SessionGateway {
         findUnlisted: (name) =>
           name === searchToolName && searched !== undefined ? searched : this.#findUnlisted(name, scopeOf),
       },
+    };
+    return this.#options.isComposed ? this.#fix(served) : served;
+  }
+
+  /** A composed server offers what it has, and nothing that could have more. */
+  #fix({ changing: _, resources, complete, ...served }: ServedServer): ServedServer {
+    const state = this.#open.state();
+    const items = state.packs.flatMap(({ inspected }) => inspected.items);
+    const suggests = items.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
+    const changes = state.resources.some(({ route }) => route.by === "code" && route.resource.watch);
+    return {
+      ...served,
+      resources: resources && { ...resources, subscribe: changes ? resources.subscribe : undefined },
+      complete: suggests ? complete : undefined,
     };
   }
 
@@ -263,6 +307,7 @@ export class SessionGateway {
     const { tool, definition, route } = candidate;
     const { name, qualifiedName, _meta: more } = tool;
     const isValid = route.by === "server";
+    const isEntry = route.by === "code" && route.entry !== undefined;
     const listing = describeForClients(definition, qualifiedName, name, { isValid, more });
     return {
       name,
@@ -272,8 +317,13 @@ export class SessionGateway {
         const { signal, progress } = channel;
         const client = scopeOf();
         const { clientInfo, capabilities } = session;
+        const { isComposed = false } = this.#options;
+        let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
         const scope: CallScope = {
           ...this.#createScope(client, channel),
+          onError: (outcome) => {
+            if (isComposed) failed = outcome;
+          },
           request: {
             meta,
             session: {
@@ -287,6 +337,9 @@ export class SessionGateway {
         const round = input === undefined ? undefined : { input, state: given };
         const options = { signal, onProgress, round };
         const result = await this.#open.calls.callFromHost(state, candidate, args, options, scope);
+        if (failed?.uncaught !== undefined) this.#report(`${name}: ${failed.uncaught.message}`);
+        if (failed !== undefined) return { error: failed.error };
+        if (isComposed && isEntry && result.variant === "FatalError") return { error: createGeneralError() };
         const inputRequired = findAsked(result);
         return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
       },
@@ -295,11 +348,18 @@ export class SessionGateway {
 
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
     const { prompt, listing } = candidate;
-    return servePrompt(prompt.name, listing, (args, channel, round) => {
-      const { progress } = channel;
-      const scope = this.#createScope(scopeOf(), channel);
-      const request = { signal: toSignal(channel.signal), progress, scope, round };
-      return this.#open.requests.askPrompt(state, candidate, args, request);
-    });
+    const { name } = prompt;
+    const { arguments: args = [], ...others } = listing;
+    return {
+      name,
+      listing: { ...others, name, arguments: args.length > 0 ? args : undefined },
+      required: args.filter(({ required }) => required).map((one) => one.name),
+      get: (given, channel, round) => {
+        const { progress } = channel;
+        const scope = this.#createScope(scopeOf(), channel);
+        const request = { signal: toSignal(channel.signal), progress, scope, round };
+        return this.#open.requests.askPrompt(state, candidate, given, request);
+      },
+    };
   }
 }

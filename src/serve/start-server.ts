@@ -1,4 +1,4 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { checkBuiltIns } from "../config/check-built-ins.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
@@ -11,49 +11,24 @@ import { readStateKey } from "../mcp/request-state.ts";
 import { failure, printable, quote } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
-import { abortable } from "../runtime/abort-listeners.ts";
-import { CodeRunners, createRunner } from "../runtime/code-runners.ts";
-import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type ComposedServer, findServer } from "./compose-server.ts";
 import { MemberApproval } from "./member-approval.ts";
+import type { MemberOptions } from "./member-session.ts";
 import { createReporter } from "./report-problems.ts";
-import { MemberServer } from "./serve-members.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer, ServeOptions } from "./serve-options.ts";
-import { serveEras } from "./served-eras.ts";
 import {
   logToStderr,
   reserveDescriptors,
   reserveInput,
   reserveOutput,
   runOnOwnStreams,
-  serveOverHttp,
-  serveOverStdio,
 } from "./transports.ts";
 
 /** A served handler has no session, so the session's variables are omitted. */
 function environmentFacts() {
   const { env: hostEnvironment, platform } = process;
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
-}
-
-function createRunners({ isolation }: SessionConfig): CodeRunners {
-  const processes = createProcessPort();
-  const runners = new CodeRunners(async (owner: CodeOwner) => {
-    const { pack, root } = owner;
-    const inChild = pack !== undefined && isolation === "process";
-    const onLateError = (message: string) => logToStderr(`${pack?.qualifiedName ?? "the host"}: ${message}`);
-    const toolsetFile = join(root, "package.json");
-    const env = createPackEnvironment({ ...environmentFacts(), toolsetFile }, {});
-    const onOutput = (chunk: Buffer) => logToStderr(chunk.toString());
-    const child = inChild ? { env, onOutput, processes } : undefined;
-    const runner = await createRunner({ root, trusted: pack === undefined, child, onLateError });
-    // A server outlives the exit: the next call starts a new child.
-    void runner.exit?.then(() => runners.forget(owner));
-    return runner;
-  });
-  return runners;
 }
 
 /** Runs `end` once, when the server is closed or ends by itself. */
@@ -73,50 +48,30 @@ async function serveComposed(
   {
     builtIns,
     allTools,
-    cacheTtl,
-    drain,
-  }: Pick<Parameters<typeof createMembers>[2], "builtIns" | "allTools"> & {
-    cacheTtl: number;
-    drain: number | undefined;
-  },
+    ...serving
+  }: Pick<MemberOptions, "builtIns" | "allTools"> & { cacheTtl: number; drain: number | undefined },
   signal: AbortSignal,
 ): Promise<RunningServer> {
-  const runners = createRunners(config);
-  try {
-    // Before a pack's code is loaded, which may write to stdout.
-    if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
-    const members = await abortable(signal, () =>
-      createMembers(server, runners, { config, builtIns, allTools }),
-    );
-    const token = transport === "stdio" ? undefined : transport.token;
-    const { served } = members;
-    const eras = serveEras(
-      { legacy: () => served, modern: served },
-      { protocol: server.protocol, cacheTtl, token },
-    );
-    const running =
-      transport === "stdio"
-        ? await serveOverStdio(eras, drain)
-        : await serveOverHttp(server.origin?.item.qualifiedName ?? server.name, eras, transport);
-    return joinEnds(running, () => runners.close());
-  } catch (error) {
-    await runners.close();
-    throw error;
-  }
-}
-
-async function createMembers(
-  server: ComposedServer,
-  runners: CodeRunners,
-  options: Pick<Parameters<typeof MemberServer.create>[1], "config" | "builtIns" | "allTools">,
-): Promise<MemberServer> {
-  const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
-  const validator = await createSchemaValidator();
+  // Before a pack's code is loaded, which may write to stdout.
+  if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
+  // What passing streams on does not load.
+  const [{ openMemberSession }, { SessionGateway }, { serveGateway }] = await Promise.all([
+    import("./member-session.ts"),
+    import("./session-gateway.ts"),
+    import("./served-eras.ts"),
+  ]);
   const label = server.origin?.item.qualifiedName ?? server.name;
   const report = (message: string) => logToStderr(printable(`${label}: ${message}`));
-  const members = await MemberServer.create(server, { ...options, runners, validator, report });
-  await members.initialize();
-  return members;
+  const session = await openMemberSession(server, { config, builtIns, allTools, report }, signal);
+  try {
+    const { info, protocol } = server;
+    const gateway = new SessionGateway(session, report, { info, allTools, isComposed: true });
+    const running = await serveGateway(gateway, label, transport, { ...serving, protocol });
+    return joinEnds(running, () => session.close());
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
 }
 
 /** Passes a program's streams on. */

@@ -1,26 +1,18 @@
-import { randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
-import type { ServedClients } from "../mcp/protocol-server.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
 import { type OnlyServer, prepareSession } from "../session/open-session.ts";
-import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
+import { checkOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
+import { hostVersion } from "../version.ts";
 import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
-import { serveEras } from "./served-eras.ts";
-import { type ClientScope, SessionGateway } from "./session-gateway.ts";
-import {
-  logToStderr,
-  reserveDescriptors,
-  reserveInput,
-  reserveOutput,
-  serveOverHttp,
-  serveOverStdio,
-} from "./transports.ts";
+import { serveGateway } from "./served-eras.ts";
+import { SessionGateway } from "./session-gateway.ts";
+import { logToStderr, reserveDescriptors, reserveInput, reserveOutput } from "./transports.ts";
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -37,33 +29,6 @@ function refuseLoop(project: string, label: string): void {
   const reason = "it was started by a server of the session that it would open";
   const hint = "Remove the entry that starts Trailblaze from the project's config.";
   throw failure("ServerStartFailed", { label, reason, hint });
-}
-
-/** What the clients of a transport are served. Over stdio, the only client has the session itself. */
-function serveClients(
-  gateway: SessionGateway,
-  { transport, toolSearch }: { transport: "stdio" | HttpTransport; toolSearch: LlmToolsOptions | undefined },
-): ServedClients {
-  // A modern client may be another one with each request, and its list is the same for all of them.
-  const fixed = toolSearch && { options: toolSearch, grows: false };
-  const growing = toolSearch && { options: toolSearch, grows: true };
-  if (transport === "stdio") {
-    const modern = gateway.serve(() => gateway.ownScope(), fixed);
-    const legacy = growing === undefined ? modern : gateway.serve(() => gateway.ownScope(), growing);
-    return { legacy: () => legacy, modern };
-  }
-  const ofLegacy = transport.stateless === true ? fixed : growing;
-  return {
-    legacy({ sessionId }) {
-      let scope: ClientScope | undefined;
-      return gateway.serve(() => {
-        scope ??= gateway.createScope(sessionId);
-        return scope;
-      }, ofLegacy);
-    },
-    // Nothing outlives the call.
-    modern: gateway.serve(() => gateway.createScope(randomUUID()), fixed),
-  };
 }
 
 /**
@@ -135,17 +100,17 @@ export async function startSession(
     return session;
   });
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
-  const gateway = new SessionGateway(opening, log, { name: label, allTools });
+  const info = { name: label, version: hostVersion };
+  const gateway = new SessionGateway(opening, log, { info, allTools });
   if (only !== undefined) {
     begin();
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const token = isStdio ? undefined : transport.token;
-  const eras = serveEras(serveClients(gateway, { transport, toolSearch }), { protocol, cacheTtl, token });
-  const running = isStdio
-    ? await serveOverStdio(eras, options.drain)
-    : await serveOverHttp(label, eras, transport);
+  const { drain: atEnd } = options;
+  const running = await serveGateway(gateway, label, transport, {
+    ...{ toolSearch, protocol, cacheTtl, drain: atEnd },
+  });
   begin();
 
   let fault: { error: unknown } | undefined;

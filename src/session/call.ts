@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type ConnectedServer, ServerCallError } from "../mcp/client/connected-server.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
@@ -28,6 +29,8 @@ export interface CallScope {
   log(entry: ToolLog): void;
   /** Reports to the operator what a pack's author has to mend; `log` goes to a client. */
   reportFault?(message: string): void;
+  /** Gets the JSON-RPC error of a bundle's entry, of which the result has the code and the data as details. */
+  onError?(outcome: Extract<BundleOutcome, { error: unknown }>): void;
   /** Asks for input; `undefined` if there is nobody to ask. */
   ask: AskInput | undefined;
   /** Resolves calls that ask as `InputRequired` all the same, and asks only for what they call, and while a server waits. */

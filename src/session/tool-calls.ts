@@ -43,6 +43,8 @@ export interface ToolCallsOptions {
   open: OpenCalls;
   /** The scope of the host's own calls. */
   own: CallScope;
+  /** Handlers get nothing of a session: no id, device or memory. */
+  isWithoutSession?: boolean;
   runners: CodeRunners;
   /** `undefined` until a server starts, and without callbacks. */
   callback(): CallbackEndpoint | undefined;
@@ -261,7 +263,7 @@ export class ToolCalls {
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
     const { id, scope, state, depth, stop: signal, limit, onProgress, onLog } = call;
-    const { runners } = this.#options;
+    const { runners, isWithoutSession = false } = this.#options;
     const { config } = state;
     const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
@@ -272,7 +274,7 @@ export class ToolCalls {
     const outcome = await invokeTool(tool, {
       args,
       depth,
-      legacyContext,
+      legacyContext: isWithoutSession ? undefined : legacyContext,
       maxDepth: config.callback.maxDepth,
       isOverdue: limit.isOverdue,
       isForClient: scope.passesRounds && depth === 0,
@@ -284,10 +286,9 @@ export class ToolCalls {
       },
       context: {
         signal,
-        sessionId,
-        invocationId: id,
-        device: legacyContext.device,
-        memory: callMemory,
+        ...(isWithoutSession
+          ? {}
+          : { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory }),
         ...round,
         log: (level, data) => {
           scope.log({ tool: name, level, data });
@@ -321,7 +322,9 @@ export class ToolCalls {
       this.links.note(outcome.result.content, { pack: owner.pack?.name });
       return this.#readAnswer(outcome.result, scope, callMemory);
     }
-    return "inputRequired" in outcome ? outcome : this.#readAnswer(toErrorResult(outcome), scope);
+    if ("inputRequired" in outcome) return outcome;
+    if (depth === 0) scope.onError?.(outcome);
+    return this.#readAnswer(toErrorResult(outcome), scope);
   }
 }
 

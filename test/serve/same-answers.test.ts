@@ -149,7 +149,9 @@ test("a child process that exits fails the call, and clients of a bundle get an 
   const words = expect.stringMatching(/^The process that runs the package's code exited with code 3\./);
   const details = { exitCode: 3, signal: null, stderr: "" };
   const tool = await callBoth("process", "die", {});
-  expect(tool).toEqual({ session: { variant: "FatalError", message: words, details }, served: text(words) });
+  const _meta = { trailblaze: { variant: "FatalError", exitCode: 3, signal: null } };
+  const session = { variant: "FatalError", message: words, details };
+  expect(tool).toEqual({ session, served: { ...text(words), _meta } });
   const entry = await callBoth("process", "killed", {});
   expect(entry).toMatchObject({ session: { variant: "FatalError", details }, served: { code: -32603 } });
 });
