@@ -37,6 +37,8 @@ const modules = (paths: string) => new RegExp(`src/(?:${paths})\\.ts$`.replaceAl
  * commands need it. To find, open and read a file costs as much as 7 kB more of code.
  */
 const commandFiles = [
+  // The index of tools, which few sessions search.
+  { name: "search", test: /node_modules[\\/]minisearch|src[\\/]session[\\/]search[\\/]tool-index/ },
   // The words of problems, which many projects do not have.
   { name: "words", test: modules("problems/(?:catalog|entry|syntax-hint|[a-z]+-problems)") },
   // What `list` runs where there is no config and nothing is wrong.
