@@ -39,18 +39,21 @@ export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undef
   return entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
+/** Whether a server has members: what it lists is theirs. */
+const isComposed = (server: LockedServer): boolean => !("lists" in server);
+
 /** A server without what it lists, and without what says nothing about its launch. */
 export function launchOf(server: LockedServer): LockedItem {
-  const { lists: _, version: __, denied: ___, ...others } = server;
-  if ("members" in server) return others;
-  const { prompts: ____, resources: _____, ...launch } = others;
+  const { lists: _, denied: __, ...others } = server;
+  if (isComposed(server)) return others;
+  const { version: ___, prompts: ____, resources: _____, ...launch } = others;
   return launch;
 }
 
 /** A server's launch without the instructions, which are known only after its start. */
 export function startOf(server: LockedServer): LockedItem {
   const { instructions: _, ...start } = launchOf(server);
-  return "members" in server ? launchOf(server) : start;
+  return isComposed(server) ? launchOf(server) : start;
 }
 
 /** Whether an entry has denials alone: it approves nothing, and outlives what it is about. */
@@ -105,7 +108,7 @@ function compareServers(from: Servers | undefined, to: Servers | undefined): Ite
     .flatMap((name) => {
       const [before, after] = [ownEntry(from, name), ownEntry(to, name)];
       // Instructions are known only if the server was started.
-      const isKnown = after?.lists != null || after === undefined || "members" in after;
+      const isKnown = after === undefined || after.lists != null || isComposed(after);
       const shape = (server: LockedServer | undefined) =>
         server === undefined ? undefined : isKnown ? launchOf(server) : startOf(server);
       const launches = compareAll(

@@ -109,7 +109,11 @@ function describeComposed(
   pack: DiscoveredPack,
 ) {
   const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
+  const info = item.shape === "serverDocument" ? definition.serverInfo : definition;
+  const { name, version } = isRecord(info) ? info : ({} as Readonly<Record<string, unknown>>);
+  const { name: ofMetadata } = isRecord(definition.metadata) ? definition.metadata : { name: undefined };
   return createItem({
+    ...{ name: name ?? ofMetadata, version },
     instructions: linesOf(definition.instructions),
     members: describeMembers(item, pack),
     transport: isHttp ? "http" : undefined,

@@ -12,7 +12,7 @@ import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { CallOptions } from "./call-options.ts";
-import { type AskInput, answerRounds, askInScope } from "./host-input.ts";
+import { type AskInput, answerRounds, askInScope, signRequests } from "./host-input.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import { describeServerExit, type PlannedServer, type SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
@@ -64,6 +64,8 @@ export interface OpenCall extends Caller {
   tool?: ToolCandidate | undefined;
   stop: CallStop;
   limit: TimeLimit;
+  /** Asks while a server waits in the middle of this call; `undefined` if there is nobody to ask. */
+  ask: ReturnType<typeof askInScope>;
   onProgress: CallOptions["onProgress"];
   onLog: CallOptions["onLog"];
 }
@@ -79,6 +81,12 @@ export interface Requested {
   answering: Answering;
   tool?: ToolCandidate;
 }
+
+/** Who asks the questions of a request; `undefined` for the host's own code. */
+const authorOf = (answering: Answering): string | undefined =>
+  answering.by === "code"
+    ? answering.owner.pack?.qualifiedName
+    : (answering.plan.pack ?? answering.plan.label);
 
 /** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | { inputRequired: InputRequired };
@@ -143,19 +151,27 @@ export class OpenCalls {
       stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
     );
     const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
-    const call: OpenCall = { ...caller, id: randomUUID(), tool, scope, stop, limit, onProgress, onLog };
+    const author = authorOf(answering);
+    const asker = { tool: name, author };
+    const waiting = askInScope(asker, scope, { isWaiting: true });
+    const own = { ...caller, id: randomUUID(), tool, scope, stop, limit, onProgress, onLog };
+    const call: OpenCall = { ...own, ask: waiting };
     this.#open.add(call);
     const server = answering.by === "server" ? answering.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
     const endCall = call.state.beginCall();
     try {
-      const ask = scope.passesRounds && call.depth === 0 ? undefined : askInScope(name, scope);
-      return await answerRounds<Answer>(
+      const passesRounds = scope.passesRounds && call.depth === 0;
+      const ask = passesRounds ? undefined : askInScope(asker, scope);
+      const answer = await answerRounds<Answer>(
         await run(call, round),
         (next) => run(call, next),
         ask && ((requests) => ask(requests, stop.signal)),
       );
+      if (!("inputRequired" in answer) || !passesRounds) return answer;
+      const { requests, ...state } = answer.inputRequired;
+      return { inputRequired: { requests: signRequests(requests, author), ...state } };
     } catch (error) {
       throw this.#explain(error, asked, call);
     } finally {

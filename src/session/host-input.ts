@@ -112,9 +112,22 @@ export function createHostInput({ onInput, inputMs, clock, reportFailure }: Host
   };
 }
 
-/** Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if there is nobody to ask. */
+/** Questions with their author in front, so that no server or pack can ask in the name of another. */
+export function signRequests(requests: InputRequests, author: string | undefined): InputRequests {
+  if (author === undefined) return requests;
+  const signed = Object.entries(requests).map(([key, request]) => [
+    key,
+    "method" in request ? request : { ...request, message: `[${author}] ${request.message}` },
+  ]);
+  return Object.fromEntries(signed);
+}
+
+/**
+ * Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if there is nobody to ask.
+ * `author`: the label of the server or the name of the pack that asks.
+ */
 export function askInScope(
-  tool: string,
+  { tool, author }: { tool: string; author: string | undefined },
   { ask, limits = [] }: { ask: AskInput | undefined; limits?: readonly TimeLimit[] },
   { isWaiting = false } = {},
 ) {
@@ -122,7 +135,7 @@ export function askInScope(
   return async (requests: InputRequests, signal: AbortSignal): Promise<InputAnswers> => {
     const ends = limits.map((limit) => limit.pause());
     try {
-      return await ask({ tool, requests, isWaiting, signal });
+      return await ask({ tool, requests: signRequests(requests, author), isWaiting, signal });
     } finally {
       for (const end of ends) end();
     }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
@@ -8,7 +8,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { Gate } from "../lock/gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
@@ -86,6 +86,7 @@ class Opening {
   readonly #processes: SessionProcesses;
   #calls: ToolCalls | undefined;
   readonly #states: SessionStates;
+  #isLocked = false;
   /** Ends what readings of the project started that were superseded. */
   #endAbandoned: () => void = () => {};
   /** Asks the host; `undefined` if it cannot be asked. */
@@ -264,7 +265,7 @@ class Opening {
       startsAll: userServers === "reported" && !served,
       needsPacks: isAlone || (isFirst && !served && config.packs.onError === "fail"),
       follows: this.#options.watch === true,
-      openGate: () => (this.#rules.openGate ?? openLockGate)(config, this.#options.lock),
+      openGate: () => this.#openGate(config),
       ...(sources === undefined
         ? {}
         : {
@@ -274,6 +275,18 @@ class Opening {
           }),
       reportLater: (problem) => this.#reportLater(problem),
     };
+  }
+
+  /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
+  async #openGate(config: SessionConfig): Promise<Gate | undefined> {
+    const { lock } = this.#options;
+    const gate = await (this.#rules.openGate ?? openLockGate)(config, lock);
+    if (gate !== undefined) this.#isLocked = true;
+    else if (this.#isLocked) {
+      const file = join(config.project, "trailblaze.lock");
+      throw failure("LockMissing", { file }, { file });
+    }
+    return gate;
   }
 
   /** Resolves when the work has, after a time, or when `signal` aborts. */

@@ -1,4 +1,4 @@
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/entry-watcher.ts";
 import type { Clock } from "../runtime/clock.ts";
 
@@ -107,7 +107,10 @@ export class ProjectFollower {
     if (this.#isClosed || this.#reported !== undefined) return;
     if (this.#isOverdue) {
       const reason = error instanceof Error ? error.message : String(error);
-      this.#reported = createProblem("ChangeNotApplied", { cause: "project", reason });
+      const isUnlocked = error instanceof TrailblazeError && error.code === "LockMissing";
+      this.#reported = isUnlocked
+        ? error.problem
+        : createProblem("ChangeNotApplied", { cause: "project", reason });
       this.#options.report(this.#reported);
       return;
     }

@@ -22,7 +22,6 @@ import {
   type Round,
   reachServer,
 } from "./call.ts";
-import { askInScope } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import { findRoute, type ResourceRoute } from "./session-reads.ts";
@@ -139,7 +138,7 @@ export class Requests {
       const connected = await reachServer(route, asked);
       const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
         ...{ signal, limit, round, user: scope.sessionId },
-        ask: askInScope(name, scope, { isWaiting: true }),
+        ask: call.ask,
       });
       return inputRequired === undefined ? result : { inputRequired };
     };
@@ -197,7 +196,7 @@ export class Requests {
       try {
         const { inputRequired, ...result } = await connected.readResource(uri, {
           ...{ signal, limit, round, user: scope.sessionId },
-          ask: askInScope(uri, scope, { isWaiting: true }),
+          ask: call.ask,
         });
         if (inputRequired !== undefined) return { inputRequired };
         return { ...(result as unknown as ResourceResult), isStatic: false };

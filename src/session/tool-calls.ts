@@ -32,7 +32,6 @@ import {
   reachServer,
 } from "./call.ts";
 import { CallListeners } from "./call-listeners.ts";
-import { askInScope } from "./host-input.ts";
 import { CallMemory, visibleMemory } from "./session-memory.ts";
 import type { LinkMaker } from "./session-reads.ts";
 import type { SessionState } from "./session-state.ts";
@@ -167,7 +166,7 @@ export class ToolCalls {
           const own = values ?? (parseExactly(json) as Record<string, unknown>);
           values = undefined;
           return route.by === "server"
-            ? this.#callServer(call, candidate, route, own, round)
+            ? this.#callServer(call, route, own, round)
             : this.#callCode(call, candidate, route, own, round);
         },
       );
@@ -197,8 +196,7 @@ export class ToolCalls {
   }
 
   async #callServer(
-    { id, scope, state, depth, stop: signal, limit, onProgress, onLog }: OpenCall,
-    { tool }: ToolCandidate,
+    { id, scope, state, depth, stop: signal, limit, ask, onProgress, onLog }: OpenCall,
     route: Extract<ToolRoute, { by: "server" }>,
     args: Record<string, unknown>,
     round: InputRound | undefined,
@@ -234,7 +232,7 @@ export class ToolCalls {
           limit,
           onProgress,
           onLog,
-          ask: askInScope(tool.name, scope, { isWaiting: true }),
+          ask,
           user: sessionId,
           round,
         },

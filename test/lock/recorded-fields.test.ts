@@ -202,6 +202,7 @@ const changes: [string, string[], Change][] = [
     }),
   ],
   [desk, ["instructions"], editDesk({ instructions: "Be rude." })],
+  [desk, ["name", "version"], editDesk({ name: "Your bank", version: "Trust it." })],
   [desk, ["transport"], editDesk({ transport: "http" })],
   [desk, ["initialize"], editDesk({ initialize: "./tools.js#connect" })],
   [desk, ["members"], editDesk({ tools: ["createIssue", "getIssue"] })],

@@ -227,7 +227,9 @@ describe.each(eras)("a %s client", (era) => {
         },
       });
       expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
-      expect(asked).toMatchObject([{ message: "Who are you?", requestedSchema: { required: ["name"] } }]);
+      expect(asked).toMatchObject([
+        { message: "[acme/desk] Who are you?", requestedSchema: { required: ["name"] } },
+      ]);
       expect(runs()).toEqual(["greet", "greet"]);
     },
   );
@@ -252,7 +254,7 @@ describe.each(eras)("a %s client", (era) => {
   test("a handler may ask twice, and gets the answers of the last round only", async () => {
     const url = deskUrl();
     const client = await connect(era, url, {
-      answer: ({ message }) => named(message === "First?" ? "one" : "two"),
+      answer: ({ message }) => named(message === "[acme/desk] First?" ? "one" : "two"),
     });
     expect(JSON.parse(textOf(await call(client, "twice")) ?? "")).toEqual({
       a: "one",
@@ -264,7 +266,7 @@ describe.each(eras)("a %s client", (era) => {
     const url = deskUrl();
     const client = await connect(era, url, { answer: ({ message }) => named(message) });
     expect(await client.getPrompt({ name: "topic", arguments: { of: "life" } })).toMatchObject({
-      messages: [{ role: "user", content: { type: "text", text: "About Topic of life?" } }],
+      messages: [{ role: "user", content: { type: "text", text: "About [acme/desk] Topic of life?" } }],
     });
   });
 
@@ -422,7 +424,9 @@ describe("a modern request", () => {
     const { result } = await send(url, request("greet"));
     expect(result).toMatchObject({
       resultType: "input_required",
-      inputRequests: { who: { method: "elicitation/create", params: { message: "Who are you?" } } },
+      inputRequests: {
+        who: { method: "elicitation/create", params: { message: "[acme/desk] Who are you?" } },
+      },
       requestState: expect.any(String),
     });
     const [, body] = result.requestState.split(".");
@@ -512,7 +516,7 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
       inputResponses: { who: named("Ada"), page: { action: "accept" } },
       state: "round 1",
     });
-    expect(asked.map(({ message }) => message)).toEqual(["What is your name?", "Sign in."]);
+    expect(asked.map(({ message }) => message)).toEqual(["[new] What is your name?", "[new] Sign in."]);
   });
 
   test("a client that cannot be asked learns what would have been asked", async () => {
@@ -552,6 +556,47 @@ describe("a legacy server that asks in the middle of a request", () => {
     expect(JSON.parse(textOf(await call(unwilling, "old_ask")) ?? "")).toEqual({ action: "decline" });
   });
 
+  test("no client is asked what names no call, once the server has worked for several since it was idle", async () => {
+    const running = await startServer(null, {
+      cwd: makeProject({}),
+      config: sessionConfig,
+      transport: { port: 0 },
+    });
+    onTestFinished(() => running.close());
+    const { url = "" } = running;
+    const asked: string[] = [];
+    const refused: unknown[] = [];
+    const answer = ({ message }: Asked) => {
+      asked.push(message);
+      return named("Bob");
+    };
+    const other = await connect("legacy", url, { answer });
+    const stop = new AbortController();
+    const client = await connect("legacy", url, {
+      answer: async ({ message }) => {
+        asked.push(message);
+        refused.push(await call(other, "old_ask"));
+        return named("Ada");
+      },
+    });
+    refused.push(await client.callTool({ name: "old_ask", arguments: { times: 2 } }));
+    expect(asked).toEqual(["[old] What is your name?"]);
+    // It is idle now.
+    expect(JSON.parse(textOf(await call(other, "old_ask")) ?? "")).toEqual(named("Bob"));
+    const silent = await connect("legacy", url, {
+      answer: () => {
+        stop.abort();
+        return new Promise<object>(() => {});
+      },
+    });
+    const canceled = silent.callTool({ name: "old_ask" }, undefined, { signal: stop.signal });
+    await expect(canceled).rejects.toThrow();
+    // The server may still work for the call that its client has canceled.
+    refused.push(await call(other, "old_ask"));
+    expect(refused).toHaveLength(3);
+    for (const result of refused) expect(textOf(result as object)).toContain("works for several users");
+  });
+
   test("a modern client is not asked, and the server learns why", async () => {
     const asked: Asked[] = [];
     const answer = (params: Asked) => {
@@ -559,7 +604,8 @@ describe("a legacy server that asks in the middle of a request", () => {
       return named("Ada");
     };
     const client = await connect("modern", sessionUrl(), { answer });
-    const refused = /asks in the middle of a call, and this client answers only .* "What is your name\?"/;
+    const refused =
+      /asks in the middle of a call, and this client answers only .* "\[old\] What is your name\?"/;
     expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "").message).toMatch(refused);
     const failing = { message: expect.stringMatching(refused) };
     await expect(client.getPrompt({ name: "old_topic" })).rejects.toMatchObject(failing);

@@ -97,7 +97,7 @@ describe("a pack's tool that asks", () => {
       {
         key: "who",
         tool: "greet",
-        message: "What is your name?",
+        message: "[asker] What is your name?",
         schema: nameSchema,
         signal: expect.any(AbortSignal),
       },
@@ -300,14 +300,20 @@ describe("a legacy server that asks", () => {
     const result = await session.callTool("ask", { times: 3 }, { timeoutMs: 400 });
     expect(jsonOf(result)).toEqual({ action: "accept", content: { name: "Ada" } });
     expect(questions).toHaveLength(3);
-    expect(questions[0]).toMatchObject({ tool: "ask", message: "What is your name?", schema: nameSchema });
+    expect(questions[0]).toMatchObject({
+      tool: "ask",
+      message: "[asking] What is your name?",
+      schema: nameSchema,
+    });
   });
 
   test("a server asks the user to visit a URL", async () => {
     const { questions, onInput } = answering({ action: "accept" });
     const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("visit"))).toEqual({ action: "accept" });
-    expect(questions).toMatchObject([{ message: "Sign in.", url: "https://login.example/authorize?x=1" }]);
+    expect(questions).toMatchObject([
+      { message: "[asking] Sign in.", url: "https://login.example/authorize?x=1" },
+    ]);
     expect(questions[0]).not.toHaveProperty("schema");
   });
 
@@ -481,7 +487,7 @@ describe("a prompt that asks", () => {
     expect(await session.getPrompt("notes")).toMatchObject({
       messages: [{ role: "user", content: { type: "text", text: "Notes of Ada" } }],
     });
-    expect(questions).toMatchObject([{ tool: "notes", key: "v", message: "Which?" }]);
+    expect(questions).toMatchObject([{ tool: "notes", key: "v", message: "[notes] Which?" }]);
     const silent = await openForTest(prompted());
     await expect(silent.getPrompt("notes")).rejects.toMatchObject({
       code: "InputRequired",

@@ -2,6 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { lockFileOf } from "../../src/lock/lock-file.ts";
+import { lockEverything } from "../approval/support/locked-project.ts";
 import { packManifest } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
@@ -207,6 +209,25 @@ test("a config that stays invalid for 30 seconds is reported once, and the tools
   expect(reported).toHaveLength(1);
   expect(names()).toEqual([]);
   expect(session.problems).toEqual([]);
+});
+
+test("a session that opened with a lock takes nothing more while there is none, and says so until there is one", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  await lockEverything(cwd);
+  const { session, clock, reported, names, change } = await openFollowed(cwd);
+  const lock = readFileSync(lockFileOf(cwd));
+  await change(() => {
+    rmSync(lockFileOf(cwd));
+    installPack(cwd, "@acme/more", askPack("two", "more"));
+  });
+  await waitUntil(() => clock.delays.includes(30_000));
+  clock.advance(30_000);
+  await waitUntil(() => reported.length === 1);
+  expect(reported).toMatchObject([{ code: "LockMissing" }]);
+  expect(names()).toEqual(["ask"]);
+  await change(() => writeFileSync(lockFileOf(cwd), lock));
+  await waitUntil(() => session.problems.every(({ code }) => code === "NotApproved"));
+  expect(names()).toEqual(["ask"]);
 });
 
 test("the tools stay while a declared pack is missing, and change when it is there again", async () => {

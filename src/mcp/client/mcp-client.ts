@@ -69,9 +69,14 @@ interface Pending {
   id: number;
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
+  /** The server does not work for the request any more. */
+  release(): void;
   /** The values of `resultType` that are accepted besides `complete`; `undefined` for any. */
   resultTypes: readonly unknown[] | undefined;
 }
+
+/** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
+const canceledMs = 600_000;
 
 const clientInfo = { name: "trailblaze", version: hostVersion };
 
@@ -103,6 +108,8 @@ export class McpClient {
   readonly #onNotification: (notification: Notification, requestId: unknown) => void;
   readonly #options: ClientOptions;
   readonly #pending = new OpenEntries<number, Pending>();
+  /** The canceled requests that the server may still work for, by ID. */
+  readonly #canceled = new Map<number, () => void>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
@@ -157,18 +164,23 @@ export class McpClient {
 
   /**
    * Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. A `resultType` other than
-   * `complete` and those given is an error, unless the result is `openEnded`.
+   * `complete` and those given is an error, unless the result is `openEnded`. `onReleased` is called once, when the server does
+   * not work for the request any more: of a canceled one when it is answered after all, at the latest after ten minutes.
    */
   request(
     method: string,
     params: JsonObject,
-    { openEnded = false, resultTypes = [] }: { openEnded?: boolean; resultTypes?: readonly string[] } = {},
+    {
+      openEnded = false,
+      resultTypes = [],
+      onReleased = () => {},
+    }: { openEnded?: boolean; resultTypes?: readonly string[]; onReleased?: () => void } = {},
   ): OpenRequest {
     const id = ++this.#lastId;
     const isModernRequest = this.#era === "modern";
     const answer = new Promise<JsonObject>((resolve, reject) => {
       const accepted = openEnded || !isModernRequest ? undefined : resultTypes;
-      this.#pending.add({ id, resolve, reject, resultTypes: accepted });
+      this.#pending.add({ id, resolve, reject, release: onReleased, resultTypes: accepted });
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
     const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities("modern")) : params;
@@ -181,8 +193,9 @@ export class McpClient {
       id,
       answer,
       cancel: (reason) => {
-        const pending = this.#settle(id);
+        const pending = this.#pending.remove(id);
         if (pending === undefined) return;
+        this.#keepCanceled(pending);
         if (stream === undefined) {
           this.#notify({ method: "notifications/cancelled", params: { requestId: id, reason } });
         } else stream.abort();
@@ -206,11 +219,25 @@ export class McpClient {
   }
 
   #settle(id: number): Pending | undefined {
-    return this.#pending.remove(id);
+    const pending = this.#pending.remove(id);
+    pending?.release();
+    return pending;
+  }
+
+  #keepCanceled({ id, release }: Pending): void {
+    const forget = () => {
+      clearTimeout(timer);
+      if (this.#canceled.delete(id)) release();
+    };
+    const timer = setTimeout(forget, canceledMs).unref();
+    this.#canceled.set(id, forget);
   }
 
   #receive(message: unknown, requestId: unknown): boolean {
-    const incoming = readIncoming(message, (id) => this.#pending.find(id) !== undefined);
+    const incoming = readIncoming(
+      message,
+      (id) => this.#pending.find(id) !== undefined || this.#canceled.has(id),
+    );
     switch (incoming.kind) {
       case "reply":
         this.#onReply(incoming);
@@ -252,7 +279,10 @@ export class McpClient {
 
   #onReply({ id, reply }: Extract<Incoming, { kind: "reply" }>): void {
     const pending = this.#settle(id);
-    if (pending === undefined) return;
+    if (pending === undefined) {
+      this.#canceled.get(id)?.();
+      return;
+    }
     if ("fault" in reply) pending.reject(new AnswerError(reply.fault));
     else if ("error" in reply) {
       const { message, code, data } = reply.error;
@@ -271,8 +301,8 @@ export class McpClient {
 
   /** Rejects all open requests. */
   close(): void {
-    for (const { id } of this.#pending.all())
-      this.#pending.remove(id)?.reject(new Error("the connection is closed"));
+    for (const { id } of this.#pending.all()) this.#settle(id)?.reject(new Error("the connection is closed"));
+    for (const forget of this.#canceled.values()) forget();
     for (const cancel of this.#asked.values()) cancel.abort();
   }
 }

@@ -38,7 +38,6 @@ export interface ServerCalls
 interface OpenCall {
   id: number;
   ask: ServerCallOptions["ask"];
-  user: unknown;
   questions: number;
   isAsking: boolean;
   /** Aborted when the call has ended. */
@@ -102,6 +101,9 @@ export function createServerCalls(
   const logListeners = new Map<number, NonNullable<ServerCallOptions["onLog"]>>();
   const listeners = new Map<number, NonNullable<ServerCallOptions["onProgress"]>>();
   const openCalls = new OpenEntries<number, OpenCall>();
+  /** The users of the calls that the server has worked for since it was last idle. */
+  const users = new Set<unknown>();
+  let working = 0;
   let lastToken = 0;
 
   const fault = (reason: string, cause?: AnswerError) =>
@@ -127,10 +129,16 @@ export function createServerCalls(
     }
     const answers = round && (await import("./server-questions.ts")).toRoundParams(round);
     const sent = { ...params, ...answers, _meta: meta };
-    const request = client.request(method, sent, { resultTypes: ["input_required"] });
+    working += 1;
+    if (user !== undefined) users.add(user);
+    const onReleased = () => {
+      working -= 1;
+      if (working === 0) users.clear();
+    };
+    const request = client.request(method, sent, { resultTypes: ["input_required"], onReleased });
     if (onLog !== undefined) logListeners.set(request.id, onLog);
     const ended = new CallStop();
-    const open = { id: request.id, ask, user, questions: 0, isAsking: false, ended };
+    const open = { id: request.id, ask, questions: 0, isAsking: false, ended };
     openCalls.add(open);
     const { onOver } = limit;
     limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
@@ -166,17 +174,17 @@ export function createServerCalls(
   }
 
   /**
-   * The call that a question belongs to. On stdio it names none: it goes to the oldest call that asks nothing yet, if their
-   * questions go to the same user.
+   * The call that a question belongs to. On stdio it names none: it goes to the oldest call that asks nothing yet, if the
+   * server has worked for one user alone since it was last idle.
    */
   function findAsking(requestId: unknown): OpenCall {
     const open = openCalls.all();
     const named = open.find(({ id }) => id === requestId);
-    const [first, ...others] = named === undefined ? open.filter((one) => !one.isAsking) : [named];
-    if (first?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
-    if (others.some(({ user }) => user !== first.user))
-      throw refuse("Calls of several users are open, and the request does not say which it belongs to.");
-    return first;
+    if (named === undefined && users.size > 1)
+      throw refuse("The server works for several users, and the request does not say which it belongs to.");
+    const asking = named ?? open.find((one) => !one.isAsking);
+    if (asking?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
+    return asking;
   }
 
   async function elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
@@ -206,9 +214,9 @@ export function createServerCalls(
     },
     answer: (request) => (request.method === "elicitation/create" ? elicit(request) : undefined),
     onLog(entry, requestId) {
-      for (const [id, listener] of logListeners) {
-        if (!isModern || requestId === undefined || requestId === id) listener(entry);
-      }
+      if (isModern && requestId !== undefined) logListeners.get(requestId as number)?.(entry);
+      // What names no call may belong to the call of any user.
+      else if (users.size <= 1) for (const listener of logListeners.values()) listener(entry);
     },
     onProgress(params) {
       const token = own(params, "progressToken");
