@@ -152,7 +152,7 @@ describe("the command", () => {
       });
     const all = await Promise.all(["call greet", "prompts topic", "read desk://page"].map(run));
     for (const { exitCode, shown } of all) {
-      expect(shown).toContain("asks: Who are you?");
+      expect(shown).toContain("asks: [acme/desk] Who are you?");
       expect(shown).toContain("Hello Ada");
       expect(exitCode).toBe(0);
     }

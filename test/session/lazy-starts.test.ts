@@ -155,22 +155,26 @@ describe("calls that wait for a start", () => {
   });
 
   test("include those of tools, whose own time stands still", async () => {
-    const code = "export const outer = async (_, { callTool }) => (await callTool('say')).message;";
+    const code = `export const warm = () => "warm";
+      export const outer = async (_, { callTool }) => (await callTool("say")).message;`;
     const config = listingConfig(["a"], {}, { timeouts: { callMs: 1000 } });
     config.mcpServers.probe = { ...probe("probe"), context: true } as never;
-    const pack = { "@acme/jira": toolPack({ outer: {} }, code) };
+    const pack = { "@acme/jira": toolPack({ outer: {}, warm: {} }, code) };
     const cwd = await makeLocked(config, pack, { "a.json": everything });
     writeFileSync(join(cwd, "gate"), "");
     const session = await open(cwd);
-    await session.callTool("probe_params", {});
+    for (const name of ["probe_params", "warm"]) await session.callTool(name, {});
     standTimeStill();
-    const calls = [session.callTool("outer", {}), session.callTool("probe_callback", { tool: "say" })];
+    const calls = [session.callTool("probe_callback", { tool: "say", with: { zone: "Z" } })];
     await waitUntil(() => pidsOf(cwd).length > 0);
+    calls.unshift(session.callTool("outer", {}));
+    // Both wait for the server before time goes on.
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
     await vi.advanceTimersByTimeAsync(1200);
     rmSync(join(cwd, "gate"));
     const [outer, callback] = await Promise.all(calls);
     expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });
-    expect(callback?.message).toContain("call_tool_result");
+    expect(callback?.message).toContain('"success":true');
     expect(pidsOf(cwd)).toHaveLength(1);
   });
 
