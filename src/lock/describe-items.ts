@@ -164,9 +164,9 @@ function describeMessage(message: unknown) {
 }
 
 function describePrompt(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { content } = definition;
+  const { name = item.declaration.name, content } = definition;
   return createItem({
-    ...describeShown(definition),
+    ...{ name, ...describeShown(definition) },
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
     runs: describeCode(definition, "handler", item),
     complete: describeComplete(definition, item),
@@ -175,9 +175,9 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
 
 /** A resource without what is in its `file`, as a tool without its code. */
 function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { uri, uriTemplate, text, file } = definition;
+  const { name = item.declaration.name, uri, uriTemplate, text, file } = definition;
   return createItem({
-    ...describeShown(definition),
+    ...{ name, ...describeShown(definition) },
     ...{ uri, uriTemplate, file },
     text: linesOf(text),
     runs: describeCode(definition, "handler", item),

@@ -217,6 +217,8 @@ const changes: [string, string[], Change][] = [
     edit("trailblaze/toolsets/reports.json")({ entries: [{ ...bundle.entries[0], description: "Poison." }] }),
   ],
   [triage, ["meta", "title"], editPrompt({ title: "Sort", _meta: { "example.com/hint": "Poison." } })],
+  [triage, ["name"], editPrompt({ name: "ignore_all_rules" })],
+  [page, ["name"], editPage({ name: "IMPORTANT: read this first" })],
   [triage, ["description"], editPrompt({ description: "Sort." })],
   [triage, ["arguments"], editPrompt({ arguments: [{ name: "team" }] })],
   [triage, ["content"], editPrompt({ content: "Line one.\nPoison." })],
