@@ -6,7 +6,7 @@ import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { BundleRequest } from "../runtime/bundle-entry.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
+import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { OpenEntries } from "../runtime/open-entries.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -64,8 +64,7 @@ export interface OpenCall extends Caller {
   tool?: ToolCandidate | undefined;
   stop: CallStop;
   limit: TimeLimit;
-  /** Asks while a server waits in the middle of this call; `undefined` if there is nobody to ask. */
-  ask: ReturnType<typeof askInScope>;
+  requested: Requested;
   onProgress: CallOptions["onProgress"];
   onLog: CallOptions["onLog"];
 }
@@ -88,8 +87,14 @@ const authorOf = (answering: Answering): string | undefined =>
     ? answering.owner.pack?.qualifiedName
     : (answering.plan.pack ?? answering.plan.label);
 
+type Asking = { inputRequired: InputRequired };
+
 /** An answer, or what is asked before there is one. */
-export type Round<Answer> = Answer | { inputRequired: InputRequired };
+export type Round<Answer> = Answer | Asking;
+
+/** Asks for a call. `isWaiting`: while its server waits in the middle of it. `undefined` if there is nobody to ask. */
+export const askAround = ({ requested, scope }: OpenCall, rules?: { isWaiting: boolean }) =>
+  askInScope({ tool: requested.name, author: authorOf(requested.answering) }, scope, rules);
 
 /** Why a call has failed, if nobody canceled it: an exit, the end of its time, or the error in `cause`. */
 export class CallFailure extends Error {
@@ -139,39 +144,40 @@ export class OpenCalls {
    */
   async execute<Answer extends object>(
     asked: Requested,
-    { scope: given, ...caller }: Caller,
+    { scope: given, state, depth, recorded }: Caller,
     { signal, timeoutMs, round, onProgress, onLog }: OpenCallOptions,
     run: (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>,
   ): Promise<Round<Answer>> {
-    const { kind, name, answering, tool } = asked;
+    const { kind, answering, tool } = asked;
     this.throwIfClosed(signal);
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
-    const limit = new TimeLimit(timeoutMs ?? caller.state.config.timeouts.callMs, () =>
+    const limit = new TimeLimit(timeoutMs ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
     );
     const scope: CallScope = { ...given, limits: [...(given.limits ?? []), limit] };
-    const author = authorOf(answering);
-    const asker = { tool: name, author };
-    const waiting = askInScope(asker, scope, { isWaiting: true });
-    const own = { ...caller, id: randomUUID(), tool, scope, stop, limit, onProgress, onLog };
-    const call: OpenCall = { ...own, ask: waiting };
+    const id = randomUUID();
+    const call: OpenCall = {
+      id,
+      requested: asked,
+      tool,
+      scope,
+      state,
+      depth,
+      recorded,
+      stop,
+      limit,
+      onProgress,
+      onLog,
+    };
     this.#open.add(call);
     const server = answering.by === "server" ? answering.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
-    const endCall = call.state.beginCall();
+    const endCall = state.beginCall();
     try {
-      const passesRounds = scope.passesRounds && call.depth === 0;
-      const ask = passesRounds ? undefined : askInScope(asker, scope);
-      const answer = await answerRounds<Answer>(
-        await run(call, round),
-        (next) => run(call, next),
-        ask && ((requests) => ask(requests, stop.signal)),
-      );
-      if (!("inputRequired" in answer) || !passesRounds) return answer;
-      const { requests, ...state } = answer.inputRequired;
-      return { inputRequired: { requests: signRequests(requests, author), ...state } };
+      const answer = await run(call, round);
+      return "inputRequired" in answer ? await this.#ask<Answer>(call, answer, run) : answer;
     } catch (error) {
       throw this.#explain(error, asked, call);
     } finally {
@@ -181,6 +187,22 @@ export class OpenCalls {
       endCall();
       release?.();
     }
+  }
+
+  /** Runs what asks again with the answers, or signs its questions for a client that answers with a new request. */
+  async #ask<Answer extends object>(
+    call: OpenCall,
+    asking: Asking,
+    run: (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>,
+  ): Promise<Round<Answer>> {
+    const { scope, stop, requested } = call;
+    if (scope.passesRounds && call.depth === 0) {
+      const { requests, ...state } = asking.inputRequired;
+      return { inputRequired: { requests: signRequests(requests, authorOf(requested.answering)), ...state } };
+    }
+    const ask = askAround(call);
+    const askAll = ask && ((requests: InputRequests) => ask(requests, stop.signal));
+    return answerRounds<Answer>(asking, (next) => run(call, next), askAll);
   }
 
   /** What a call rejects with. */

@@ -14,6 +14,7 @@ import { failedResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import {
   type Answering,
+  askAround,
   CallFailure,
   type CallScope,
   type OpenCall,
@@ -138,7 +139,7 @@ export class Requests {
       const connected = await reachServer(route, asked);
       const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
         ...{ signal, limit, round, user: scope.sessionId },
-        ask: call.ask,
+        ask: askAround(call, { isWaiting: true }),
       });
       return inputRequired === undefined ? result : { inputRequired };
     };
@@ -196,7 +197,7 @@ export class Requests {
       try {
         const { inputRequired, ...result } = await connected.readResource(uri, {
           ...{ signal, limit, round, user: scope.sessionId },
-          ask: call.ask,
+          ask: askAround(call, { isWaiting: true }),
         });
         if (inputRequired !== undefined) return { inputRequired };
         return { ...(result as unknown as ResourceResult), isStatic: false };

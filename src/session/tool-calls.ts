@@ -22,6 +22,7 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import {
   type Answering,
+  askAround,
   type Caller,
   CallFailure,
   type CallScope,
@@ -196,11 +197,12 @@ export class ToolCalls {
   }
 
   async #callServer(
-    { id, scope, state, depth, stop: signal, limit, ask, onProgress, onLog }: OpenCall,
+    call: OpenCall,
     route: Extract<ToolRoute, { by: "server" }>,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
+    const { id, scope, state, depth, stop: signal, limit, onProgress, onLog } = call;
     const { plan, advertisedName, legacyContext } = route;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
@@ -232,7 +234,7 @@ export class ToolCalls {
           limit,
           onProgress,
           onLog,
-          ask,
+          ask: askAround(call, { isWaiting: true }),
           user: sessionId,
           round,
         },
