@@ -34,7 +34,7 @@ const holds =
   (value, run) =>
     test(value as Value) || run.fail(what);
 
-/** Whether a test holds for every entry. Goes on after a failure only to record others. */
+/** Whether a test succeeds for every entry. After a failure, the rest is tested only to record more violations. */
 function every<Entry>(entries: Iterable<Entry>, run: CheckRun, test: (entry: Entry) => boolean): boolean {
   let isValid = true;
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-// The one path of every request for a tool, a prompt or a resource, whoever makes it.
+// The one path of every request for a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
 import { type ConnectedServer, ServerCallError } from "../mcp/client/connected-server.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
@@ -27,11 +27,11 @@ export interface CallScope {
   /** `json`: the arguments. */
   record(name: string, json: string): void;
   log(entry: ToolLog): void;
-  /** Reports to the operator what a pack's author has to mend; `log` goes to a client. */
+  /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
   reportFault?(message: string): void;
   /** Gets the JSON-RPC error of a bundle's entry, of which the result has the code and the data as details. */
   onError?(outcome: Extract<BundleOutcome, { error: unknown }>): void;
-  /** Asks for input; `undefined` if there is nobody to ask. */
+  /** Asks for input; `undefined` if the session has no user. */
   ask: AskInput | undefined;
   /** Resolves calls that ask as `InputRequired` all the same, and asks only for what they call, and while a server waits. */
   passesRounds?: boolean;
@@ -92,11 +92,11 @@ type Asking = { inputRequired: InputRequired };
 /** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | Asking;
 
-/** Asks for a call. `isWaiting`: while its server waits in the middle of it. `undefined` if there is nobody to ask. */
+/** Asks for a call. `isWaiting`: while its server waits in the middle of it. `undefined` if the session has no user. */
 export const askAround = ({ requested, scope }: OpenCall, rules?: { isWaiting: boolean }) =>
   askInScope({ tool: requested.name, author: authorOf(requested.answering) }, scope, rules);
 
-/** Why a call has failed, if nobody canceled it: an exit, the end of its time, or the error in `cause`. */
+/** Why a call that was not canceled has failed: an exit, the end of its time, or the error in `cause`. */
 export class CallFailure extends Error {
   /** Of an exit: what is known of it, with the output of the process, which is not for clients and models. */
   readonly exit: Readonly<Record<string, unknown>> | undefined;
@@ -140,7 +140,7 @@ export class OpenCalls {
 
   /**
    * Executes a call: `run` answers within its limits, or asks and is run again with the answers. Resolves with what it asks if
-   * nobody answers here. Rejects with `CallFailure`, or with the reason of what cancels it.
+   * the questions are not answered here. Rejects with `CallFailure`, or with the reason of what cancels it.
    */
   async execute<Answer extends object>(
     asked: Requested,

@@ -123,7 +123,7 @@ export function signRequests(requests: InputRequests, author: string | undefined
 }
 
 /**
- * Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if there is nobody to ask.
+ * Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if the session has no user.
  * `author`: the label of the server or the name of the pack that asks.
  */
 export function askInScope(

@@ -85,7 +85,7 @@ function notFound({ resources }: SessionState, uri: string): TrailblazeError {
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
 }
 
-/** The answer to the host. Throws `InputRequired` for what asks and has nobody to ask. */
+/** The answer to the host. Throws `InputRequired` for what asks in a session without a user. */
 function requireAnswer<Answer extends object>(name: string, answer: Round<Answer>): Answer {
   if (!("inputRequired" in answer)) return answer;
   throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
@@ -234,7 +234,7 @@ export class Requests {
     return this.createContext(state, owner, name, scope, { signal: toSignal(stop), progress });
   }
 
-  /** The context of code of a pack that is no tool. It calls tools of the state, those of its own pack first. */
+  /** The context of code of a prompt or a resource. It calls tools of the state, those of its own pack first. */
   createContext(
     state: SessionState,
     { pack }: CodeOwner,

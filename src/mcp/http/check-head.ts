@@ -38,7 +38,7 @@ export function checkEncoding(head: RequestHead): HeadRefusal | undefined {
   return { status: 415, message: "Compressed bodies are not supported.", headers };
 }
 
-/** What a bearer token allows, or why there is no access. `find` takes the same time for every token. */
+/** What a bearer token allows, or why it is refused. `find` takes the same time for each token. */
 export function checkToken<Access>(
   head: RequestHead,
   find: (token: string) => Access | undefined,
