@@ -4,8 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { planPack } from "../../src/author/plan-pack.ts";
-import { templateNames } from "../../src/author/templates/template.ts";
+import { fillTemplate, templateNames } from "../../src/author/init-pack.ts";
 import { checkDefinition } from "../../src/extension-schema/index.ts";
 import { validateExtension } from "../../src/index.ts";
 import { type Kind, keyOfKind, kinds } from "../../src/kinds.ts";
@@ -52,9 +51,8 @@ const ofSamples = samplePacks.flatMap(({ folder }) =>
     .filter((path) => /\.(?:json|ya?ml)$/.test(path) && !path.includes("node_modules"))
     .flatMap((path) => readDefinitions(path, readFileSync(path, "utf8"))),
 );
-const plans = templateNames.map((template) => planPack({ name: "desk", template, hostVersion: "1.0.0" }));
-const ofTemplates = plans.flatMap(({ files }) =>
-  files.flatMap(({ path, text }) => readDefinitions(path, text)),
+const ofTemplates = templateNames.flatMap((template) =>
+  fillTemplate(template, "desk").flatMap(({ path, text }) => readDefinitions(path, text)),
 );
 
 describe("the schemas of definitions", () => {
@@ -212,7 +210,8 @@ test("$schema inside a declaration is an unknown key", async () => {
 });
 
 test("templates name a schema that exists where they install trailblaze", () => {
-  const definitions = plans.flatMap(({ files }) => files.filter(({ path }) => /^trailblaze\//.test(path)));
+  const files = templateNames.flatMap((template) => fillTemplate(template, "desk"));
+  const definitions = files.filter(({ path }) => /^trailblaze\//.test(path));
   expect(definitions.length).toBeGreaterThan(0);
   for (const { path, text } of definitions) {
     const schema = /^(?:# yaml-language-server: \$schema=|\{\n {2}"\$schema": ")([^"\n]+)/.exec(text)?.[1];

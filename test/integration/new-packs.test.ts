@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 
 import { join, parse } from "node:path";
 import fastGlob from "fast-glob";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type TemplateName, templateNames } from "../../src/author/templates/template.ts";
+import { type TemplateName, templateNames } from "../../src/author/init-pack.ts";
 import { validateExtension } from "../../src/index.ts";
 import { type InstalledProject, installWith } from "../support/install.ts";
 import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";

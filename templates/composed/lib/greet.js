@@ -1,0 +1,5 @@
+const greetings = { en: "Hello", fr: "Bonjour", de: "Guten Tag" };
+
+export function greet({ name, language = "en" }) {
+  return `${greetings[language]}, ${name}!`;
+}
