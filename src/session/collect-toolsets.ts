@@ -6,15 +6,15 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { findRefusals } from "./excluded.ts";
-import type { RenamedTools } from "./register-tools.ts";
-import { explainServerReference, indexByLabel } from "./server-of-reference.ts";
-import { indexCandidates, type SessionToolset, type ToolCandidate } from "./session-tool.ts";
+import type { Names, RenamedTools } from "./names.ts";
+import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 
 /** The sources of a session's toolsets. */
 export interface ToolsetSources {
   config: SessionConfig;
   packs: readonly CheckedPack[];
   registered: readonly ToolCandidate[];
+  names: Names<ToolCandidate>;
   /** A reference to a name that several tools share stands for all of them. */
   renamed: RenamedTools;
   /** All installed packs, and the host's own tools. */
@@ -30,19 +30,10 @@ export interface CollectedToolsets {
 
 /** Collects the members of all toolsets: those of the config, of packs, and of tools that name their toolset. */
 export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
-  const { config, packs, registered } = sources;
+  const { config, packs, registered, names } = sources;
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
-  const names = new Map<string, string>();
   const entries = new Map<string, string[]>();
-  for (const [name, { tool }] of [...indexByLabel(registered), ...indexCandidates(registered)]) {
-    names.set(name, tool.name);
-  }
-  // A built-in that was renamed.
-  for (const { tool } of registered) {
-    if (tool.qualifiedName !== null && !names.has(tool.qualifiedName))
-      names.set(tool.qualifiedName, tool.name);
-  }
   for (const { tool, bundle } of registered) {
     if (bundle === undefined) continue;
     if (entries.has(bundle)) entries.get(bundle)?.push(tool.name);
@@ -62,11 +53,10 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     // A tool of a server is not an item, so its advertised name is its only name.
     try {
       const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool" });
-      const name = names.get(qualifiedName);
-      return name === undefined ? [] : [name];
+      return names.find(qualifiedName).map(({ tool }) => tool.name);
     } catch (error) {
-      const advertised = names.get(reference);
-      if (advertised !== undefined) return [advertised];
+      const found = names.find(reference);
+      if (found.length === 1) return found.map(({ tool }) => tool.name);
       const shared = sources.renamed.get(reference);
       if (shared !== undefined) return [...shared];
       throw error;
@@ -82,9 +72,7 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
         return findTool(reference, "user");
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        const context = { config, candidates: registered, skipped: [] };
-        const explained =
-          error.code === "PackNotInstalled" ? explainServerReference(reference, context) : undefined;
+        const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
         configProblems.push({ ...(explained ?? error).problem, path: ["toolsets", name, index] });
         return [];
       }

@@ -1,11 +1,12 @@
-import type { SessionConfig } from "../config/session-config.ts";
-import { failure, type Problem } from "../problems/index.ts";
+import type { Device, SessionConfig } from "../config/session-config.ts";
+import { failure, type Problem, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { Excluded } from "./select-packs.ts";
-import type { SessionToolset, Skipped, SkippedTool, SkipReason } from "./session-tool.ts";
+import type { SessionToolset, Skipped, SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
 import type { Contribution } from "./tool-candidates.ts";
 
 /** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
@@ -121,4 +122,47 @@ export function findShownToolsets(
     const nearest = findNearestNames(name, known);
     throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
   });
+}
+
+/** Where a session runs. */
+export interface DeviceContext {
+  device: Device | undefined;
+  preferHostAgent: boolean;
+}
+
+/** Why a tool does not fit the session's device, driver or agent; `undefined` if it does. */
+export function explainUnfit(
+  { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
+  { device, preferHostAgent }: DeviceContext,
+): { reason: SkipReason; message: string } | undefined {
+  if (requiresHost && !preferHostAgent) {
+    return { reason: "RequiresHost", message: "Requires an agent that runs on the host." };
+  }
+  const namesOf = (names: readonly string[]) => names.map((name) => quote(name, 40)).join(", ");
+  const platform = device?.platform ?? null;
+  if (supportedPlatforms.length > 0 && (platform === null || !supportedPlatforms.includes(platform))) {
+    const unmet = platform === null ? "Requires a device" : `Not supported on ${platform}`;
+    const message = `${unmet}; supported platforms: ${namesOf(supportedPlatforms)}.`;
+    return { reason: "PlatformUnsupported", message };
+  }
+  const driver = device?.driverType ?? null;
+  if (supportedDrivers.length > 0 && (driver === null || !supportedDrivers.includes(driver))) {
+    const unmet = driver === null ? "Requires a driver" : `Not supported with driver ${quote(driver, 40)}`;
+    const message = `${unmet}; supported drivers: ${namesOf(supportedDrivers)}.`;
+    return { reason: "DriverUnsupported", message };
+  }
+  return undefined;
+}
+
+/** Splits tools by whether they fit the session's device, driver and agent; all do where there is none. */
+export function selectFitting(candidates: readonly ToolCandidate[], context: DeviceContext | undefined) {
+  const fitting: ToolCandidate[] = [];
+  const skipped: SkippedTool[] = [];
+  for (const candidate of candidates) {
+    const { name, source } = candidate.tool;
+    const unfit = context && explainUnfit(candidate.meta, context);
+    if (unfit === undefined) fitting.push(candidate);
+    else skipped.push({ name, source, ...unfit });
+  }
+  return { fitting, skipped };
 }

@@ -273,7 +273,7 @@ class Opening {
             acceptPacks: (packs) =>
               refuseIncompletePacks(packs, { used: sources.used, packs: sources.installed }),
           }),
-      reportLater: (problem) => this.#reportLater(problem),
+      publish: (sources) => this.#states.publish(sources),
     };
   }
 

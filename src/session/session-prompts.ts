@@ -1,11 +1,6 @@
-import type { SessionConfig } from "../config/session-config.ts";
 import type { ListVerdict } from "../lock/gate.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
-import { addPrefix, makeOwnName, makeServedName, offerNames } from "../qualified-names/advertised-names.ts";
-import type { Registry } from "../qualified-names/create-registry.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
-import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
@@ -18,8 +13,6 @@ import {
   type PromptTexts,
   readPromptTexts,
 } from "./pack-prompt.ts";
-import { formatSource } from "./register-tools.ts";
-import { splitServerReference } from "./server-of-reference.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import type { Skipped } from "./session-tool.ts";
 
@@ -112,75 +105,4 @@ export function collectServerPrompts(
     }
   }
   return contribution;
-}
-
-/** The names of a prompt besides its advertised one: its qualified name, `LABEL/PROMPT`, the server's own, the served one. */
-function otherNamesOf({ prompt, route }: PromptCandidate): (string | null | undefined)[] {
-  const { source, qualifiedName } = prompt;
-  const own = route.by === "server" ? route.advertisedName : undefined;
-  const isLabeled = route.by === "server" && source.type === "config";
-  const label = isLabeled ? `${route.plan.label}/${route.advertisedName}` : undefined;
-  return [qualifiedName, label, own, makeServedName(prompt.name)];
-}
-
-/**
- * The prompt that a name refers to. Throws `TrailblazeError`: `PromptNotFound` with similar names, `NameCollision` for a name
- * that several prompts have, and for an excluded prompt what excludes it.
- */
-export function resolvePrompt(
-  name: string,
-  {
-    prompts,
-    skipped,
-    config,
-    registry,
-  }: {
-    prompts: readonly PromptCandidate[];
-    skipped: readonly Skipped[];
-    config: SessionConfig;
-    registry: Registry;
-  },
-): PromptCandidate {
-  const wanted = qualify(name, "prompt", registry);
-  const named = prompts.filter(({ prompt }) => prompt.name === name);
-  const found = named.length > 0 ? named : prompts.filter((one) => otherNamesOf(one).includes(wanted));
-  const [only] = found;
-  if (only !== undefined && found.length === 1) return only;
-  if (only !== undefined) {
-    const sources = found.map(({ prompt }) => formatSource(prompt.source));
-    throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, kind: "prompt" });
-  }
-  const { label, tool: listed = "" } = splitServerReference(name) ?? {};
-  const server = config.subprocessServers.find((one) => one.name === label);
-  const offered = server && makeOwnName(server.choices.prefix, listed);
-  const lost = skipped.find(
-    ({ name: own, source }) =>
-      own === name ||
-      (source.pack === undefined
-        ? source.server === server?.name && own === offered
-        : source.server === undefined && wanted === `${qualifyPackageName(source.pack)}/${source.item}`),
-  );
-  if (lost?.problem !== undefined) throw new TrailblazeError(lost.problem);
-  const known = prompts
-    .flatMap((one) => [one.prompt.name, ...otherNamesOf(one)])
-    .filter((one) => one != null);
-  const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
-  throw failure("PromptNotFound", {
-    name,
-    otherKind: undefined,
-    nearest: endingInIt.length > 0 ? endingInIt : findNearestNames(name, known),
-    ...(lost === undefined ? {} : { reason: lost.message }),
-    ...(server === undefined ? {} : { server: server.name }),
-  });
-}
-
-/** The qualified name that a reference means, or the name as it is. */
-export function qualify(name: string, kind: "prompt" | "server", registry: Registry): string {
-  if (!name.includes("/")) return name;
-  try {
-    return registry.resolve(name, { kind }).qualifiedName;
-  } catch (error) {
-    if (error instanceof TrailblazeError) return name;
-    throw error;
-  }
 }

@@ -1,5 +1,4 @@
 import type { Problem } from "../problems/index.ts";
-import { makeServedName } from "../qualified-names/advertised-names.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
@@ -101,30 +100,6 @@ export interface ToolCandidate {
   bundle?: string;
   /** The toolset that the config puts it into. */
   toolset?: string;
-}
-
-/** The server's own name of a tool of a server. */
-export const ownNameOf = ({ route }: ToolCandidate): string | undefined =>
-  route.by === "server" ? route.advertisedName : undefined;
-
-/**
- * The tools by every name that calls take: the advertised name, the one that clients are served, the qualified name, and
- * the server's own name, unless another tool has it too.
- */
-export function indexCandidates(candidates: readonly ToolCandidate[]): Map<string, ToolCandidate> {
-  const index = new Map<string, ToolCandidate>();
-  const originals = new Map<string, ToolCandidate | undefined>();
-  for (const candidate of candidates) {
-    const { name, qualifiedName } = candidate.tool;
-    for (const served of [makeServedName(name), name]) index.set(served, candidate);
-    if (qualifiedName?.includes("/")) index.set(qualifiedName, candidate);
-    const original = ownNameOf(candidate);
-    if (original !== undefined) originals.set(original, originals.has(original) ? undefined : candidate);
-  }
-  for (const [name, candidate] of originals) {
-    if (candidate !== undefined && !index.has(name)) index.set(name, candidate);
-  }
-  return index;
 }
 
 /** A recorded call: the advertised name, and the arguments of the call. */

@@ -5,7 +5,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
 import type { ListedKind } from "../lock/server-entries.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import { makeOwnName } from "../qualified-names/advertised-names.ts";
 import {
   planPackServer,
@@ -26,6 +26,8 @@ import { collectServerPrompts } from "./session-prompts.ts";
 import { collectServerResources } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { SessionState } from "./session-state.ts";
+import type { StateSources } from "./take-state.ts";
 import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
@@ -51,8 +53,8 @@ export interface StateContext {
   acceptPacks?(packs: readonly CheckedPack[]): void;
   /** Creates what decides which items are approved; `undefined` if everything is. */
   openGate(): Promise<Gate | undefined>;
-  /** Called for each problem of servers that start after the state is taken. */
-  reportLater(problem: Problem): void;
+  /** Takes a state again from sources that have more than before. */
+  publish(sources: StateSources): Promise<SessionState>;
 }
 
 export const noTools = { candidates: [], skipped: [], problems: [] } as const satisfies Contribution;

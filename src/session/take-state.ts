@@ -4,10 +4,13 @@ import { isAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { isDeclaredOrigin } from "../discovery/types.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { findPackageFolder, readBins } from "../inspection/server-package.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
@@ -20,13 +23,13 @@ import {
   findRefusals,
   findShownToolsets,
   isCallable,
+  selectFitting,
 } from "./excluded.ts";
 import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
+import { findNeededServers, giveNames, type NameContext, Names } from "./names.ts";
 import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
-import { namePrompts, registerMoreTools, registerTools } from "./register-tools.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
-import { explainPackage, findNeededServers } from "./server-of-reference.ts";
 import { collectPackPrompts } from "./session-prompts.ts";
 import { collectPackResources } from "./session-reads.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
@@ -60,6 +63,8 @@ export class StateSources {
   #builtInNames: string[] = [];
   /** The labels of the servers that calls need; `undefined` for all. */
   #needed: ReadonlySet<string> | undefined;
+  #isForCalls = false;
+  #completing: Promise<SessionState> | undefined;
   #users = 0;
 
   /** `problems` come first in the problems of the states. */
@@ -98,6 +103,7 @@ export class StateSources {
     const { port, createEvaluator } = this.#inspection;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+    this.#isForCalls = this.#needed !== undefined;
     const { states } = this.#servers;
     const gate = await resources.step(this.#context.openGate());
     this.#servers.gate = gate;
@@ -272,15 +278,16 @@ export class StateSources {
     return Promise.all(packs.map((pack) => this.#servers.startPack(pack)));
   }
 
-  /** Starts the servers that the calls of the session did not need. */
-  async #startOthers(): Promise<Contribution[]> {
-    const own = await this.#servers.startOwn((server) => !this.#isNeeded(server));
+  /** Starts the servers that the calls of the session did not need, for one that needs them after all. */
+  async #startOthers(): Promise<void> {
+    const { resources } = this.#context;
+    const others = await this.#servers.startOwn((server) => !this.#isNeeded(server));
     const ofPacks = await this.#startPacks(this.#packs);
-    await Promise.allSettled([...own, ...ofPacks.flat()].map((one) => one.server.ready));
-    return [
-      ...own.map((one) => this.#servers.collect(one)),
-      ...this.#packs.flatMap((pack, index) => this.#servers.collectPack(pack, ofPacks[index] ?? [])),
-    ];
+    await resources.step(Promise.allSettled([...others, ...ofPacks.flat()].map((one) => one.server.ready)));
+    const byLabel = new Map([...this.#own, ...others].map((one) => [one.plan.label, one]));
+    this.#own = this.config.subprocessServers.flatMap(({ name }) => byLabel.get(name) ?? []);
+    this.#ofPacks = ofPacks;
+    this.#needed = undefined;
   }
 
   /** What every source contributes now, in the order of the session's tools. */
@@ -324,17 +331,26 @@ export class StateSources {
     );
     const candidates = contributions.flatMap((one) => one.candidates);
     const { nameCollisions } = config;
-    // Calls of a lazy session are by names that only one tool has.
-    const { registered, skipped, renamed } = registerTools(
+    const { fitting: registered, skipped: unfit } = selectFitting(
       candidates,
       only === undefined ? config : undefined,
-      nameCollisions,
-      isLazy,
     );
     const prompts = contributions.flatMap((one) => one.prompts ?? []);
-    namePrompts(prompts, nameCollisions, isLazy);
-    const collected = collectToolsets({ config, packs, registered, renamed, registry });
+    const { renamed, collision } = giveNames(registered, nameCollisions);
+    const collisions = [collision, giveNames(prompts, nameCollisions, "prompt").collision];
+    const [collided] = collisions.filter((one) => one !== undefined);
+    // A session for known calls names no tool by a name that others have, too.
+    if (collided !== undefined && !this.#isForCalls) throw collided;
+    const context: NameContext = {
+      config,
+      registry,
+      skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
+      explainPackage: (name) => explainPackage(this.#inspection.port, config.project, name),
+    };
+    const names = new Names("tool", registered, context);
+    const collected = collectToolsets({ config, packs, registered, names, renamed, registry });
     const problems = contributions.flatMap((one) => one.problems);
+    if (collided !== undefined && !isLazy) problems.push(collided.problem);
     // A problem without a pack is in the config, or in the options.
     const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
     // Toolsets may refer to tools of servers that have not started, and patterns match them.
@@ -346,7 +362,7 @@ export class StateSources {
       tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
     }
     return new SessionState({
-      config,
+      ...context,
       candidates: registered,
       prompts,
       skippedPrompts: contributions.flatMap((one) => one.skippedPrompts ?? []),
@@ -356,7 +372,6 @@ export class StateSources {
       shownToolsets: findShownToolsets(options.toolsets, toolsets, {
         mustExist: previous === undefined && !isPending,
       }),
-      skipped: [...contributions.flatMap((one) => one.skipped), ...skipped],
       problems: [
         // First, because a `deny` that matches nothing excludes nothing.
         ...(await resources.step(locateInConfig(unmatched, config.text))),
@@ -365,16 +380,20 @@ export class StateSources {
         ...(isComplete ? collected.problems : []),
         ...(await resources.step(locateInConfig(ofConfig, config.text))),
       ],
-      registry,
       servers: this.#servers.states,
       instructions: only && this.servers.flatMap((one) => this.#servers.instructionsOf(one) ?? [])[0],
       packs: packs.flatMap((checked, index) => {
         const owner = this.#owners[index];
         return owner === undefined ? [] : [{ ...checked, owner }];
       }),
-      explainPackage: (name) => explainPackage(this.#inspection.port, config.project, name),
-      startOthers: isLazy ? () => this.#registerOthers(registered) : undefined,
+      startOthers: isLazy ? () => this.#completed() : undefined,
     });
+  }
+
+  /** The state with the servers that the calls of the session did not need. */
+  #completed(): Promise<SessionState> {
+    this.#completing ??= this.#startOthers().then(() => this.#context.publish(this));
+    return this.#completing;
   }
 
   /** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */
@@ -400,23 +419,6 @@ export class StateSources {
       { builtIns: this.#builtInNames, manager },
     );
   }
-
-  /** Starts the servers that the calls of the session did not need, for a call that needs them after all. */
-  async #registerOthers(registered: readonly ToolCandidate[]) {
-    const { resources, reportLater, config } = this.#context;
-    const contributions = await resources.step(this.#startOthers());
-    const candidates = contributions.flatMap((one) => one.candidates);
-    const { added, skipped, collision } = registerMoreTools(
-      registered,
-      candidates,
-      config,
-      config.nameCollisions,
-    );
-    const problems = contributions.flatMap((one) => one.problems);
-    if (collision !== undefined) problems.push(collision.problem);
-    for (const problem of problems) reportLater(problem);
-    return { candidates: added, skipped: [...contributions.flatMap((one) => one.skipped), ...skipped] };
-  }
 }
 
 /** The same with the owner of the pack's own code. */
@@ -427,4 +429,14 @@ function setOwner(contribution: Contribution, owner: CodeOwner | undefined): Con
     return { ...candidate, route: { ...route, code: { ...route.code, owner } } };
   });
   return { ...contribution, candidates };
+}
+
+/** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
+function explainPackage(port: InspectionPort, project: string, name: string): TrailblazeError | undefined {
+  const folder = findPackageFolder(port, project, name);
+  const read = readUsableManifest(port, folder);
+  if (read === undefined) return undefined;
+  if (read.value.trailblaze !== undefined)
+    return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
+  return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
 }

@@ -3,7 +3,7 @@ import { createProblem, failure, type Problem, TrailblazeError } from "../../pro
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../../runtime/tool-result.ts";
-import { formatSource } from "../register-tools.ts";
+import { formatSource } from "../names.ts";
 import type { SessionState } from "../session-state.ts";
 import type { SessionTool } from "../session-tool.ts";
 import { type FoundTool, ToolIndex } from "./tool-index.ts";

@@ -1,0 +1,285 @@
+// What the names of tools and prompts are, and what a name refers to.
+import type { SessionConfig } from "../config/session-config.ts";
+import { failure, TrailblazeError } from "../problems/index.ts";
+import {
+  findCollisions,
+  makeOwnName,
+  makeServedName,
+  type PrefixClaim,
+  prefixNames,
+} from "../qualified-names/advertised-names.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
+import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
+import type { PromptCandidate } from "./session-prompts.ts";
+import type { Skipped, ToolCandidate } from "./session-tool.ts";
+
+type Candidate = ToolCandidate | PromptCandidate;
+
+const entryOf = (one: Candidate) => ("tool" in one ? one.tool : one.prompt);
+
+/** A source as text, for name collisions. */
+export function formatSource({ type, pack, version, server, file }: ToolSource): string {
+  const owner =
+    type === "pack"
+      ? `${pack}@${version ?? "(no version)"}`
+      : type === "config"
+        ? "the config"
+        : "a built-in";
+  const via = server === undefined ? "" : `, server ${server}`;
+  return `${owner}${via}${file === undefined ? "" : ` (${file})`}`;
+}
+
+/** A claim to a name, with the prefix that the tool or prompt gets if others claim it: its pack's, or its server's. */
+function describeClaim(candidate: Candidate): PrefixClaim {
+  const { route } = candidate;
+  const { name, source } = entryOf(candidate);
+  const { type, pack, item, server } = source;
+  const own = route.by === "server" ? route.advertisedName : name;
+  const hasPrefix = route.by === "server" && route.plan.choices?.prefix !== undefined;
+  const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
+  return {
+    name,
+    prefix: hasPrefix ? undefined : prefix,
+    isBuiltIn: type === "builtIn",
+    identity: JSON.stringify([type, pack ?? "", item ?? "", server ?? "", own]),
+  };
+}
+
+/** The new names of tools by the name that they share, in order. */
+export type RenamedTools = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Gives tools or prompts unique names if the config prefixes those that collide; otherwise, `collision` is the error of names
+ * that several have.
+ */
+export function giveNames(
+  candidates: readonly Candidate[],
+  nameCollisions: SessionConfig["nameCollisions"],
+  kind?: "prompt",
+): { renamed: RenamedTools; collision: TrailblazeError | undefined } {
+  const renamed = new Map<string, string[]>();
+  const entries = candidates.map(entryOf);
+  if (nameCollisions === undefined || nameCollisions === "error") {
+    const claims = entries.map(({ name, source }) => ({ name, source: formatSource(source) }));
+    return { renamed, collision: findCollisions(claims, kind) };
+  }
+  const names = prefixNames(candidates.map(describeClaim));
+  for (const [index, entry] of entries.entries()) {
+    const name = names[index] ?? entry.name;
+    if (name !== entry.name) renamed.set(entry.name, [...(renamed.get(entry.name) ?? []), name]);
+    entry.name = name;
+  }
+  return { renamed, collision: undefined };
+}
+
+/** Splits `LABEL/NAME`. The name is the server's own, which may contain slashes; a label contains none. */
+function splitReference(reference: string): { label: string; own: string } | undefined {
+  const at = reference.indexOf("/");
+  return at < 1 || at === reference.length - 1
+    ? undefined
+    : { label: reference.slice(0, at), own: reference.slice(at + 1) };
+}
+
+/**
+ * The labels of the config's servers that calls of these tools need; `undefined` if they need every server. `LABEL/TOOL`
+ * needs its server, and a qualified name needs none.
+ */
+export function findNeededServers(
+  calls: readonly string[],
+  { subprocessServers }: SessionConfig,
+): ReadonlySet<string> | undefined {
+  if (calls.length === 0) return undefined;
+  const needed = new Set<string>();
+  for (const name of calls) {
+    const { label } = splitReference(name) ?? {};
+    if (label !== undefined && subprocessServers.some((server) => server.name === label)) needed.add(label);
+    else if (!isQualifiedName(name)) return undefined;
+  }
+  return needed;
+}
+
+/** What else explains names. */
+export interface NameContext {
+  config: SessionConfig;
+  /** All installed packs, and the host's own tools. */
+  registry: Registry;
+  /** What is installed and not offered. */
+  skipped: readonly Skipped[];
+  /** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
+  explainPackage(name: string): TrailblazeError | undefined;
+}
+
+/** What names refer to: the tools of a session, or its prompts. */
+export class Names<One extends Candidate> {
+  readonly #kind: "tool" | "prompt";
+  readonly #context: NameContext;
+  /** By the advertised name and the one that clients are served. */
+  readonly #advertised = new Map<string, One[]>();
+  /** Those of the config's servers by `LABEL/NAME`. */
+  readonly #labeled = new Map<string, One[]>();
+  readonly #qualified = new Map<string, One[]>();
+  /** By a server's own name. */
+  readonly #own = new Map<string, One[]>();
+
+  constructor(kind: "tool" | "prompt", candidates: readonly One[], context: NameContext) {
+    this.#kind = kind;
+    this.#context = context;
+    const add = (index: Map<string, One[]>, name: string, one: One) =>
+      index.set(name, [...(index.get(name) ?? []), one]);
+    for (const one of candidates) {
+      const { route } = one;
+      const { name, qualifiedName, source } = entryOf(one);
+      for (const served of new Set([name, makeServedName(name)])) add(this.#advertised, served, one);
+      if (qualifiedName !== null) add(this.#qualified, qualifiedName, one);
+      if (route.by !== "server") continue;
+      add(this.#own, route.advertisedName, one);
+      if (source.type === "config") add(this.#labeled, `${route.plan.label}/${route.advertisedName}`, one);
+    }
+  }
+
+  /** All that a name refers to, for the one whose name counts most: advertised, labeled, qualified, a server's own. */
+  find(name: string): readonly One[] {
+    const indexes = [this.#advertised, this.#labeled, this.#qualified, this.#own];
+    return indexes.map((index) => index.get(name)).find((found) => found !== undefined) ?? [];
+  }
+
+  /**
+   * What a name refers to for the host, or for the tool that calls it. Throws `TrailblazeError`: `ToolNotFound` or
+   * `PromptNotFound` with similar names, `NameCollision` for a name that several have, `AmbiguousName`, and for what is excluded
+   * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
+   */
+  resolve(name: string, caller?: ToolCandidate): One {
+    const found = this.#findOne(name, caller);
+    if (found !== undefined) return found;
+    const pack = packOf(caller);
+    const ofCaller = pack === undefined || name.includes("/") ? undefined : `${pack}/${name}`;
+    const isOfCaller =
+      ofCaller !== undefined && (this.find(ofCaller).length > 0 || this.#findSkipped("", ofCaller));
+    const qualified = isOfCaller ? ofCaller : name.includes("/") ? this.#qualify(name) : undefined;
+    const isTool = this.#kind === "tool";
+    const fault = typeof qualified === "string" ? undefined : qualified;
+    if (isTool && fault !== undefined && !mayBeLabel(fault)) throw this.#explain(fault);
+    const [item] = typeof qualified === "string" ? this.find(qualified) : [];
+    if (item !== undefined) return item;
+    // It is installed but excluded; the error says why.
+    const skipped = this.#findSkipped(name, typeof qualified === "string" ? qualified : undefined);
+    if (skipped?.problem !== undefined) throw new TrailblazeError(skipped.problem);
+    if (isTool && fault !== undefined && skipped === undefined)
+      throw this.explainLabel(name) ?? this.#explain(fault);
+    const server = isTool ? undefined : this.#findServer(name)?.label;
+    throw this.#notFound(name, {
+      nearest: isTool && qualified !== undefined ? [] : this.#findNearest(name),
+      ...(skipped === undefined ? {} : { reason: skipped.message }),
+      ...(server === undefined ? {} : { server }),
+    });
+  }
+
+  #notFound(name: string, why: { nearest: readonly string[]; reason?: string; server?: string }) {
+    const code = this.#kind === "tool" ? "ToolNotFound" : "PromptNotFound";
+    return failure(code, { name, otherKind: undefined, ...why });
+  }
+
+  /** Throws `NameCollision` for a name that several have, and `AmbiguousName` if it is also that of a pack's item. */
+  #findOne(name: string, caller: ToolCandidate | undefined): One | undefined {
+    const found = this.find(name);
+    const [one] = found;
+    if (found.length > 1) {
+      const sources = found.map((one) => formatSource(entryOf(one).source));
+      const kind = this.#kind === "tool" ? {} : { kind: this.#kind };
+      throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, ...kind });
+    }
+    if (one === undefined || this.#labeled.get(name) !== found) return one;
+    const { registry } = this.#context;
+    if (!registry.items(this.#kind).some(({ qualifiedName }) => qualifiedName === name)) return one;
+    // Packs do not know the user's servers.
+    if (caller?.tool.source.type === "pack") return this.#qualified.get(name)?.[0];
+    const { server } = entryOf(one).source;
+    throw failure("AmbiguousName", {
+      name,
+      kinds: [this.#kind],
+      ...(server === undefined ? {} : { server }),
+    });
+  }
+
+  /** The qualified name that a reference means, or why it means none. */
+  #qualify(reference: string): string | TrailblazeError {
+    try {
+      return this.#context.registry.resolve(reference, { kind: this.#kind }).qualifiedName;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return error;
+      throw error;
+    }
+  }
+
+  /** The error of a reference to a pack, which may be a package of another sort. */
+  #explain(fault: TrailblazeError): TrailblazeError {
+    const { code, args } = fault.problem;
+    const isMissing = code === "PackNotInstalled" && "name" in args;
+    return (isMissing && this.#context.explainPackage(String(args.name))) || fault;
+  }
+
+  /** The server of the config that `LABEL/NAME` names, and the name with its prefix. */
+  #findServer(name: string): { label: string; offered: string } | undefined {
+    const { label, own } = splitReference(name) ?? { own: "" };
+    const server = this.#context.config.subprocessServers.find((one) => one.name === label);
+    return server && { label: server.name, offered: makeOwnName(server.choices.prefix, own) };
+  }
+
+  #findSkipped(name: string, qualified: string | undefined): Skipped | undefined {
+    const server = this.#findServer(name);
+    return this.#context.skipped.find(({ name: own, source }) => {
+      const { type, pack, item } = source;
+      const isItem = pack !== undefined && source.server === undefined;
+      if (own === name || (isItem && qualified === `${qualifyPackageName(pack)}/${item}`)) return true;
+      if (type !== "config" || server === undefined || source.server !== server.label) return false;
+      return own === server.offered || (this.#kind === "tool" && own === server.label);
+    });
+  }
+
+  #findNearest(name: string): string[] {
+    const indexes = [this.#advertised, this.#labeled, this.#qualified, this.#own];
+    const known = [...new Set(indexes.flatMap((index) => [...index.keys()]))];
+    const endingInIt = known.filter((one) => one.endsWith(`/${name}`));
+    return endingInIt.length > 0 ? endingInIt : findNearestNames(name, known);
+  }
+
+  /**
+   * The error for a reference that is `LABEL/NAME` and neither a tool of the session nor of an installed pack. `undefined` if
+   * it is not: the config has no servers, or the name has another form.
+   */
+  explainLabel(reference: string): TrailblazeError | undefined {
+    const { subprocessServers, unusedServers } = this.#context.config;
+    const { label = "", own = "" } = splitReference(reference) ?? {};
+    if (label === "") return undefined;
+    if (subprocessServers.some(({ name }) => name === label)) {
+      const names = [...this.#labeled.keys()].filter((name) => name.startsWith(`${label}/`));
+      const nearest = findNearestNames(
+        own,
+        names.map((name) => name.slice(label.length + 1)),
+      );
+      return this.#notFound(reference, { nearest: nearest.map((name) => `${label}/${name}`), server: label });
+    }
+    const notFound = { name: label, otherKind: undefined, nearest: [] };
+    if (unusedServers.some(({ name }) => name === label))
+      return failure("ServerNotFound", { ...notFound, isDisabled: true });
+    const labels = [...subprocessServers, ...unusedServers].map(({ name }) => name);
+    const isLabel = !label.startsWith("@") && (!own.includes("/") || !isPackageName(label));
+    if (labels.length === 0 || !isLabel) return undefined;
+    return failure("ServerNotFound", {
+      ...notFound,
+      nearest: findNearestNames(label, labels),
+      isLabel: true,
+    });
+  }
+}
+
+const mayBeLabel = ({ code }: TrailblazeError) =>
+  code === "PackNotInstalled" || code === "InvalidQualifiedName";
+
+/** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
+function packOf(caller: ToolCandidate | undefined): string | undefined {
+  if (caller?.route.by === "server") return caller.route.plan.pack;
+  return caller?.route.entry === undefined ? caller?.route.code.owner.pack?.qualifiedName : undefined;
+}
