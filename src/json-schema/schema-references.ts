@@ -2,7 +2,6 @@ import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { keywords, type SchemaFault } from "./keywords.ts";
-import { type Edge, findChains } from "./schema-loops.ts";
 import {
   listSchemas,
   type PlacedSchema,
@@ -90,14 +89,46 @@ function resolveReference(
   return isSchema ? { value, path, resource } : { fault: "does not point to a schema" };
 }
 
-/** Finds references that close a cycle, or start a chain that is too long, of schemas for the same value. */
-function findChainFaults(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFault[] {
-  const { loops, longest } = findChains(edges, isAlias);
-  const endless = "refers back to itself, so checking a value would never end";
-  if (loops.length > 0) return loops.map((path) => ({ what: endless, path }));
-  if (longest.length <= longestChain) return [];
+/** A step from one schema to another that applies to the same value; `path` is that of a reference. */
+interface Edge {
+  from: Schema;
+  to: Schema;
+  path: Path | undefined;
+}
+
+/** Finds a reference that closes a cycle, or starts a chain that is too long, of schemas for the same value. Uses no recursion. */
+function findChainFault(edges: ReadonlyMap<Schema, readonly Edge[]>): SchemaFault | undefined {
+  const incoming = new Map<Schema, number>();
+  for (const { to } of [...edges.values()].flat()) incoming.set(to, (incoming.get(to) ?? 0) + 1);
+  /** The longest chain before each schema, and its first reference. */
+  const chains = new Map<Schema, { length: number; path: Path | undefined }>();
+  let longest: { length: number; path: Path | undefined } = { length: 0, path: undefined };
+  const done = [...edges.keys()].filter((schema) => !incoming.has(schema));
+  for (const schema of done) {
+    const { length: before = 0, path: first } = chains.get(schema) ?? {};
+    const length = before + (isAlias(schema) ? 0 : 1);
+    if (length > longest.length) longest = { length, path: first };
+    for (const { to, path } of edges.get(schema) ?? []) {
+      if (length >= (chains.get(to)?.length ?? 0))
+        chains.set(to, { length, path: length === 0 ? undefined : (first ?? path) });
+      incoming.set(to, (incoming.get(to) ?? 0) - 1);
+      if (incoming.get(to) === 0) done.push(to);
+    }
+  }
+  // What is not done is in a cycle or behind one, so each has such a step before it: going back ends in a cycle.
+  const rest = new Set(edges.keys());
+  for (const schema of done) rest.delete(schema);
+  const steps = [...rest].flatMap((schema) => edges.get(schema) ?? []);
+  const back = new Map(steps.map((step) => [step.to, step]));
+  const seen = new Set<Edge>();
+  for (let step = steps[0] && back.get(steps[0].from); step !== undefined; step = back.get(step.from)) {
+    if (seen.has(step) && step.path !== undefined)
+      return { what: "refers back to itself, so checking a value would never end", path: step.path };
+    seen.add(step);
+  }
+  if (longest.length <= longestChain) return undefined;
   const what = `starts a chain of ${longest.length} schemas for the same value; the limit is ${longestChain}`;
-  return [{ what, path: longest.path ?? [] }];
+  return { what, path: longest.path ?? [] };
 }
 
 /** The targets of a schema's references by keyword, for each schema inside it. */
@@ -139,7 +170,8 @@ export function followReferences({ draft, schemas }: SchemaSurvey): FollowedRefe
   for (const placed of all) {
     const { schema, parent, steps } = placed;
     const isInPlace = inPlaceKeywords.has(steps[0]) && steps.length <= 2;
-    if (parent !== undefined && isInPlace) edges.get(parent.schema)?.push({ to: schema });
+    if (parent !== undefined && isInPlace)
+      edges.get(parent.schema)?.push({ from: parent.schema, to: schema, path: undefined });
     const resource = resources.get(schema);
     for (const key of referenceKeys) {
       const reference = schema[key];
@@ -168,9 +200,10 @@ export function followReferences({ draft, schemas }: SchemaSurvey): FollowedRefe
         resources.set(found.schema, target.resource);
         all.push(found);
       }
-      edges.get(schema)?.push({ to: value, referencePath: path });
+      edges.get(schema)?.push({ from: schema, to: value, path });
     }
   }
-  faults.push(...findChainFaults(edges));
+  const chainFault = findChainFault(edges);
+  if (chainFault !== undefined) faults.push(chainFault);
   return { targets, elsewhere: all.slice(schemas.length), faults };
 }

@@ -2,7 +2,7 @@ import { type Context, createContext, Script } from "node:vm";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { describeViolations } from "./describe-violation.ts";
-import { CheckRun, compileSchema, findViolations, type SchemaNode } from "./schema-check.ts";
+import { SchemaChecker } from "./schema-check.ts";
 import { readSchema } from "./schema-faults.ts";
 import { PatternLimit } from "./schema-pattern.ts";
 import { type Draft, draftUris } from "./schema-survey.ts";
@@ -49,7 +49,7 @@ export interface SchemaValidator {
   checkOwned(schema: Schema | undefined, value: Record<string, unknown>): SchemaCheck;
 }
 
-type Compiled = SchemaNode | { fault: string };
+type Compiled = { checker: SchemaChecker; schema: Schema } | { fault: string };
 
 /** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
 function findDraft({ $schema }: Schema): Draft | undefined {
@@ -83,7 +83,7 @@ function compile(written: Schema): Compiled {
     const { faults, references } = readSchema(schema);
     const [fault] = faults;
     if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return compileSchema(draft, references.targets, backtrack)(schema);
+    return { checker: new SchemaChecker(draft, references.targets, backtrack), schema };
   } catch (error) {
     return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
@@ -101,13 +101,13 @@ export function createSchemaValidator(): SchemaValidator {
     },
     checkOwned(schema, copy) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      const node = compiled.get(schema) ?? compile(schema);
-      compiled.set(schema, node);
-      if ("fault" in node) return { ...fail("the schema is not valid"), schemaFault: node.fault };
+      const usable = compiled.get(schema) ?? compile(schema);
+      compiled.set(schema, usable);
+      if ("fault" in usable) return { ...fail("the schema is not valid"), schemaFault: usable.fault };
+      const { checker, schema: top } = usable;
       try {
-        const run = new CheckRun();
-        if (node.check(copy, run, undefined)) return { ok: true, value: copy };
-        const violations = findViolations(node, copy, run);
+        if (checker.accepts(top, copy)) return { ok: true, value: copy };
+        const violations = checker.findViolations(top, copy);
         const missing = violations.filter(({ path, isMissing }) => isMissing && path.length === 1);
         return fail(describeViolations(violations), [...new Set(missing.map(({ path }) => String(path[0])))]);
       } catch (error) {

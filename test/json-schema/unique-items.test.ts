@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { writeCanonical } from "../../src/json-schema/keywords.ts";
-import { findDuplicate } from "../../src/json-schema/schema-rules.ts";
+import { findDuplicate } from "../../src/json-schema/schema-check.ts";
 
 test.each<[unknown[], [number, number] | undefined]>([
   [[], undefined],
