@@ -4,6 +4,11 @@ import type { Problem } from "../problems/index.ts";
 import { readUsableManifest } from "./manifest.ts";
 import { ancestorsOf, type Project } from "./project.ts";
 
+/** How many folders a search may still read; it reduces the number. */
+export interface WorkspaceBudget {
+  folders: number;
+}
+
 export interface Workspace {
   /** Absolute path of the workspace's root. */
   root: string;
@@ -28,13 +33,13 @@ export async function searchWorkspace(
   { directory: project, manifest }: Project,
 ): Promise<{ workspace: Workspace | undefined; problems: Problem[] }> {
   const problems: Problem[] = [];
-  const budget = { folders: workspaceLimits.folders };
+  const budget: WorkspaceBudget = { folders: workspaceLimits.folders };
   for (const root of ancestorsOf(project)) {
     if (root !== project && !mayBeRoot(port, root, project)) continue;
     const own = root === project ? manifest : readUsableManifest(port, root);
     if (own?.value.workspaces === undefined && !port.exists(join(root, "pnpm-workspace.yaml"))) continue;
     const { findMembers } = await import("./workspace-members.ts");
-    const found = await findMembers(port, { root, manifest: own, project, budget });
+    const found = await findMembers(port, { root, manifest: own, project }, budget);
     problems.push(...found.problems);
     const { members } = found;
     if (members !== undefined && (root === project || members.includes(project)))

@@ -52,31 +52,6 @@ export type ProjectFile =
   | "deno.lock"
   | "yarn.lock";
 
-/** The remaining budget, which a search reduces. */
-export interface WorkspaceBudget {
-  folders: number;
-}
-
-/** Why packages of a workspace may be missing. */
-export interface WorkspaceObstacle {
-  /** Index of the pattern that causes it. */
-  index?: number;
-  cause: /** The pattern has syntax that is not supported. */
-    | "syntax"
-    /** A limit of `workspaceLimits`. */
-    | "patterns"
-    | "folders"
-    | "failed";
-  /** Why the search failed. */
-  reason?: string | undefined;
-}
-
-export interface WorkspaceSearch {
-  /** Absolute paths, in any order. */
-  folders: string[];
-  obstacles: WorkspaceObstacle[];
-}
-
 export interface DiscoveryPort {
   /** Entries of a folder, in any order; `undefined` if it cannot be read. */
   listDirectory(directory: string): DirectoryEntry[] | undefined;
@@ -97,12 +72,6 @@ export interface DiscoveryPort {
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   hasProjectFile(directory: string, file: ProjectFile): boolean;
-  /** Finds folders with a package.json that match the patterns of a workspace, within the budget. Never rejects. */
-  findWorkspaces(
-    root: string,
-    patterns: readonly string[],
-    budget: WorkspaceBudget,
-  ): Promise<WorkspaceSearch>;
   /** npm's folder of globally installed packages. */
   globalPackages(): Promise<string>;
 }

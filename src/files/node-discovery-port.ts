@@ -111,10 +111,6 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
         return existsSync(directory);
       }
     },
-    async findWorkspaces(...search) {
-      const { findWorkspaces } = await import("./workspace-patterns.ts");
-      return findWorkspaces(...search);
-    },
     async globalPackages() {
       const { findGlobalPackages } = await import("./npm-configuration.ts");
       return findGlobalPackages({ env: process.env });

@@ -117,18 +117,16 @@ function hintForMissingPack(args: PackNotInstalled): string {
 }
 
 export interface WorkspaceIncomplete {
-  cause: "syntax" | "patterns" | "folders" | "bytes" | "failed";
+  cause: "syntax" | "patterns" | "folders" | "bytes";
   /** The limit that was exceeded. */
   limit?: number | undefined;
   /** The first pattern that caused it. */
   pattern?: string | undefined;
   /** How many other patterns have the same problem. */
   others?: number;
-  /** Why the search failed. */
-  reason?: string | undefined;
 }
 
-function describeIncomplete({ cause, limit, pattern, others = 0, reason }: WorkspaceIncomplete): string {
+function describeIncomplete({ cause, limit, pattern, others = 0 }: WorkspaceIncomplete): string {
   const number = limit?.toLocaleString("en");
   const first = quote(pattern ?? "", 80);
   const skipped =
@@ -144,8 +142,6 @@ function describeIncomplete({ cause, limit, pattern, others = 0, reason }: Works
       return `The search for workspace packages is incomplete: the limit is ${number} folders.`;
     case "bytes":
       return `The file is skipped: the limit is ${number} bytes.`;
-    case "failed":
-      return `The search for workspace packages failed: ${printable(reason ?? "")}`;
   }
 }
 

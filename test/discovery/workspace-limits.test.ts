@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findWorkspace } from "../../src/discovery/workspace.ts";
-import type { DiscoveryPort, WorkspaceBudget } from "../../src/files/discovery-port.ts";
+import { findWorkspaces } from "../../src/discovery/workspace-members.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
 import { discoverPacks, TrailblazeError } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -94,11 +94,11 @@ describe("a workspace pattern that exceeds a limit", () => {
     expect(problems).toMatchObject([{ path: ["workspaces", 1], args: { cause: "patterns", others: 299 } }]);
   });
 
-  test("patterns are read up to their limit", async () => {
+  test("patterns other than plain ones are read up to their limit", async () => {
     const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
     const found = await discoverPacks({ cwd });
     expect(namesOf(found)).toEqual(["lib", "notes"]);
-    expect(found.problems).toMatchObject([{ path: ["workspaces", 500], args: { others: 59_500 } }]);
+    expect(found.problems).toMatchObject([{ path: ["workspaces", 501], args: { others: 59_499 } }]);
   });
 });
 
@@ -160,8 +160,11 @@ describe("the syntax of workspace patterns", () => {
 
 describe("the budget of one discovery", () => {
   const port = createNodeDiscoveryPort();
-  const search = (root: string, patterns: string[], budget: Partial<WorkspaceBudget>) =>
-    port.findWorkspaces(root, patterns, { folders: 1000, ...budget });
+  const search = (root: string, patterns: string[], folders = 1000) => {
+    const found = findWorkspaces(port, root, patterns, { folders });
+    return { count: found.folders.size, skipped: found.skipped };
+  };
+  const nothing = { syntax: [], patterns: [], folders: [] };
 
   function makeFolders(count: number): string {
     const root = makeTree({ "package.json": { name: "root" } });
@@ -174,45 +177,43 @@ describe("the budget of one discovery", () => {
 
   test.each([[["packages/*"]], [["{packages,more}/*"]], [["**"]], [["packages/p*", "!packages/p1"]]])(
     "the budget limits the folders that %j leads to",
-    async (patterns) => {
+    (patterns) => {
       const root = makeFolders(30);
-      const all = await search(root, patterns, {});
-      expect(all.obstacles).toEqual([]);
-      expect(all.folders.length).toBeGreaterThan(28);
-      const some = await search(root, patterns, { folders: 10 });
-      expect(some.obstacles).toEqual([{ cause: "folders" }]);
-      expect(some.folders.length).toBeLessThan(12);
+      const all = search(root, patterns);
+      expect(all.skipped).toEqual(nothing);
+      expect(all.count).toBeGreaterThan(28);
+      const some = search(root, patterns, 10);
+      expect(some.skipped).toEqual({ ...nothing, folders: [-1] });
+      expect(some.count).toBeLessThan(12);
     },
   );
 
-  test("one budget covers a folder that several patterns name", async () => {
+  test("one budget covers a folder that several patterns name", () => {
     const root = makeFolders(30);
     const patterns = Array.from(
       { length: 1000 },
       (_, index) => `${"./".repeat(index % 2)}packages/*${"/".repeat(index % 3 ? 1 : 0)}`,
     );
-    const { folders, obstacles } = await search(root, patterns, { folders: 100 });
-    expect([folders.length, obstacles]).toEqual([30, []]);
+    expect(search(root, patterns, 100)).toEqual({ count: 30, skipped: nothing });
   });
 
   test("one budget covers the folders above a project", async () => {
     const root = makeTree({ "app/package.json": { name: "app" } });
     for (const folder of ["", "app"]) mkdirSync(join(root, folder, "sub/sub"), { recursive: true });
-    const budgets = new Set<WorkspaceBudget>();
-    const watched: DiscoveryPort = {
-      ...port,
-      findWorkspaces: async (_root, _patterns, budget) => {
-        budgets.add(budget);
-        return { folders: [], obstacles: [] };
-      },
+    const listed: string[] = [];
+    const entry = { isDirectory: () => true, isSymbolicLink: () => false };
+    const entries = Array.from({ length: 30_000 }, (_, index) => ({ ...entry, name: `x${index}` }));
+    const listDirectory = (path: string) => {
+      listed.push(path);
+      return [...entries];
     };
     const deep = join(root, "app/sub/sub");
     writeFileSync(join(deep, "package.json"), '{ "name": "deep" }');
     for (const folder of ["", "app", "app/sub"])
       writeFileSync(join(root, folder, "package.json"), '{ "name": "x", "workspaces": ["a*"] }');
     const project = { directory: deep, manifest: undefined, fault: undefined };
-    expect(await findWorkspace(watched, project)).toBeUndefined();
-    expect(budgets.size).toBe(1);
+    expect(await findWorkspace({ ...port, listDirectory }, project)).toBeUndefined();
+    expect(listed).toEqual([join(root, "app/sub"), join(root, "app")]);
   });
 
   test("circular links are not followed", async () => {

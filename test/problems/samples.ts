@@ -321,7 +321,6 @@ export const samples: Samples = {
     { cause: "patterns", limit: 1000, pattern: "{a,b}/*", others: 2 },
     { cause: "folders", limit: 10_000 },
     { cause: "bytes", limit: 1_048_576 },
-    { cause: "failed", reason: "EACCES" },
   ],
   UnsupportedLayout: [
     { layout: "pnp", file: ".pnp.cjs" },
