@@ -1,4 +1,4 @@
-import { keyOfKind, kinds } from "../kinds.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { comparePacks, compareUserServers, hasOnlyDenials, ownEntry } from "../lock/compare.ts";
 import { filterListed, type ListedKind } from "../lock/server-entries.ts";
 import type { EntryChange, LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
@@ -15,20 +15,20 @@ export interface Comparison {
 
 type Entries<Value> = Readonly<Record<string, Value>> | undefined;
 
-function withoutNames<Value>(entries: Entries<Value>, isLeftOut: (name: string) => boolean) {
+function withoutNames<Value>(entries: Entries<Value>, isLeftOut: (name: string, entry: Value) => boolean) {
   if (entries === undefined) return undefined;
-  return Object.fromEntries(Object.entries(entries).filter(([name]) => !isLeftOut(name)));
+  return Object.fromEntries(Object.entries(entries).filter((entry) => !isLeftOut(...entry)));
 }
 
 /** An entry without the items that are not compared. */
 function withoutItems(
   entry: LockedPack,
-  isLeftOut: (kind: string, name: string) => boolean,
-  isListed: (server: string, kind: ListedKind, name: string, shown: string) => boolean,
+  isLeftOut: (kind: Kind, name: string, item: LockedItem) => boolean,
+  isListed: (server: string, kind: ListedKind, name: string) => boolean,
 ): LockedPack {
   const kept = kinds.map((kind) => {
     const key = keyOfKind[kind];
-    return [key, withoutNames<LockedItem>(entry[key], (name) => isLeftOut(kind, name))] as const;
+    return [key, withoutNames<LockedItem>(entry[key], (...item) => isLeftOut(kind, ...item))] as const;
   });
   const { servers, ...others } = Object.fromEntries(kept);
   const described = Object.entries((servers ?? {}) as Record<string, LockedServer>).map(
@@ -48,12 +48,12 @@ function comparePack(
   const recorded = packs.get(name);
   const pack = qualifyPackageName(name);
   const denied = deniedOf(from);
-  const isLeftOut = (kind: string, item: string) =>
+  const isLeftOut = (kind: Kind, item: string, entry: LockedItem) =>
     denied.has(`${kind}:${item}`) ||
     recorded?.unknown.has(`${kind}:${item}`) === true ||
-    scope.isUnlocked(`${pack}/${item}`);
-  const isListed = (server: string, kind: ListedKind, one: string, shown: string) =>
-    !denied.has(`${kind}:${server}/${one}`) && scope.hasListed(`${pack}/${server}`, shown, pack);
+    scope.isItemFree(pack, kind, item, entry);
+  const isListed = (server: string, kind: ListedKind, one: string) =>
+    !denied.has(`${kind}:${server}/${one}`) && !scope.isListedFree(kind, `${pack}/${server}`, one, pack);
   const narrow = (entry: LockedPack | undefined) =>
     entry === undefined ? undefined : withoutItems(entry, isLeftOut, isListed);
   return comparePacks(name, narrow(from), narrow(recorded?.entry));
@@ -65,8 +65,8 @@ function compareServer(
   { servers, scope, prefixes }: Installation,
 ): EntryChange {
   const denied = deniedOf(from);
-  const isListed = (kind: ListedKind, name: string, shown: string) =>
-    !denied.has(`${kind}:${name}`) && scope.hasListed(label, shown, undefined);
+  const isListed = (kind: ListedKind, name: string) =>
+    !denied.has(`${kind}:${name}`) && !scope.isListedFree(kind, label, name, undefined);
   const to = servers.get(label);
   const compared = compareUserServers(
     label,
@@ -96,7 +96,7 @@ export function compareInstallation(lock: LockFile, installation: Installation):
   const labels = sortedUnion(Object.keys(lock.servers), servers.keys()).filter(
     (label) =>
       (servers.has(label) ||
-        !(unused.has(label) || scope.isUnlocked(label) || hasOnlyDenials(ownEntry(lock.servers, label)))) &&
+        !(unused.has(label) || scope.isServerFree(label) || hasOnlyDenials(ownEntry(lock.servers, label)))) &&
       !(servers.has(label) && deniedOf(ownEntry(lock.servers, label)).has(`server:${label}`)),
   );
   return {

@@ -1,10 +1,10 @@
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { UserServer } from "../config/session-config.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
 import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
 import { describeUserServer } from "../lock/describe-items.ts";
 import { describePack } from "../lock/describe-pack.ts";
-import { LockScope } from "../lock/lock-scope.ts";
+import { LockScope, type ScopeConfig } from "../lock/lock-scope.ts";
 import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 
 /** What trailblaze.lock says about an item; `unknown` without a valid definition. */
@@ -28,7 +28,7 @@ export class LockStates {
   readonly #lock: LockFile | undefined;
   readonly #scope: LockScope;
 
-  constructor(lock: LockFile | undefined, config: Pick<SessionConfig, "lock" | "project">) {
+  constructor(lock: LockFile | undefined, config: ScopeConfig) {
     this.#lock = lock;
     this.#scope = new LockScope(config);
   }
@@ -47,8 +47,9 @@ export class LockStates {
         .filter(({ server }) => server === undefined)
         .map(({ kind, name, change }) => [`${kind}:${name}`, change]),
     );
-    const stateOf = ({ declaration: { kind, name }, qualifiedName }: InspectedItem): ItemLock => {
-      if (!isCovered || this.#scope.isUnlocked(qualifiedName)) return "notLocked";
+    const stateOf = ({ declaration: { kind, name }, definition }: InspectedItem): ItemLock => {
+      if (!isCovered || this.#scope.isItemFree(pack.qualifiedName, kind, name, definition))
+        return "notLocked";
       if (denied.includes(`${kind}:${name}`)) return "denied";
       if (ownEntry<LockedItem>(entry[keyOfKind[kind]], name) === undefined) return "unknown";
       const change = changes.get(`${kind}:${name}`);
@@ -75,7 +76,7 @@ export class LockStates {
   /** The state of a server of the config; `undefined` without a lock. */
   describeServer(server: UserServer): ItemLock | undefined {
     if (this.#lock === undefined) return undefined;
-    if (this.#scope.isUnlocked(server.name)) return "notLocked";
+    if (this.#scope.isServerFree(server.name)) return "notLocked";
     const locked = ownEntry(this.#lock.servers, server.name);
     if (locked === undefined) return "notApproved";
     if (deniedIn(locked).includes(`server:${server.name}`)) return "denied";

@@ -45,6 +45,15 @@ const device = z.object({
 /** One to three segments that consist of the characters of names and `*`. */
 const pattern = z.string().check(z.regex(/^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/, { abort: true }));
 const patterns = z.array(pattern);
+/** A kind, and what it is about: a pack, a server, or what a pack or a server has. */
+const unlockedPattern = z
+  .string()
+  .check(
+    z.regex(
+      /^(?:pack:@?[^/]+(?:\/[^/]+)?|server:@?[^/]+(?:\/[^/]+){0,2}|(?:tool|prompt):@?[^/]+(?:\/[^/]+){1,2}|resource:@?[^/]+\/.+)$/,
+      { abort: true },
+    ),
+  );
 const packName = z
   .string()
   .check(z.regex(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, { abort: true }));
@@ -77,9 +86,9 @@ const lock = z.object({
   ),
   workspace: byDefault(z.boolean(), false, "Whether packs of the project and its workspace are locked too."),
   unlocked: byDefault(
-    patterns,
+    z.array(unlockedPattern),
     [],
-    "Packs, items and servers of this config that are used without approval.",
+    "What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt:, and with resource: and a URI. * matches any part of a segment.",
   ),
 });
 

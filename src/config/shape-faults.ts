@@ -93,6 +93,9 @@ function describeUnknownKey(written: unknown, path: Path, known: readonly string
   return { reason: `${where} has no key ${quote(key)}`, path, hint };
 }
 
+const unlockedHint =
+  "Use tool:, prompt: or resource: before LABEL/name or publisher/pack/name (of a resource, the URI is the name), server:LABEL, server:publisher/pack/name, or pack:publisher/pack, where * matches any part of a segment.";
+
 /** Describes a string that does not match its pattern. */
 function describeFormat(value: string, fault: ConfigFault): ConfigFault {
   const { path } = fault;
@@ -103,7 +106,13 @@ function describeFormat(value: string, fault: ConfigFault): ConfigFault {
   }
   if (path.at(-1) === "toolset")
     return { reason: `${where} is not a valid name: ${explainInvalidItemName(value)}`, path };
-  if (path[0] === "packs" || path[0] === "lock") {
+  if (path[0] === "lock")
+    return {
+      reason: `${quote(value)} is not a valid pattern of what needs no approval`,
+      path,
+      hint: unlockedHint,
+    };
+  if (path[0] === "packs") {
     const why = explainInvalidPattern(value);
     return { reason: `${quote(value)} is not a valid pattern: ${why}`, path, hint: patternHint };
   }

@@ -15,6 +15,8 @@ import {
   describeListedTool,
   linesOf,
 } from "./describe-items.ts";
+import type { LockScope } from "./lock-scope.ts";
+import type { ListedKind } from "./server-entries.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
 function recordOf(describe: () => LockedItem): LockedItem | undefined {
@@ -44,13 +46,13 @@ export class ApprovedServer {
   readonly entry: string;
   readonly #pack: string | undefined;
   readonly #denied: readonly string[];
-  readonly #isUnlocked: (...names: string[]) => boolean;
+  readonly #scope: LockScope;
 
   constructor(
     { label, source, pack, configPath }: ServerPlan,
     locked: LockedServer,
     denied: readonly string[],
-    isUnlocked: (...names: string[]) => boolean,
+    scope: LockScope,
   ) {
     const { item } = source;
     this.label = label;
@@ -64,17 +66,16 @@ export class ApprovedServer {
     this.entry = pack ?? label;
     this.#pack = pack;
     this.#denied = denied;
-    this.#isUnlocked = isUnlocked;
+    this.#scope = scope;
   }
 
-  /** Whether what a server lists by this name is used without approval. */
-  isFree({ name }: { name: string }): boolean {
-    const ofPack = this.#pack === undefined ? [] : [`${this.#pack}/${name}`];
-    return this.#isUnlocked(`${this.label}/${name}`, ...ofPack);
+  /** Whether what a server lists by this name, or by the URI of a resource, is used without approval. */
+  isFree(kind: ListedKind, own: string): boolean {
+    return this.#scope.isListedFree(kind, this.label, own, this.#pack);
   }
 
   /** The server's own names of what was refused. */
-  denied(kind: "tool" | "prompt" | "resource"): string[] {
+  denied(kind: ListedKind): string[] {
     const prefix = this.#denialOf(kind, "");
     return this.#denied.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
   }
@@ -109,7 +110,7 @@ export class ApprovedServer {
 
   /** `own`: what the lock has it by. */
   #explain(
-    kind: "tool" | "prompt" | "resource",
+    kind: ListedKind,
     listed: { name: string },
     own: string,
     approved: Record<string, LockedItem> | undefined,
@@ -117,7 +118,7 @@ export class ApprovedServer {
   ): NotApproved | undefined {
     const { label, entry } = this;
     const name = `${label}/${own}`;
-    if (this.isFree(listed)) return undefined;
+    if (this.isFree(kind, own)) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,
@@ -146,15 +147,15 @@ export class ApprovedServer {
 export function findApprovedServer(
   lock: LockFile,
   plan: ServerPlan,
-  isUnlocked: (...names: string[]) => boolean,
+  scope: LockScope,
 ): ApprovedServer | undefined {
   const { label, pack, source } = plan;
-  const isFree = pack === undefined ? isUnlocked(label) : isUnlocked(pack, label);
+  const isFree = scope.isServerFree(label) || (pack !== undefined && scope.isPackFree(pack));
   const owner = source.pack === undefined ? undefined : ownEntry(lock.packs, source.pack);
   const locked =
     source.pack === undefined ? ownEntry(lock.servers, label) : ownEntry(owner?.servers, source.item ?? "");
   // The launch was compared before: a server without an entry is not locked.
   if (isFree || locked === undefined) return undefined;
   const denied = source.pack === undefined ? (locked.denied as string[] | undefined) : owner?.denied;
-  return new ApprovedServer(plan, locked, denied ?? [], isUnlocked);
+  return new ApprovedServer(plan, locked, denied ?? [], scope);
 }

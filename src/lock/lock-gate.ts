@@ -42,13 +42,14 @@ export function checkOtherLists(
   const { label, place, entry } = server;
   const check = (
     kind: "prompts" | "resources",
-    checked: readonly (readonly [{ name: string }, NotApproved | undefined])[],
+    checked: readonly (readonly [{ name: string }, NotApproved | undefined, uri?: string])[],
   ) => {
     const names: string[] = [];
-    for (const [one, why] of checked) {
+    for (const [one, why, own = one.name] of checked) {
       if (why === undefined) {
         const name = `${label}/${one.name}`;
-        if (server.isFree(one)) problems.push(createProblem("NotLocked", { name }, place));
+        if (server.isFree(kind === "prompts" ? "prompt" : "resource", own))
+          problems.push(createProblem("NotLocked", { name }, place));
         continue;
       }
       const problem = createProblem("NotApproved", why, place);
@@ -67,8 +68,10 @@ export function checkOtherLists(
     prompts.map((one) => [one, server.explainPrompt(one)]),
   );
   check("resources", [
-    ...resources.map((one) => [one, server.explainResource(one.uri, one)] as const),
-    ...resourceTemplates.map((one) => [one, server.explainResource(one.uriTemplate, one)] as const),
+    ...resources.map((one) => [one, server.explainResource(one.uri, one), one.uri] as const),
+    ...resourceTemplates.map(
+      (one) => [one, server.explainResource(one.uriTemplate, one), one.uriTemplate] as const,
+    ),
   ]);
 }
 
@@ -129,7 +132,7 @@ export class LockGate implements Gate {
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const { name, path } = server;
     const place = { path };
-    if (this.#scope.isUnlocked(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
+    if (this.#scope.isServerFree(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
     const locked = ownEntry(this.#lock.servers, name);
     const now = describeUserServer(server, readInstalledVersion(this.#config.project, server));
     const refuse = (state: NotApproved["state"], differences: string[]) => {
@@ -183,7 +186,7 @@ export class LockGate implements Gate {
     this.#items.set(pack.qualifiedName, new Set(inspected.items.map((item) => item.qualifiedName)));
     if (!this.#scope.hasPack(pack)) {
       this.#ownPacks.add(pack.qualifiedName);
-      if (!this.#scope.isUnlocked(pack.qualifiedName)) return checked;
+      if (!this.#scope.isPackFree(pack.qualifiedName)) return checked;
       const free = createProblem("NotLocked", { name: pack.qualifiedName }, { pack: pack.name });
       return { ...checked, problems: [...checked.problems, free] };
     }
@@ -218,7 +221,7 @@ export class LockGate implements Gate {
     const { name: pack, qualifiedName: entry } = inspected.pack;
     const { kind, name } = item.declaration;
     const place = { pack, kind, item: name };
-    if (this.#scope.isUnlocked(item.qualifiedName)) {
+    if (this.#scope.isItemFree(entry, kind, name, item.definition)) {
       return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
     }
     const locked = ownEntry(this.#lock.packs, pack);
@@ -293,7 +296,7 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
     if (server === undefined || this.#updated.has(owner)) return undefined;
-    return readApproved(server, plan, this.#config.lock.unlocked);
+    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : readApproved(server);
   }
 
   checkList(plan: ServerPlan, { lists, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
@@ -306,7 +309,7 @@ export class LockGate implements Gate {
   /** The entry of a server that has started; `undefined` if it is not locked. */
   #findServer(plan: ServerPlan): ApprovedServer | undefined {
     if (plan.pack !== undefined && this.#ownPacks.has(plan.pack)) return undefined;
-    return findApprovedServer(this.#lock, plan, (...names) => this.#scope.isUnlocked(...names));
+    return findApprovedServer(this.#lock, plan, this.#scope);
   }
 
   #compareList(
@@ -335,7 +338,8 @@ export class LockGate implements Gate {
       const why = server.explainTool(tool);
       if (why === undefined) {
         const name = `${label}/${tool.name}`;
-        if (server.isFree(tool)) verdict.problems.push(createProblem("NotLocked", { name }, place));
+        if (server.isFree("tool", tool.name))
+          verdict.problems.push(createProblem("NotLocked", { name }, place));
         continue;
       }
       const problem = createProblem("NotApproved", why, place);

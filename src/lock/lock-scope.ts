@@ -1,33 +1,76 @@
 import { sep } from "node:path";
-import { matchesAny } from "../config/packs-policy.ts";
-import type { LockConfig, SessionConfig } from "../config/session-config.ts";
+import { matchesAny, PatternList } from "../config/packs-policy.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
+import type { Kind } from "../kinds.ts";
+import type { ListedKind } from "./server-entries.ts";
+
+/** What a scope needs of a config. */
+export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessServers" | "unusedServers">;
 
 /** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
 export class LockScope {
-  readonly #config: LockConfig;
+  readonly #patterns: PatternList;
+  /** The segments of the patterns of what servers list. */
+  readonly #owners: readonly (readonly string[])[];
+  readonly #labels: ReadonlySet<string>;
+  readonly #locksWorkspace: boolean;
   readonly #folder: string;
 
   /** @internal `project`: the folder of the lock. */
-  constructor({ lock, project }: Pick<SessionConfig, "lock" | "project">) {
-    this.#config = lock;
+  constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig) {
+    this.#patterns = new PatternList(lock.unlocked.map((pattern) => pattern.replace(":@", ":")));
+    this.#owners = lock.unlocked
+      .filter((pattern) => !/^(?:pack|server):/.test(pattern))
+      .map((pattern) => pattern.replace(/^\w+:@?/, "").split("/"));
+    this.#labels = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
+    this.#locksWorkspace = lock.workspace;
     this.#folder = project;
   }
 
-  /** Qualified names, labels, and `LABEL/NAME`. */
-  isUnlocked(...names: string[]): boolean {
-    return matchesAny(this.#config.unlocked, names);
+  /** Whether a server of the config needs no approval. */
+  isServerFree(label: string): boolean {
+    return this.#patterns.matches(`server:${label}`);
+  }
+
+  /** Whether a pack needs none. */
+  isPackFree(qualifiedName: string): boolean {
+    return this.#patterns.matches(`pack:${qualifiedName}`);
   }
 
   /** Whether a pack is locked. The project's own packs are free only inside the lock's folder. */
   hasPack({ origin, qualifiedName, location }: DiscoveredPack): boolean {
     const isInside = `${location}${sep}`.startsWith(`${this.#folder}${sep}`);
     const isOwn = (origin === "self" || origin === "workspace") && isInside;
-    return (!isOwn || this.#config.workspace) && !this.isUnlocked(qualifiedName);
+    return (!isOwn || this.#locksWorkspace) && !this.isPackFree(qualifiedName);
   }
 
-  /** Whether what a server lists by a name is locked. `pack`: the qualified name of the server's pack. */
-  hasListed(label: string, name: string, pack: string | undefined): boolean {
-    return !this.isUnlocked(`${label}/${name}`, ...(pack === undefined ? [] : [`${pack}/${name}`]));
+  /** Whether an item of a pack needs no approval. `pack`: a qualified name. `definition`: what has the URI of a resource. */
+  isItemFree(
+    pack: string,
+    kind: Kind,
+    name: string,
+    definition: Readonly<Record<string, unknown>> | null,
+  ): boolean {
+    if (kind === "server") return this.#patterns.matches(`server:${pack}/${name}`);
+    if (kind === "toolset") return false;
+    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : name;
+    return typeof own === "string" && this.isListedFree(kind, pack, own, pack);
+  }
+
+  /** Whether what a server lists by a name, or by the URI of a resource, needs none. `pack`: the qualified name of the server's pack. */
+  isListedFree(kind: ListedKind, label: string, own: string, pack: string | undefined): boolean {
+    // A pattern with the name of a server and of a pack means the server.
+    if (pack !== undefined && this.#labels.has(pack)) return false;
+    return this.#patterns.matches(`${kind}:${pack ?? label}/${own}`);
+  }
+
+  /** Whether something that a server may list needs none. */
+  mayFreeListed(label: string, pack: string | undefined): boolean {
+    const owner = pack ?? label;
+    const { length } = owner.split("/");
+    return this.#owners.some(
+      (segments) => segments.length > length && matchesAny([segments.slice(0, length).join("/")], [owner]),
+    );
   }
 }

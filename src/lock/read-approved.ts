@@ -1,4 +1,3 @@
-import { matchesAny } from "../config/packs-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type {
   AdvertisedPrompt,
@@ -6,7 +5,6 @@ import type {
   AdvertisedResourceTemplate,
   AdvertisedTool,
 } from "../mcp/client/connected-server.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
 import { type ApprovedServer, noteOriginal } from "./approved-server.ts";
 import { ownEntry } from "./compare.ts";
 import type { ListedServer } from "./gate.ts";
@@ -30,24 +28,10 @@ function readEntry<Key extends object>(item: LockedItem, key: Key) {
 const readTool = (name: string, item: LockedItem): AdvertisedTool =>
   readEntry(item, { name, inputSchema: isRecord(item.inputSchema) ? item.inputSchema : {} });
 
-/** Whether a pattern may match a tool that a server lists. */
-function mayMatchTools(pattern: string, { label, pack }: ServerPlan): boolean {
-  const end = pattern.lastIndexOf("/");
-  const names = pack === undefined ? [label] : [label, pack];
-  return end > 0 && matchesAny([pattern.slice(0, end)], names);
-}
-
-/**
- * What the lock approves of a server, as the server would say it. `undefined` if it was never listed, or if it may have tools
- * that need no approval, which are known only to the server.
- */
-export function readApproved(
-  server: ApprovedServer,
-  plan: ServerPlan,
-  unlocked: readonly string[],
-): ListedServer | undefined {
+/** What the lock approves of a server, as the server would say it; `undefined` if it was never listed. */
+export function readApproved(server: ApprovedServer): ListedServer | undefined {
   const { lists, prompts = {}, resources = {}, instructions } = server.locked;
-  if (lists == null || unlocked.some((pattern) => mayMatchTools(pattern, plan))) return undefined;
+  if (lists == null) return undefined;
   const names = [...new Set([...Object.keys(lists), ...server.denied("tool")])];
   // A URI has no braces.
   const isTemplate = (uri: string) => uri.includes("{");

@@ -20,6 +20,7 @@ import { describePack } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
+import type { ListedKind } from "./server-entries.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
 
 /** A server of a pack, or of the config. */
@@ -79,7 +80,7 @@ export class RecordingGate implements Gate {
 
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const refused = { refusal: this.#refusal, problems: [] };
-    if (this.scope.isUnlocked(server.name)) return refused;
+    if (this.scope.isServerFree(server.name)) return refused;
     const entry = describeUserServer(server, readInstalledVersion(this.#project, server));
     this.servers.set(server.name, entry);
     this.prefixes.set(server.name, server.choices.prefix ?? "");
@@ -109,7 +110,8 @@ export class RecordingGate implements Gate {
 
   #record({ inspected }: CheckedPack): void {
     const { pack, items } = inspected;
-    const isWanted = ({ qualifiedName }: InspectedItem) => !this.scope.isUnlocked(qualifiedName);
+    const isWanted = ({ declaration: { kind, name }, definition }: InspectedItem) =>
+      !this.scope.isItemFree(pack.qualifiedName, kind, name, definition);
     const entry = describePack(inspected, isWanted);
     const isKnown = (key: (typeof keyOfKind)[keyof typeof keyOfKind], name: string) =>
       ownEntry<LockedItem>(entry[key], name) !== undefined;
@@ -146,8 +148,13 @@ export class RecordingGate implements Gate {
       source.pack === undefined
         ? this.servers.get(label)
         : ownEntry(this.packs.get(source.pack)?.entry.servers, item ?? "");
-    const record = (into: [string, LockedItem][], name: string, describe: () => LockedItem, shown = name) => {
-      if (!this.scope.hasListed(label, shown, pack)) return;
+    const record = (
+      kind: ListedKind,
+      into: [string, LockedItem][],
+      name: string,
+      describe: () => LockedItem,
+    ) => {
+      if (this.scope.isListedFree(kind, label, name, pack)) return;
       try {
         into.push([name, describe()]);
       } catch (error) {
@@ -167,13 +174,13 @@ export class RecordingGate implements Gate {
     const without = <Entry extends { name: string }>(entries: readonly Entry[], list: ListKey) =>
       entries.filter(({ name }) => !isDenied(name, list));
     for (const tool of without(listed.tools, "tools"))
-      record(lists, tool.name, () => describeListedTool(tool));
+      record("tool", lists, tool.name, () => describeListedTool(tool));
     for (const one of without(listed.prompts, "prompts"))
-      record(prompts, one.name, () => describeListedPrompt(one));
+      record("prompt", prompts, one.name, () => describeListedPrompt(one));
     for (const one of without(listed.resources, "resources"))
-      record(resources, one.uri, () => describeListedResource(one), one.name);
+      record("resource", resources, one.uri, () => describeListedResource(one));
     for (const one of without(listed.resourceTemplates, "resourceTemplates"))
-      record(resources, one.uriTemplate, () => describeListedResource(one), one.name);
+      record("resource", resources, one.uriTemplate, () => describeListedResource(one));
     if (entry !== undefined) {
       const said = linesOf(instructions);
       if (said !== undefined) entry.instructions = said;

@@ -36,17 +36,15 @@ export function withoutOthers(server: LockedServer): LockedServer {
   return others;
 }
 
-/** The same with only some of what it lists. A list that is unknown stays so. `shown`: the name that patterns match. */
+/** The same with only some of what it lists. A list that is unknown stays so. */
 export function filterListed(
   server: LockedServer,
-  isKept: (kind: ListedKind, name: string, shown: string) => boolean,
+  isKept: (kind: ListedKind, name: string) => boolean,
 ): LockedServer {
   if (server.lists == null) return server;
   const kept = listedKinds.flatMap((kind) => {
     const key = keyOfListed[kind];
-    const entries = Object.entries(server[key] ?? {}).filter(([name, item]) =>
-      isKept(kind, name, kind === "resource" && typeof item.name === "string" ? item.name : name),
-    );
+    const entries = Object.entries(server[key] ?? {}).filter(([name]) => isKept(kind, name));
     return kind === "tool" || entries.length > 0 ? [[key, Object.fromEntries(entries)] as const] : [];
   });
   return { ...withoutOthers(server), ...Object.fromEntries(kept) };

@@ -194,7 +194,10 @@ test("what is unlocked, excluded by the config, or not used is left out", async 
   const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search"), listed("noise")]));
   writeFileSync(lockOf(cwd), `{ "lockfileVersion": 1, "packs": {}, "servers": {} }`);
   const config = configWith([listed("search")], {
-    more: { lock: { unlocked: ["remote", "acme/jira/deleteIssue"] }, packs: { deny: ["acme/jira/all"] } },
+    more: {
+      lock: { unlocked: ["server:remote", "tool:acme/jira/deleteIssue"] },
+      packs: { deny: ["acme/jira/all"] },
+    },
   });
   change(cwd, { "trailblaze.config.json": config });
   expect(await diff(cwd)).toEqual(["@acme/jira added", "tool createIssue added"]);

@@ -12,7 +12,7 @@ export const completeConfig = {
     memory: { "@acme/jira": ["userId"], notes: [] },
     autoInstall: ["acme/*"],
   },
-  lock: { frozen: true, workspace: true, unlocked: ["acme/weather", "*/*/today"] },
+  lock: { frozen: true, workspace: true, unlocked: ["pack:acme/weather", "tool:*/*/today"] },
   options: { "@acme/jira/createIssue": { maxResults: 10 }, myapp_login: { retries: null } },
   toolsets: { auth: ["myapp_login", "acme/jira/createIssue", "@acme/jira@^1.2/getIssue"] },
   servers: {

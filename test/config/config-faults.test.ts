@@ -52,6 +52,8 @@ describe("hints of config problems", () => {
     [{ packs: { alow: [] } }, '"allow"'],
     [{ pakcs: {} }, '"packs"'],
     [{ crash: "Fail" }, '"fail"'],
+    [{ lock: { unlocked: ["acme/jira"] } }, "tool:"],
+    [{ lock: { unlocked: ["acme/jira"] } }, "server:LABEL"],
     [{ device: { platform: "andriod" } }, '"ANDROID"'],
     [{ memory: { userId: 42 } }, "quotes"],
     [{ memory: { on: true } }, "quotes"],

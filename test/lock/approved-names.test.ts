@@ -76,7 +76,7 @@ test("a tool that needs no approval gets no name of an approved one", async () =
   list(project, ["a.b"]);
   await lockEverything(project);
   list(project, ["a_b", "a.b"]);
-  const config = { ...ownConfig, lock: { unlocked: ["mine/a_b"] } };
+  const config = { ...ownConfig, lock: { unlocked: ["tool:mine/a_b"] } };
   const session = await openLocked(project, { config });
   const names = session.tools.filter(({ source }) => source.server === "mine").map(({ name }) => name);
   expect(names.sort()).toEqual(["a_b", hashed]);

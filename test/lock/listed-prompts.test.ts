@@ -127,9 +127,9 @@ test("what the config excludes of a pack's server is neither approved nor report
   await session.close();
 });
 
-test("unlocked prompts and resources of a server are used as they are, a resource by its name", async () => {
+test("unlocked prompts and resources of a server are used as they are, a resource by its URI", async () => {
   const { project } = await makeListed();
-  const unlocked = ["acme/jira/report", "acme/jira/tables"];
+  const unlocked = ["prompt:acme/jira/report", "resource:acme/jira/db://tables"];
   editJson(project, "trailblaze.config.json", (config: Values) => ({ ...config, lock: { unlocked } }));
   const session = await openLocked(project);
   expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);

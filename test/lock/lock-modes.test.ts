@@ -135,14 +135,14 @@ describe("what is not locked", () => {
       instructions: "Use SQL.",
       tools: [query, { ...count, title: "x" }],
     }));
-    setLock(project, { unlocked: ["acme/jira/getIssue", "acme/jira/count"] });
+    setLock(project, { unlocked: ["tool:acme/jira/getIssue", "tool:acme/jira/count"] });
     const session = await openLocked(project);
     expect(session.skipped).toEqual([]);
     expect(session.problems).toMatchObject([
       { code: "NotLocked", severity: "info", item: "getIssue" },
       { code: "NotLocked", severity: "info", args: { name: "acme/jira/warehouse/count" } },
     ]);
-    setLock(project, { unlocked: ["acme/*", "mine"] });
+    setLock(project, { unlocked: ["pack:@acme/*", "server:mine"] });
     rmSync(lockFileOf(project));
     writeFileSync(lockFileOf(project), JSON.stringify({ lockfileVersion: 1, packs: {}, servers: {} }));
     const free = await openLocked(project);

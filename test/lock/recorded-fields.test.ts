@@ -310,7 +310,7 @@ test("a tool that a server describes differently each time is excluded, unless i
   await expect(session.callTool("query")).rejects.toMatchObject({ code: "NotApproved" });
   editJson(project, "trailblaze.config.json", (old: Values) => ({
     ...old,
-    lock: { unlocked: ["acme/jira/query"] },
+    lock: { unlocked: ["tool:acme/jira/query"] },
   }));
   const unlocked = await openLocked(project);
   expect(await unlocked.callTool("query")).toMatchObject({ variant: "Success" });

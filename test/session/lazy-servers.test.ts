@@ -254,9 +254,9 @@ describe("what is known of a server without starting it", () => {
   });
 
   test("tools that need no approval are known only to a server that runs", async () => {
-    const cwd = await makeLocked(configOf({}, {}, { lock: { unlocked: ["a/*"] } }));
+    const cwd = await makeLocked(configOf({}, {}, { lock: { unlocked: ["tool:a/*"] } }));
     expect((await open(cwd)).servers).toMatchObject([{ state: "running" }]);
-    write(cwd, configOf({}, {}, { lock: { unlocked: ["b/*"] } }));
+    write(cwd, configOf({}, {}, { lock: { unlocked: ["tool:b/*"] } }));
     expect((await open(cwd)).servers).toMatchObject([{ state: "idle" }]);
   });
 

@@ -39,7 +39,7 @@ export interface TrailblazeConfig {
   lock?: {
     /** Whether anything that differs from trailblaze.lock is an error, also that there is none. Default: `false`. */
     frozen?: boolean;
-    /** Packs, items and servers of this config that are used without approval. */
+    /** What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt:, and with resource: and a URI. * matches any part of a segment. */
     unlocked?: readonly string[];
     /** Whether packs of the project and its workspace are locked too. Default: `false`. */
     workspace?: boolean;

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { LockScope } from "../../src/lock/lock-scope.ts";
+
+const scopeOf = (...unlocked: string[]) =>
+  new LockScope({
+    lock: { frozen: false, workspace: false, unlocked },
+    project: "/project",
+    subprocessServers: [],
+    unusedServers: [{ name: "notes", path: [] }],
+  });
+
+test("a pattern frees its kind alone, and * stays within a segment", () => {
+  const scope = scopeOf("tool:acme/jira/query", "prompt:mine/*", "resource:mine/db://*", "server:acme/*/db");
+  expect(scope.isItemFree("acme/jira", "tool", "query", null)).toBe(true);
+  expect(scope.isListedFree("tool", "acme/jira/db", "query", "acme/jira")).toBe(true);
+  expect(scope.isItemFree("acme/jira", "prompt", "query", null)).toBe(false);
+  expect(scope.isItemFree("acme/jira", "server", "query", null)).toBe(false);
+  expect(scope.isListedFree("tool", "mine", "report", undefined)).toBe(false);
+  expect(scope.isListedFree("prompt", "mine", "report", undefined)).toBe(true);
+  expect(scope.isListedFree("prompt", "mine", "a/b", undefined)).toBe(false);
+  expect(scope.isListedFree("resource", "mine", "db://tables", undefined)).toBe(true);
+  expect(scope.isListedFree("resource", "mine", "db://tables/1", undefined)).toBe(false);
+  expect(scope.isServerFree("acme/jira/db")).toBe(true);
+  expect(scope.isPackFree("acme/jira")).toBe(false);
+});
+
+test("a resource of a pack is meant by its URI", () => {
+  const scope = scopeOf("resource:@acme/jira/db://tables", "resource:acme/jira/db://{table}");
+  expect(scope.isItemFree("acme/jira", "resource", "tables", { uri: "db://tables" })).toBe(true);
+  expect(scope.isItemFree("acme/jira", "resource", "table", { uriTemplate: "db://{table}" })).toBe(true);
+  expect(scope.isItemFree("acme/jira", "resource", "db://tables", { uri: "db://other" })).toBe(false);
+});
+
+test("a server of the config goes before a pack with the same name", () => {
+  const scope = scopeOf("tool:notes/search", "tool:other/search");
+  expect(scope.isListedFree("tool", "notes", "search", undefined)).toBe(true);
+  expect(scope.isItemFree("notes", "tool", "search", null)).toBe(false);
+  expect(scope.isListedFree("tool", "notes/db", "search", "notes")).toBe(false);
+  expect(scope.isItemFree("other", "tool", "search", null)).toBe(true);
+});
+
+test.each([
+  ["mine", undefined, true],
+  ["notes", undefined, false],
+  ["mine", "acme/jira", true],
+  ["mine", "acme/slack", false],
+])("whether %s of the pack %s may list something that is free", (label, pack, is) => {
+  expect(scopeOf("tool:mine/*", "resource:@acme/ji*/db://a", "server:notes").mayFreeListed(label, pack)).toBe(
+    is,
+  );
+});
