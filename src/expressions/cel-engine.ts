@@ -5,7 +5,7 @@ import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import type { LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable } from "../problems/index.ts";
 import { compileMatch, createEnvironment, replacedFunctions, toJson } from "./cel-library.ts";
-import { type Evaluation, EvaluationLimit, stepsPerError } from "./evaluation.ts";
+import { type Evaluation, EvaluationLimit } from "./evaluation.ts";
 import {
   absent,
   type CompileFault,
@@ -22,6 +22,8 @@ const maximumLoops = 2;
 const longestDuration = 100;
 /** JavaScript's search compares up to as many characters as the product of the two lengths. */
 const comparisonsPerStep = 64;
+/** The cost of each part of an expression that an error passes. */
+const stepsPerError = 60;
 
 /** What cel-js's checker and evaluator offer to the functions of a node; `check` is the checker's, `run` the evaluator's. */
 interface Visitor {
@@ -201,8 +203,6 @@ export function createCelEngine(): ExpressionEngine {
       return Number.isInteger(value) ? BigInt(value as number) : value;
     });
     const [part] = values;
-    if (Array.isArray(text) && typeof part === "string")
-      getEvaluation().spend((text.length * part.length) / 4);
     if (typeof text === "string" && typeof part === "string")
       getEvaluation().spend((text.length * part.length) / comparisonsPerStep);
     return node.handle([text, ...values], evaluator, node);

@@ -5,9 +5,6 @@ import { compilePattern, findPattern, type LinearPattern } from "../json-schema/
 import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
 import type { Evaluation } from "./evaluation.ts";
 
-/** The cost of copying a value to JSON. */
-const stepsPerJson = 8;
-
 /** Functions of cel-js and what is called in their place. */
 export const replacedFunctions: ReadonlyMap<string, string> = new Map([
   ["matches", "matches_"],
@@ -20,10 +17,15 @@ export const replacedFunctions: ReadonlyMap<string, string> = new Map([
   ["uint", "int"],
 ]);
 
+/** The cost of copying a value to JSON. */
+const stepsPerJson = 8;
+/** The cost of compiling a pattern that an expression has worked out. */
+const stepsPerPattern = 10_000;
+
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
-export function compileMatch(pattern: string, evaluation?: Evaluation): LinearPattern {
+export function compileMatch(pattern: string): LinearPattern {
   try {
-    return compilePattern(pattern, evaluation);
+    return compilePattern(pattern);
   } catch (error) {
     throw error instanceof PatternError ? new EvaluationError(error.message) : error;
   }
@@ -100,12 +102,18 @@ export function createEnvironment(
     "-google.protobuf.Duration",
     ({ seconds, nanos }: Duration) => new Duration(-seconds, -nanos),
   );
-  const matches = (text: string, pattern: string) =>
-    findPattern(patterns.get(pattern) ?? compileMatch(pattern, getEvaluation()), text, getEvaluation());
+  const matches = (text: string, pattern: string) => {
+    let compiled = patterns.get(pattern);
+    if (compiled === undefined) {
+      getEvaluation().spend(stepsPerPattern);
+      compiled = compileMatch(pattern);
+    }
+    getEvaluation().spend((compiled.steps.length * text.length) / 16);
+    return findPattern(compiled, text);
+  };
   const replace = (text: string, part: string, by: string, limit = -1n) => {
     const parts = text.split(part);
     const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
-    getEvaluation().spend((parts.length * by.length) / 4);
     return [parts.join(by), ...rest].join(part);
   };
   const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {

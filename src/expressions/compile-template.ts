@@ -34,9 +34,9 @@ type Fill = (evaluation: Evaluation) => unknown;
 export interface Template {
   /**
    * The value with evaluated templates: new JSON; `absent` if the whole value is one template without a value. Throws
-   * `ExpressionError`. All templates share one limit of steps, and evaluation ends once `isOverdue` returns true.
+   * `ExpressionError`. All templates share one limit of steps.
    */
-  evaluate(scope: Readonly<Record<string, unknown>>, isOverdue?: () => boolean): unknown;
+  evaluate(scope: Readonly<Record<string, unknown>>): unknown;
 }
 
 const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
@@ -103,7 +103,7 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
-  return { evaluate: (scope, isOverdue) => fill(new Evaluation(scope, isOverdue)) };
+  return { evaluate: (scope) => fill(new Evaluation(scope)) };
 }
 
 /**

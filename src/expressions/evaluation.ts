@@ -1,11 +1,8 @@
-/** Thrown if an evaluation exceeds its limits; an `Error`, as otherwise cel-js would take it for a value. */
+/** Thrown if an evaluation exceeds its limit; an `Error`, as otherwise cel-js would take it for a value. */
 export class EvaluationLimit extends Error {}
 
 /** A few seconds at most. */
 const maximumSteps = 20_000_000;
-const stepsBetweenLooks = 100_000;
-/** The cost of each part of an expression that an error passes. */
-export const stepsPerError = 60;
 
 /** Converts JSON for cel-js. Objects become maps, because it cannot read keys such as `constructor` of objects. */
 function toCel(value: unknown): unknown {
@@ -18,21 +15,16 @@ function toCel(value: unknown): unknown {
 /** One evaluation of all expressions in a value. They share its variables and its limit of steps. */
 export class Evaluation {
   readonly #scope: Readonly<Record<string, unknown>>;
-  readonly #isOverdue: (() => boolean) | undefined;
   #variables: Map<string, unknown> | undefined;
   #left = maximumSteps;
-  #nextLook = maximumSteps - stepsBetweenLooks;
-  #limit: EvaluationLimit | undefined;
 
-  /** The variables in `scope` are JSON. The evaluation ends once `isOverdue`, which is called periodically, returns true. */
-  constructor(scope: Readonly<Record<string, unknown>>, isOverdue?: () => boolean) {
+  /** The variables in `scope` are JSON. */
+  constructor(scope: Readonly<Record<string, unknown>>) {
     this.#scope = scope;
-    this.#isOverdue = isOverdue;
   }
 
-  /** Whether a limit was exceeded. */
   get isStopped(): boolean {
-    return this.#limit !== undefined;
+    return this.#left < 0;
   }
 
   get variables(): ReadonlyMap<string, unknown> {
@@ -43,10 +35,8 @@ export class Evaluation {
   /** Throws `EvaluationLimit`, from then on each time, if there are too few steps. */
   spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) this.#stop(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
-    if (this.#left >= this.#nextLook) return;
-    this.#nextLook = this.#left - stepsBetweenLooks;
-    if (this.#isOverdue?.()) this.#stop("it exceeds the timeout of the call");
+    if (this.isStopped)
+      throw new EvaluationLimit(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
   }
 
   /** For making or reading a value. */
@@ -59,11 +49,5 @@ export class Evaluation {
     this.spendValue(value);
     if (!Array.isArray(value) && !(value instanceof Map)) return;
     for (const inner of value.values()) this.spendDeep(inner);
-  }
-
-  #stop(reason: string): never {
-    this.#left = Number.NEGATIVE_INFINITY;
-    this.#limit ??= new EvaluationLimit(reason);
-    throw this.#limit;
   }
 }

@@ -30,10 +30,10 @@ function readThrown({ code, message, data }: Thrown) {
 }
 
 /** A condition that fails to evaluate does not hold. */
-function holds({ when }: CatchTemplates, scope: Scope, isOverdue?: () => boolean): boolean {
+function holds({ when }: CatchTemplates, scope: Scope): boolean {
   if (when === undefined) return true;
   try {
-    return when.evaluate(scope, isOverdue) === true;
+    return when.evaluate(scope) === true;
   } catch {
     return false;
   }
@@ -51,9 +51,9 @@ function toMessage(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function fillError({ error }: CatchTemplates, scope: Scope, isOverdue?: () => boolean): RpcError {
+function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
   try {
-    const answer = error.evaluate(scope, isOverdue);
+    const answer = error.evaluate(scope);
     const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
     return {
       code: toCode(code),
@@ -73,12 +73,11 @@ export function catchError(
   catches: readonly CatchTemplates[],
   thrown: Thrown,
   request: object,
-  isOverdue?: () => boolean,
 ): RpcError | undefined {
   const scope = { error: readThrown(thrown), request };
   const { code } = thrown;
   const fits = (one: CatchTemplates) =>
-    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope, isOverdue);
+    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope);
   const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);
-  return found === undefined ? undefined : fillError(found, scope, isOverdue);
+  return found === undefined ? undefined : fillError(found, scope);
 }

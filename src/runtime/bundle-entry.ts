@@ -48,16 +48,11 @@ export interface EntryTexts {
 export interface BundleEntry extends EntryTexts {
   handler: BundleHandler;
   /** The arguments of the handler, a copy. Throws `InputsError`. */
-  prepareInputs(request: BundleRequest, isOverdue?: () => boolean): Record<string, unknown>;
+  prepareInputs(request: BundleRequest): Record<string, unknown>;
   /** The result for what the handler returned. Never throws. */
-  buildResult(
-    returned: Returned,
-    request: BundleRequest,
-    isOverdue?: () => boolean,
-    leaveOut?: LeaveOut,
-  ): CallToolResult;
+  buildResult(returned: Returned, request: BundleRequest, leaveOut?: LeaveOut): CallToolResult;
   /** The error to answer for what the handler threw; `undefined` if the entry does not catch it. Never throws. */
-  mapError(thrown: Thrown, request: BundleRequest, isOverdue?: () => boolean): RpcError | undefined;
+  mapError(thrown: Thrown, request: BundleRequest): RpcError | undefined;
 }
 
 /** The inputs of an entry cannot be evaluated. The message is for the caller of the tool. */
@@ -85,13 +80,12 @@ function fillResult(
   template: NonNullable<EntryTemplates["result"]>,
   returned: Returned,
   { name, arguments: args }: BundleRequest,
-  isOverdue?: () => boolean,
   leaveOut?: LeaveOut,
 ): CallToolResult {
   if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
   try {
     const result = readReturned(returned);
-    const value = template.evaluate({ result, request: { name, arguments: args } }, isOverdue);
+    const value = template.evaluate({ result, request: { name, arguments: args } });
     const fault = findFaultOfResult(value, leaveOut);
     return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
   } catch (error) {
@@ -101,14 +95,10 @@ function fillResult(
   }
 }
 
-function fillInputs(
-  template: EntryTemplates["inputs"],
-  request: BundleRequest,
-  isOverdue?: () => boolean,
-): Record<string, unknown> {
+function fillInputs(template: EntryTemplates["inputs"], request: BundleRequest): Record<string, unknown> {
   let value: unknown;
   try {
-    value = template === undefined ? request.arguments : template.evaluate({ request }, isOverdue);
+    value = template === undefined ? request.arguments : template.evaluate({ request });
     // A copy: other templates must not see the handler's changes to `request`.
     if (isRecord(value)) value = JSON.parse(JSON.stringify(value));
   } catch (error) {
@@ -127,11 +117,11 @@ export function createBundleEntry(
   return {
     ...texts,
     handler,
-    prepareInputs: (request, isOverdue) => fillInputs(inputs, request, isOverdue),
-    buildResult: (returned, request, isOverdue, leaveOut) =>
+    prepareInputs: (request) => fillInputs(inputs, request),
+    buildResult: (returned, request, leaveOut) =>
       result === undefined
         ? convertReturned(returned, leaveOut)
-        : fillResult(result, returned, request, isOverdue, leaveOut),
-    mapError: (thrown, request, isOverdue) => catchError(catches, thrown, request, isOverdue),
+        : fillResult(result, returned, request, leaveOut),
+    mapError: (thrown, request) => catchError(catches, thrown, request),
   };
 }

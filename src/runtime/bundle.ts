@@ -91,19 +91,18 @@ export async function runBundleEntry(
   entry: BundleEntry,
   request: BundleRequest,
   invoke: (args: Record<string, unknown>) => Promise<Outcome>,
-  isOverdue?: () => boolean,
   leaveOut?: LeaveOut,
 ): Promise<BundleOutcome> {
   let args: Record<string, unknown>;
   try {
-    args = entry.prepareInputs(request, isOverdue);
+    args = entry.prepareInputs(request);
   } catch (error) {
     if (error instanceof InputsError) return { result: createErrorResult(error.message) };
     throw error;
   }
   const outcome = await invoke(args);
   if ("returned" in outcome)
-    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, isOverdue, leaveOut));
-  const error = entry.mapError(outcome.thrown, request, isOverdue);
+    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, leaveOut));
+  const error = entry.mapError(outcome.thrown, request);
   return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
 }

@@ -37,8 +37,6 @@ export interface ToolInvocation {
   leaveOut?: LeaveOut;
   /** Whether the result goes to a client of MCP, which may refuse it. */
   isForClient?: boolean;
-  /** Whether the call has timed out; synchronous code polls it, because no timer fires while it runs. */
-  isOverdue?: () => boolean;
 }
 
 /**
@@ -49,7 +47,7 @@ export async function invokeTool(
   { code, entry }: RunnableTool,
   call: ToolInvocation,
 ): Promise<BundleOutcome> {
-  const { args, request, legacyContext, validator, isOverdue, leaveOut } = call;
+  const { args, request, legacyContext, validator, leaveOut } = call;
   const { inputSchema, outputSchema } = entry ?? code;
   const given = Object.keys(args);
   const checked = validator.checkOwned(inputSchema, args);
@@ -91,7 +89,7 @@ export async function invokeTool(
     return { returned: { kind: "refused", message: refusal } };
   };
   const filled = { ...request, arguments: checked.value };
-  const outcome = await runBundleEntry(entry, filled, invoke, isOverdue, leaveOut);
+  const outcome = await runBundleEntry(entry, filled, invoke, leaveOut);
   if (refusal !== undefined) return { result: createErrorResult(refusal) };
   return checkResult(outcome);
 }

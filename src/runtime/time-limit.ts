@@ -48,10 +48,6 @@ export class TimeLimit {
     };
   }
 
-  /** For synchronous code, during which no timer fires. */
-  isOverdue = (): boolean =>
-    this.#used + (this.#since === undefined ? 0 : performance.now() - this.#since) > this.ms;
-
   /** Ends it for good; `onOver` is not called any more. */
   end(): void {
     this.#pauses += 1;

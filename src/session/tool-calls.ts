@@ -262,7 +262,7 @@ export class ToolCalls {
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, scope, state, depth, stop: signal, limit, onProgress, onLog } = call;
+    const { id, scope, state, depth, stop: signal, onProgress, onLog } = call;
     const { runners, isWithoutSession = false } = this.#options;
     const { config } = state;
     const { sessionId, memory } = scope;
@@ -276,7 +276,6 @@ export class ToolCalls {
       depth,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       maxDepth: config.callback.maxDepth,
-      isOverdue: limit.isOverdue,
       isForClient: scope.passesRounds && depth === 0,
       leaveOut: this.noteLeftOut("tools/call", { name }, owner),
       validator: await this.#options.validator(),

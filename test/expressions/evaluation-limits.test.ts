@@ -16,10 +16,10 @@ const scope = {
 };
 const variables = Object.fromEntries(Object.keys(scope).map((name) => [name, true as const]));
 
-function evaluate(expression: string, isOverdue?: () => boolean): unknown {
+function evaluate(expression: string): unknown {
   const compiled = engine.compile(expression, { variables });
   if ("fault" in compiled) throw new Error(compiled.fault.reason);
-  return compiled.program.evaluate(new Evaluation(scope, isOverdue));
+  return compiled.program.evaluate(new Evaluation(scope));
 }
 
 const pairs = (body: string) => `l.all(i, l.all(j, ${body}))`;
@@ -53,8 +53,6 @@ describe("limits of evaluation", () => {
     ["numbers of many digits", "l.all(i, double(large) > 0.0 || true)"],
     ["lists that are joined", "l.map(i, l.map(j, l + l))"],
     ["maps that are made", "l.map(i, l.map(j, {'a': i, 'b': j}))"],
-    ["texts that are replaced", "size(large.replace('', middle)) > 0"],
-    ["lists that are joined to a text", "size(large.split('').join(middle)) > 0"],
     ["large patterns", pairs("!text.matches('a{4000}')")],
     ["patterns that are worked out", pairs("!text.matches('[bc]{1000}' + string(j))")],
     ["patterns that are too large", pairs("text.matches('(a{100}){100}' + string(j)) || true")],
@@ -63,33 +61,19 @@ describe("limits of evaluation", () => {
   });
 
   test("nothing goes on after the limit, although errors are absorbed", () => {
-    const numbers = list(50_000);
     const compiled = engine.compile("n.exists(i, n.exists(j, 1 / 0 > 1))", { variables: { n: true } });
     if ("fault" in compiled) throw new Error(compiled.fault.reason);
-    let stopped: number | undefined;
-    const { program } = compiled;
+    const evaluation = new Evaluation({ n: list(50_000) });
+    evaluation.spend(19_900_000);
     const start = performance.now();
-    const evaluation = new Evaluation({ n: numbers }, () => {
-      stopped = performance.now();
-      return stopped - start > 100;
-    });
-    expect(() => program.evaluate(evaluation)).toThrow("it exceeds the timeout of the call");
-    expect(performance.now() - Number(stopped)).toBeLessThan(1000);
+    expect(() => compiled.program.evaluate(evaluation)).toThrow(limit);
+    expect(performance.now() - start).toBeLessThan(1000);
   });
 
   test("a long text is not read as a duration", () => {
     expect(() => evaluate("duration(large) == duration('1s')")).toThrow(
       "a duration has at most 100 characters",
     );
-  });
-
-  test("an evaluation ends at the timeout of its call", () => {
-    let looks = 0;
-    expect(() => evaluate(pairs("(1 / 0 > 1) || true"), () => ++looks > 2)).toThrow(
-      "it exceeds the timeout of the call",
-    );
-    expect(looks).toBe(3);
-    expect(evaluate("size(l)", () => true)).toBe(1000);
   });
 
   test("all templates of one value share one limit", () => {
@@ -149,19 +133,5 @@ describe("the steps of an evaluation", () => {
     for (let step = 0; step < 20; step++) evaluation.spend(million);
     expect(() => evaluation.spend(1)).toThrow(limit);
     expect(() => evaluation.spendValue("")).toThrow(limit);
-  });
-
-  test("the clock is read after every 100,000 steps", () => {
-    let looks = 0;
-    const evaluation = new Evaluation({}, () => ++looks > 2);
-    evaluation.spend(100_000);
-    expect(looks).toBe(0);
-    evaluation.spend(1);
-    expect(looks).toBe(1);
-    evaluation.spend(100_001);
-    expect(looks).toBe(2);
-    expect(() => evaluation.spend(100_001)).toThrow("it exceeds the timeout of the call");
-    expect(() => evaluation.spend(1)).toThrow("it exceeds the timeout of the call");
-    expect(looks).toBe(3);
   });
 });
