@@ -3,12 +3,11 @@ import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
-import { ReadOnce } from "../../inspection/read-once.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
-import { type ExportSearch, findExport, listExports } from "../modules/exports.ts";
+import { type ExportSearch, findExport } from "../modules/exports.ts";
 import { findNearestFile, hintForSource, isTypeScript } from "../modules/imports.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
 import { isBroken } from "../modules/parse-module.ts";
@@ -19,14 +18,8 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
   inspected: Pick<InspectedPack, "items"> & { pack: Pick<InspectedPack["pack"], "origin"> };
 };
 
+/** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
-
-/** The exports to list if one is missing: similar ones, or the first ones. */
-async function chooseExports(listed: ReadOnce, files: ModuleFiles, module: string, name: string) {
-  const exports = await listed.get([module], () => listExports(files, module));
-  const nearest = findNearestNames(name, exports);
-  return nearest.length > 0 ? nearest : exports.slice(0, maximumListed);
-}
 
 /** A hint for a path that is relative to the folder of the definition, a common mistake, or leads out of the package. */
 async function hintForRelative(
@@ -78,7 +71,6 @@ async function* checkModule(
   pack: WithHandlers,
   item: InspectedItem,
   { handler, path, ...place }: HandlerPlace & { handler: string; path: Path },
-  listed: ReadOnce,
 ): AsyncGenerator<Finding> {
   const { files } = pack;
   const { module, exportName } = place;
@@ -95,8 +87,9 @@ async function* checkModule(
     const faults = await pack.moduleFaults();
     if (isBroken(faults.get(module)) || ("absent" in found && isBroken(faults.get(found.module)))) return;
     if ("absent" in found) {
-      const exports = await chooseExports(listed, files, module, exportName);
-      const { absent: reason, hint } = found;
+      const { absent: reason, hint, exports: all = [] } = found;
+      const nearest = findNearestNames(exportName, all);
+      const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);
       yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
     } else {
       yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
@@ -111,7 +104,6 @@ const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.tes
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
 export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
-  const listed = new ReadOnce();
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
       if (typeof handler === "string") {
@@ -124,7 +116,7 @@ export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding
           const hint = isPathOfModule(handler) ? `Did you mean ${quote(`./${handler}`)}?` : undefined;
           yield findInItem(item, "HandlerNotFound", { handler, reason: place.fault, hint }, path);
         } else {
-          yield* checkModule(pack, item, { ...place, handler, path }, listed);
+          yield* checkModule(pack, item, { ...place, handler, path });
         }
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
         const reason = "only code definitions can contain functions";

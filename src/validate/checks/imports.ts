@@ -4,6 +4,7 @@ import { installedKeys } from "../../discovery/project.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type ProblemArguments, type ProblemCode, quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
+import { isTypeScript } from "../modules/imports.ts";
 import { placeOf } from "../modules/parse-module.ts";
 import { findContainingPackage, isInBundled } from "../needed-files.ts";
 import type { PackUnderTest, PublishedImport } from "../pack-under-test.ts";
@@ -101,8 +102,6 @@ export const checkImports: Check = async function* (pack) {
   }
 };
 
-const isTypeScript = (file: string) => /\.[cm]?ts$/.test(file);
-
 /** Whether `node` gets an option such as `--import tsx`, with which it may run TypeScript in installed packages. */
 const hasLoader = ({ definition }: InspectedItem): boolean =>
   Array.isArray(definition?.args) &&
@@ -124,17 +123,18 @@ export const checkTypeScript: Check = async function* (pack) {
   for (const file of definitions) yield findInFile(file, code, { file, isPrivate, isDefinition: true });
 
   const describe = (file: string) => {
-    const compiled = file.replace(/ts$/, "js");
-    return { file, javascript: pack.files.isFile(compiled) ? compiled : undefined, isPrivate };
+    const compiled = file.replace(/tsx?$/, "js");
+    return { file, javascript: pack.files.kindOf(compiled) === "file" ? compiled : undefined, isPrivate };
   };
   for (const { file, item, path } of pack.needed()) {
     const runsOtherwise = path?.[0] === "command" || (path?.[0] === "args" && hasLoader(item));
-    if (path === undefined || runsOtherwise || !isTypeScript(file) || !pack.files.isFile(file)) continue;
+    if (path === undefined || runsOtherwise || !isTypeScript(file) || pack.files.kindOf(file) !== "file")
+      continue;
     yield findInItem(item, code, describe(file), path);
   }
   for (const one of await pack.imports()) {
     const file = "file" in one.target ? one.target.file : "";
-    if (!isTypeScript(file) || !pack.files.isFile(file)) continue;
+    if (!isTypeScript(file) || pack.files.kindOf(file) !== "file") continue;
     yield findAtImport(pack, one, code, { ...describe(file), importer: one.file });
   }
 };

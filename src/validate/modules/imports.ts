@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import type { NeededFile } from "../needed-files.ts";
-import type { ModuleFiles } from "./module-files.ts";
+import type { ModuleFiles, Resolution } from "./module-files.ts";
 import type { WrittenImport } from "./parse-module.ts";
 
 /** Limits on followed imports, to keep validation fast. */
@@ -72,22 +72,7 @@ export interface FailingImport {
 }
 
 /** Modules of Node that only later versions than the oldest supported one have. */
-const newerBuiltins = new Set(["node:ffi", "node:quic", "node:sea", "node:sqlite", "node:vfs"]);
-
-/** Explains why an import fails whose specifier is a URL; `undefined` if it may work. */
-function explainUrl({ specifier, kind }: WrittenImport): FailingImport | undefined {
-  if (kind === "esm" && /^https?:/i.test(specifier))
-    return {
-      reason: `${quote(specifier, 200)}, which Node does not load`,
-      hint: "Add a dependency instead.",
-    };
-  return specifier.startsWith("node:") && !isBuiltin(specifier) && !newerBuiltins.has(specifier)
-    ? {
-        reason: `${quote(specifier, 200)}, but Node ${process.version} has no such built-in module`,
-        hint: "Correct the name of the built-in module.",
-      }
-    : undefined;
-}
+const newerBuiltins = ["node:ffi", "node:quic", "node:sea", "node:sqlite", "node:vfs"];
 
 /** The hint for a missing file that a module imports. */
 function hintForMissing(files: ModuleFiles, importer: string, file: string): string {
@@ -98,23 +83,35 @@ function hintForMissing(files: ModuleFiles, importer: string, file: string): str
   return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
 }
 
-/** Explains why an existing file cannot be imported as it is written; `undefined` if it can, or if that is unknown. */
-async function explainFile(
+/** Why Node cannot load an import, with a hint; `undefined` if it can, or if that is unknown. */
+async function explainImport(
   files: ModuleFiles,
-  file: string,
-  { kind }: WrittenImport,
-): Promise<FailingImport | undefined> {
+  importer: string,
+  { specifier, kind }: WrittenImport,
+  target: Resolution,
+): Promise<[what: string, hint: string] | undefined> {
+  if ("elsewhere" in target) {
+    if (kind === "esm" && /^https?:/i.test(specifier))
+      return ["which Node does not load", "Add a dependency instead."];
+    return specifier.startsWith("node:") && !isBuiltin(specifier) && !newerBuiltins.includes(specifier)
+      ? [
+          `but Node ${process.version} has no such built-in module`,
+          "Correct the name of the built-in module.",
+        ]
+      : undefined;
+  }
+  const { file } = target;
+  const found = (await files.get(file)).kind;
+  if (found === "absent") return ["which is not in the package", hintForMissing(files, importer, file)];
   if (kind !== "esm") return undefined;
-  if (files.isFolder(file))
-    return {
-      reason: `${quote(file, 200)}, which is a folder`,
-      hint: "Import a file, such as `index.js`: Node does not import folders.",
-    };
-  if ((await files.get(file)).kind !== "foreign" || /\.(?:json|wasm)$/.test(file)) return undefined;
-  return {
-    reason: `${quote(file, 200)}, which Node cannot import`,
-    hint: "Import JavaScript or JSON. Read other files with `readFile` of `node:fs/promises`.",
-  };
+  if (files.kindOf(file) === "folder")
+    return ["which is a folder", "Import a file, such as `index.js`: Node does not import folders."];
+  return found === "foreign" && !/\.(?:json|wasm)$/.test(file)
+    ? [
+        "which Node cannot import",
+        "Import JavaScript or JSON. Read other files with `readFile` of `node:fs/promises`.",
+      ]
+    : undefined;
 }
 
 /**
@@ -130,20 +127,13 @@ export async function findFailingImport(
     if (seen.size > maximumImported || files.bytesRead > maximumBytes) return undefined;
     for (const one of await files.listWritten(importer)) {
       const target = files.resolve(importer, one.specifier, one.kind);
-      let failing: FailingImport | undefined;
-      if (!("file" in target)) failing = explainUrl(one);
-      else if (!isInPackage(target.file)) continue;
-      else if ((await files.get(target.file)).kind === "absent")
-        failing = {
-          reason: `${quote(target.file, 200)}, which is not in the package`,
-          hint: hintForMissing(files, importer, target.file),
-        };
-      else if (!seen.has(target.file)) {
-        failing = await explainFile(files, target.file, one);
-        if (failing === undefined) seen.add(target.file);
+      if ("file" in target && (!isInPackage(target.file) || seen.has(target.file))) continue;
+      const [what, hint] = (await explainImport(files, importer, one, target)) ?? [];
+      if (what !== undefined && hint !== undefined && !one.isGuarded) {
+        const imported = "file" in target ? target.file : one.specifier;
+        return { reason: `${quote(importer, 200)} imports ${quote(imported, 200)}, ${what}`, hint };
       }
-      if (failing !== undefined && !one.isGuarded)
-        return { ...failing, reason: `${quote(importer, 200)} imports ${failing.reason}` };
+      if (what === undefined && "file" in target) seen.add(target.file);
     }
   }
   return undefined;

@@ -1,66 +1,41 @@
 import { posix, relative, sep } from "node:path";
-import { findSyntaxErrorIn } from "../../confinement/confined-process.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
-import { type InspectionPort, maximumModuleBytes } from "../../files/inspection-port.ts";
+import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
 import { type ModuleKind, type ParsedModule, parseModule, type WrittenImport } from "./parse-module.ts";
 
-/** The conditions by which Node reads `imports` and `exports` of package.json. */
-const conditionsOf = {
-  esm: new Set(["node", "import", "node-addons", "module-sync", "default"]),
-  commonjs: new Set(["node", "require", "node-addons", "module-sync", "default"]),
-};
-
-/** The key that matches a name: the exact one, else the pattern with the longest prefix. `star` is what `*` matches. */
-function findKey(
-  entries: Readonly<Record<string, unknown>>,
-  name: string,
-): { key: string; star: string } | undefined {
-  if (Object.hasOwn(entries, name) && !name.includes("*")) return { key: name, star: "" };
-  let found: { key: string; star: string } | undefined;
-  for (const key of Object.keys(entries)) {
-    const [start = "", end, ...others] = key.split("*");
-    if (end === undefined || others.length > 0 || (found?.key.indexOf("*") ?? -1) >= start.length) continue;
-    const fits = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
-    if (fits) found = { key, star: name.slice(start.length, name.length - end.length) };
-  }
-  return found;
-}
-
 /** Like Node: `null` excludes the name, so later conditions have no effect; `undefined` if no condition matches. */
-function chooseTarget(target: unknown, conditions: ReadonlySet<string>): string | null | undefined {
+function chooseTarget(target: unknown, kind: ModuleKind): string | null | undefined {
   if (typeof target === "string" || target === null) return target;
-  if (Array.isArray(target)) {
-    const chosen = target.map((one) => chooseTarget(one, conditions));
-    return chosen.find((one) => typeof one === "string") ?? chosen.findLast((one) => one !== undefined);
-  }
-  if (isRecord(target)) {
-    for (const [condition, one] of Object.entries(target)) {
-      const chosen = conditions.has(condition) ? chooseTarget(one, conditions) : undefined;
-      if (chosen !== undefined) return chosen;
-    }
-  }
-  return undefined;
-}
-
-/** The value of `exports` by subpath: the short form is for the package as a whole. */
-function expandExports(exports: unknown): unknown {
-  const isExpanded = isRecord(exports) && Object.keys(exports).some((key) => key.startsWith("."));
-  return isExpanded ? exports : { ".": exports };
+  const conditions = ["node", kind === "esm" ? "import" : "require", "node-addons", "module-sync", "default"];
+  const chosen = Array.isArray(target)
+    ? target.map((one) => chooseTarget(one, kind))
+    : Object.entries(isRecord(target) ? target : {}).flatMap(([condition, one]) =>
+        conditions.includes(condition) ? [chooseTarget(one, kind)] : [],
+      );
+  return Array.isArray(target)
+    ? (chosen.find((one) => typeof one === "string") ?? chosen.findLast((one) => one !== undefined))
+    : chosen.find((one) => one !== undefined);
 }
 
 /**
  * Resolves a name by the `imports` or `exports` of package.json: to `./file`, or to the name of a package. `undefined` if
- * nothing matches.
+ * nothing matches. The exact key counts, else the pattern with the longest part before `*`.
  */
-function resolvePackageTarget(
-  entries: unknown,
-  name: string,
-  kind: keyof typeof conditionsOf,
-): string | undefined {
+function resolvePackageTarget(entries: unknown, name: string, kind: ModuleKind): string | undefined {
   if (!isRecord(entries)) return undefined;
-  const found = findKey(entries, name);
-  if (found === undefined) return undefined;
-  return chooseTarget(entries[found.key], conditionsOf[kind])?.replaceAll("*", () => found.star);
+  if (Object.hasOwn(entries, name) && !name.includes("*"))
+    return chooseTarget(entries[name], kind) ?? undefined;
+  const [best] = Object.keys(entries)
+    .map((key) => ({ key, parts: key.split("*") as [string, ...string[]] }))
+    .filter(({ parts: [start, end = "", ...others], key }) => {
+      const fits = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
+      return fits && key.includes("*") && others.length === 0;
+    })
+    .sort((one, other) => other.parts[0].length - one.parts[0].length);
+  if (best === undefined) return undefined;
+  const [start, end = ""] = best.parts;
+  const star = name.slice(start.length, name.length - end.length);
+  return chooseTarget(entries[best.key], kind)?.replaceAll("*", () => star);
 }
 
 /** The statically known part of a module of the package. */
@@ -107,7 +82,8 @@ export class ModuleFiles {
   readonly #root: string;
   readonly #manifest: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
-  readonly #texts = new Map<string, string>();
+  /** The source code of the modules that were read, by path. */
+  readonly texts = new Map<string, string>();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   readonly #scopes = new Map<string, Scope>();
@@ -139,22 +115,13 @@ export class ModuleFiles {
     return "imports" in module ? module.imports : [];
   }
 
-  isFile(file: string): boolean {
-    return this.#port.describePath(this.#root, file) === "file";
-  }
-
-  isFolder(file: string): boolean {
-    return this.#port.describePath(this.#root, file) === "folder";
-  }
-
-  /** The source code of the modules that were read, by path. */
-  get texts(): ReadonlyMap<string, string> {
-    return this.#texts;
+  kindOf(file: string): PathKind {
+    return this.#port.describePath(this.#root, file);
   }
 
   /** The source code of a module that was read; empty otherwise. */
   textOf(file: string): string {
-    return this.#texts.get(file) ?? "";
+    return this.texts.get(file) ?? "";
   }
 
   /** Whether a package.json below the top of the package applies to a module. */
@@ -183,26 +150,27 @@ export class ModuleFiles {
       file,
       ...[file, index].flatMap((base) => guessed.map((suffix) => `${base}.${suffix}`)),
     ];
-    return { file: candidates.find((one) => this.isFile(one)) ?? file };
+    return { file: candidates.find((one) => this.kindOf(one) === "file") ?? file };
   }
 
   /** Resolves a name by `imports` of the nearest package.json, or by `exports` if it is the name of the package itself. */
   #resolveName(from: string, specifier: string, kind: ModuleKind): Resolution {
-    const scope = this.#scopeOf(posix.dirname(this.#realFiles.get(from) ?? from));
-    const { name, imports, exports } = scope.manifest;
+    const { folder, manifest } = this.#scopeOf(posix.dirname(this.#realFiles.get(from) ?? from));
+    const { name, imports, exports } = manifest;
     const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
-    const missingIn = specifier.startsWith("#")
-      ? "imports"
-      : isSelf && exports !== undefined
-        ? "exports"
-        : undefined;
-    if (missingIn === undefined) return { elsewhere: specifier };
-    const target =
-      missingIn === "imports"
-        ? resolvePackageTarget(imports, specifier, kind)
-        : resolvePackageTarget(expandExports(exports), `.${specifier.slice(String(name).length)}`, kind);
-    if (target === undefined) return { elsewhere: specifier, missingIn };
-    return target.startsWith("./") ? { file: posix.join(scope.folder, target) } : { elsewhere: target };
+    const isInternal = specifier.startsWith("#");
+    if (!isInternal && (!isSelf || exports === undefined)) return { elsewhere: specifier };
+    // The short form of `exports` is for the package as a whole.
+    const isShort = !isRecord(exports) || !Object.keys(exports).some((key) => key.startsWith("."));
+    const target = isInternal
+      ? resolvePackageTarget(imports, specifier, kind)
+      : resolvePackageTarget(
+          isShort ? { ".": exports } : exports,
+          `.${specifier.slice(String(name).length)}`,
+          kind,
+        );
+    if (target === undefined) return { elsewhere: specifier, missingIn: isInternal ? "imports" : "exports" };
+    return target.startsWith("./") ? { file: posix.join(folder, target) } : { elsewhere: target };
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
@@ -240,17 +208,13 @@ export class ModuleFiles {
     if (suffix === "") return { kind: "opaque", why: "has no file extension" };
     if (!suffixes.includes(suffix)) return { kind: "foreign" };
     const text = new TextDecoder().decode(bytes);
-    this.#texts.set(path, text);
+    this.texts.set(path, text);
     const type = suffix === "js" ? this.#typeOf(posix.dirname(file)) : undefined;
     if (suffix.endsWith("ts")) return { kind: "typescript" };
     const isEsm = suffix === "mjs" || type === "module";
     const isCommonJs = suffix === "cjs" || type === "commonjs";
     const format = isEsm ? "esm" : isCommonJs ? "commonjs" : undefined;
-    const module = await parseModule(
-      text,
-      format,
-      this.#asked < maximumAsked ? findSyntaxErrorIn : undefined,
-    );
+    const module = await parseModule(text, format, this.#asked < maximumAsked);
     if (module.kind === "broken") this.#asked++;
     return module;
   }

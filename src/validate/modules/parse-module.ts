@@ -1,15 +1,5 @@
 // Finds the exports and imports of modules without running them. The parsers are loaded on demand.
-import type {
-  AnyNode,
-  CallExpression,
-  Declaration,
-  Identifier,
-  Literal,
-  MemberExpression,
-  ModuleDeclaration,
-  Pattern,
-  Program,
-} from "acorn";
+import type { AnyNode, Declaration, Identifier, Literal, MemberExpression, Pattern, Program } from "acorn";
 
 type CommonJsName = "require" | "module" | "exports" | "__dirname" | "__filename";
 
@@ -85,17 +75,35 @@ interface Surroundings {
 }
 
 /** A use of a variable that only CommonJS modules have. */
-interface CommonJsUse {
+interface CommonJsUse extends Surroundings {
   name: CommonJsName;
   index: number;
-  isInFunction: boolean;
 }
+
+const commonJsNames: ReadonlySet<string> = new Set([
+  "require",
+  "module",
+  "exports",
+  "__dirname",
+  "__filename",
+]);
+
+// Places are the type of a node and the key of its child.
+
+/** Names that refer to no variable, unless they are computed. */
+const nameOnly = /^(?:\w+\.(?:property|key)|\w+\.(?:label|meta|exported|imported)|ExportSpecifier\.local)$/;
+/** Names that the module declares or sets. */
+const declaring =
+  /^(?:VariableDeclarator\.id|(?:Arrow)?Function\w+\.(?:id|params)|Class\w+\.id|Assignment\w+\.left|CatchClause\.param|ArrayPattern\.elements|RestElement\.argument|Import\w+\.local)$/;
+const conditional =
+  /^(?:TryStatement\.\w+|(?:If|Conditional)\w+\.(?:consequent|alternate)|LogicalExpression\.right|SwitchStatement\.cases|(?:For|While|DoWhile)\w*\.body)$/;
+const inFunction = /^(?:PropertyDefinition|(?:Arrow)?Function\w+)\.(?!key$)/;
 
 /** What the code of a module has besides its declarations of imports and exports. */
 class CodeSurvey {
   readonly imports: WrittenImport[] = [];
   readonly #uses: CommonJsUse[] = [];
-  /** Variables that the module declares, or checks for: their uses may be correct. */
+  /** Variables that the module declares, checks for or hands on: their uses may be correct. */
   readonly #ignored = new Set<string>();
   /** Functions and classes. */
   readonly #declared = new Set<string>();
@@ -105,91 +113,69 @@ class CodeSurvey {
   readonly #parents: AnyNode[] = [];
 
   constructor(program: Program) {
-    this.#visit(program, { isGuarded: false, isConditional: false, isInFunction: false });
+    this.#visit(program, "", { isGuarded: false, isConditional: false, isInFunction: false });
   }
 
   /** Whether a CommonJS module may export names that do not occur in its text, as in `Object.assign(exports, other)`. */
   get isOpen(): boolean {
-    return this.#isOpen || this.#exported.some((value) => !this.#isPlain(value));
+    const isPlain = (value: AnyNode) =>
+      value.type === "ObjectExpression"
+        ? value.properties.every(({ type }) => type !== "SpreadElement")
+        : value.type === "Identifier"
+          ? this.#declared.has(value.name)
+          : /^(?:Function|Class)Expression$/.test(value.type);
+    return this.#isOpen || !this.#exported.every(isPlain);
   }
 
   /** The first use that fails when the module is loaded, otherwise the first that fails when a function is called. */
   findCommonJsUse(): CommonJsUse | undefined {
-    const uses = this.#uses.filter(({ name }) => !this.#ignored.has(name));
+    const uses = this.#uses.filter(({ name, isConditional }) => !isConditional && !this.#ignored.has(name));
     return uses.find(({ isInFunction }) => !isInFunction) ?? uses[0];
   }
 
-  /** Whether all names of a value of `module.exports` are in the text. */
-  #isPlain(value: AnyNode): boolean {
-    switch (value.type) {
-      case "ObjectExpression":
-        return value.properties.every(({ type }) => type !== "SpreadElement");
-      case "Identifier":
-        return this.#declared.has(value.name);
-      default:
-        return /^(?:FunctionExpression|ClassExpression)$/.test(value.type);
-    }
-  }
-
-  #visit(node: AnyNode, around: Surroundings): void {
-    this.#judge(node, around);
+  /** `place` is that of the node in its parent. */
+  #visit(node: AnyNode, place: string, around: Surroundings): void {
+    this.#judge(node, place, around);
     this.#parents.push(node);
     checkDepth(this.#parents.length);
     for (const [key, value] of Object.entries(node) as [string, unknown][]) {
-      if (typeof value !== "object" || value === null || isNameOnly(node, key)) continue;
-      const inside = surroundingsIn(node, key, around);
+      if (typeof value !== "object" || value === null) continue;
+      const inner = `${node.type}.${key}`;
+      if (nameOnly.test(inner) && !("computed" in node && node.computed)) continue;
+      const isCaught =
+        inner === "CallExpression.callee" && "property" in value && propertyOf(value as AnyNode) === "catch";
+      const isShortCircuit =
+        node.type === "AssignmentExpression" && /^(?:&&|\|\||\?\?)=$/.test(node.operator);
+      const inside = {
+        isGuarded: around.isGuarded || inner === "TryStatement.block" || isCaught,
+        isConditional: around.isConditional || conditional.test(inner) || isShortCircuit,
+        isInFunction: around.isInFunction || inFunction.test(inner),
+      };
       for (const child of (Array.isArray(value) ? value : [value]) as (AnyNode | null)[])
-        if (typeof child?.type === "string") this.#visit(child, inside);
+        if (typeof child?.type === "string") this.#visit(child, inner, inside);
     }
     this.#parents.pop();
   }
 
-  #judge(node: AnyNode, around: Surroundings): void {
-    switch (node.type) {
-      case "ImportDeclaration":
-        for (const { local } of node.specifiers) this.#ignore(local);
-        break;
-      case "ImportExpression":
-        this.#addImport(node, node.source, "esm", around);
-        break;
-      case "CallExpression":
-        if (node.callee.type === "Identifier" && node.callee.name === "require")
-          this.#addImport(node, node.arguments[0], "commonjs", around);
-        break;
-      case "VariableDeclarator":
-        this.#ignore(node.id);
-        break;
-      case "CatchClause":
-        if (node.param) this.#ignore(node.param);
-        break;
-      case "AssignmentExpression":
-        this.#ignore(node.left);
-        // A global that the module sets.
-        if (node.left.type === "MemberExpression" && propertyOf(node.left) === "require")
-          this.#ignored.add("require");
-        break;
-      case "FunctionDeclaration":
-      case "FunctionExpression":
-      case "ArrowFunctionExpression":
-      case "ClassDeclaration":
-      case "ClassExpression":
-        if (node.id) {
-          this.#ignore(node.id);
-          this.#declared.add(node.id.name);
-        }
-        if ("params" in node) for (const param of node.params) this.#ignore(param);
-        break;
-      case "MemberExpression":
-        if (
-          node.object.type === "Identifier" &&
-          node.object.name === "module" &&
-          propertyOf(node) === "exports"
-        )
-          this.#judgeExports(node, around);
-        break;
-      case "Identifier":
-        if (node.name === "exports") this.#judgeExports(node, around);
-        else if (commonJsNames.has(node.name)) this.#judgeName(node, around);
+  #judge(node: AnyNode, place: string, around: Surroundings): void {
+    if (node.type === "ImportExpression") this.#addImport(node, node.source, "esm", around);
+    else if (node.type === "CallExpression") {
+      if (node.callee.type === "Identifier" && node.callee.name === "require")
+        this.#addImport(node, node.arguments[0], "commonjs", around);
+    } else if (node.type === "MemberExpression") {
+      if (
+        node.object.type === "Identifier" &&
+        node.object.name === "module" &&
+        propertyOf(node) === "exports"
+      )
+        this.#judgeExports(node, around);
+      // A global that the module sets.
+      else if (place === "AssignmentExpression.left" && propertyOf(node) === "require")
+        this.#ignored.add("require");
+    } else if (node.type === "Identifier") {
+      if (/^(?:Function|Class)\w+\.id$/.test(place)) this.#declared.add(node.name);
+      if (node.name === "exports") this.#judgeExports(node, around);
+      else if (commonJsNames.has(node.name)) this.#judgeName(node, place, around);
     }
   }
 
@@ -207,32 +193,30 @@ class CodeSurvey {
       this.imports.push({ specifier, kind, index: node.start, isGuarded });
   }
 
-  /** Adds the names of a pattern to those that the module declares. */
-  #ignore(pattern: Pattern): void {
-    for (const name of namesOf(pattern)) this.#ignored.add(name === "module" ? "exports" : name);
-  }
-
-  #use(name: CommonJsName, { start: index }: AnyNode, { isConditional, isInFunction }: Surroundings): void {
-    if (!isConditional) this.#uses.push({ name, index, isInFunction });
-  }
-
   /** Judges `require`, `module`, `__dirname` or `__filename` by what is done with it. */
-  #judgeName(node: Identifier, around: Surroundings): void {
+  #judgeName(node: Identifier, place: string, around: Surroundings): void {
     const name = node.name as CommonJsName;
     const parent = this.#parents.at(-1);
-    const property = parent?.type === "MemberExpression" ? propertyOf(parent) : undefined;
-    const isCall = parent?.type === "CallExpression" && parent.callee === node;
+    const property = place === "MemberExpression.object" ? propertyOf(parent) : undefined;
+    const isCall = place === "CallExpression.callee";
+    const isOfFolder = name.startsWith("__");
     if (parent?.type === "UnaryExpression" && parent.operator === "typeof") {
-      const all = name.startsWith("__") ? [name] : ["exports", ...commonJsNames];
-      for (const one of all) this.#ignored.add(one);
-    } else if (name.startsWith("__")) this.#use(name, node, around);
-    else if (!isCall && property === undefined) this.#ignored.add(name === "module" ? "exports" : name);
-    else if (name === "require") {
-      const [first] = isCall ? parent.arguments : [];
+      for (const one of isOfFolder ? [name] : commonJsNames) this.#ignored.add(one);
+    } else if (isOfFolder ? this.#isDeclaring(place) : !isCall && property === undefined)
+      this.#ignored.add(name === "module" ? "exports" : name);
+    else if (name !== "module") {
+      const [first] = isCall && parent?.type === "CallExpression" ? parent.arguments : [];
       // Modules of Bun exist only where `require` does.
       const isOfBun = first?.type === "Literal" && /^bun(?::|$)/.test(String(first.value));
-      if (!isOfBun && property !== "extensions" && property !== "cache") this.#use(name, node, around);
+      if (!isOfBun && property !== "extensions" && property !== "cache")
+        this.#uses.push({ name, index: node.start, ...around });
     }
+  }
+
+  #isDeclaring(place: string): boolean {
+    return (
+      declaring.test(place) || (place === "Property.value" && this.#parents.at(-2)?.type === "ObjectPattern")
+    );
   }
 
   /** Judges `exports` or `module.exports` by what is done with it. */
@@ -240,7 +224,11 @@ class CodeSurvey {
     const parent = this.#parents.at(-1);
     const isWhole = node.type === "MemberExpression";
     if (parent?.type === "MemberExpression" && parent.object === node) this.#isOpen ||= parent.computed;
-    else if (parent?.type === "CallExpression" && isDefinition(parent, node))
+    else if (
+      parent?.type === "CallExpression" &&
+      parent.arguments[0] === node &&
+      propertyOf(parent.callee) === "defineProperty"
+    )
       this.#isOpen ||= parent.arguments[1]?.type !== "Literal";
     else if (isWhole && parent?.type === "AssignmentExpression" && parent.left === node)
       this.#exported.push(parent.right);
@@ -248,74 +236,31 @@ class CodeSurvey {
       this.#isOpen = true;
       if (!isWhole) this.#ignored.add("exports");
     }
-    if (!around.isInFunction) this.#use("exports", node, around);
+    if (!around.isInFunction) this.#uses.push({ name: "exports", index: node.start, ...around });
   }
 }
 
-const commonJsNames: ReadonlySet<string> = new Set(["require", "module", "__dirname", "__filename"]);
+/** The name of the property that a node reads, if it is not computed. */
+const propertyOf = (node: AnyNode | undefined): string | undefined =>
+  node?.type === "MemberExpression" && !node.computed && node.property.type === "Identifier"
+    ? node.property.name
+    : undefined;
 
-/** The name of a property that is not computed. */
-const propertyOf = ({ computed, property }: MemberExpression): string | undefined =>
-  !computed && property.type === "Identifier" ? property.name : undefined;
-
-/** Whether a call is `Object.defineProperty` of an object. */
-const isDefinition = ({ callee, arguments: [target] }: CallExpression, object: AnyNode): boolean =>
-  target === object && callee.type === "MemberExpression" && propertyOf(callee) === "defineProperty";
-
-/** Whether a child of a node is a name that refers to no variable. */
-function isNameOnly(node: AnyNode, key: string): boolean {
-  switch (key) {
-    case "property":
-    case "key":
-      return !("computed" in node && node.computed);
-    default:
-      return /^(?:label|meta|specifiers|exported)$/.test(key);
-  }
-}
-
-/** What is known of the code in one part of a node. */
-function surroundingsIn(node: AnyNode, key: string, around: Surroundings): Surroundings {
-  switch (node.type) {
-    case "TryStatement":
-      return { ...around, isGuarded: around.isGuarded || key === "block", isConditional: true };
-    case "CallExpression": {
-      const isCaught =
-        key === "callee" && node.callee.type === "MemberExpression" && propertyOf(node.callee) === "catch";
-      return isCaught ? { ...around, isGuarded: true } : around;
-    }
-    case "PropertyDefinition":
-    case "FunctionDeclaration":
-    case "FunctionExpression":
-    case "ArrowFunctionExpression":
-      return key === "key" ? around : { ...around, isInFunction: true };
-    case "IfStatement":
-    case "ConditionalExpression":
-      return key === "test" ? around : { ...around, isConditional: true };
-    case "LogicalExpression":
-      return key === "left" ? around : { ...around, isConditional: true };
-    case "SwitchStatement":
-      return key === "cases" ? { ...around, isConditional: true } : around;
-    case "AssignmentExpression":
-      return /^(?:&&|\|\||\?\?)=$/.test(node.operator) ? { ...around, isConditional: true } : around;
-    default:
-      return key === "body" && /^(?:For|While|DoWhile)/.test(node.type)
-        ? { ...around, isConditional: true }
-        : around;
-  }
-}
-
-/** The exports of an ES module, and whether it has module syntax. */
-function readExports({ body }: Program) {
+/** The exports and imports of an ES module, by its declarations. */
+function readDeclarations({ body }: Program) {
   const names = new Set<string>();
   const reexports = new Map<string, string>();
   const stars: string[] = [];
   const imported = new Map<string, string>();
-  const declarations = body.filter((one): one is ModuleDeclaration =>
-    /^(?:Im|Ex)port.*Declaration$/.test(one.type),
-  );
+  const imports: WrittenImport[] = [];
+  const declarations = body.filter((one) => /^(?:Im|Ex)port.*Declaration$/.test(one.type));
   for (const one of declarations)
-    if (one.type === "ImportDeclaration")
-      for (const { local } of one.specifiers) imported.set(local.name, String(one.source.value));
+    if ("source" in one && one.source) {
+      const specifier = String(one.source.value);
+      imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
+      if (one.type === "ImportDeclaration")
+        for (const { local } of one.specifiers) imported.set(local.name, specifier);
+    }
   for (const one of declarations) {
     if (one.type === "ExportDefaultDeclaration") names.add("default");
     else if (one.type === "ExportAllDeclaration") {
@@ -331,11 +276,6 @@ function readExports({ body }: Program) {
       }
     }
   }
-  const imports = declarations.flatMap((one): WrittenImport[] =>
-    "source" in one && one.source
-      ? [{ specifier: String(one.source.value), kind: "esm", index: one.start, isGuarded: false }]
-      : [],
-  );
   return { names, reexports, stars, imports, hasSyntax: declarations.length > 0 };
 }
 
@@ -345,23 +285,18 @@ const nameOf = (name: Identifier | Literal): string =>
 /** The names that a declaration or a pattern declares. */
 function namesOf(node: Declaration | Pattern): string[] {
   switch (node.type) {
-    case "VariableDeclaration":
-      return node.declarations.flatMap(({ id }) => namesOf(id));
-    case "FunctionDeclaration":
-    case "ClassDeclaration":
-      return [node.id.name];
     case "Identifier":
       return [node.name];
+    case "VariableDeclaration":
+      return node.declarations.flatMap(({ id }) => namesOf(id));
     case "ObjectPattern":
       return node.properties.flatMap((one) => namesOf(one.type === "Property" ? one.value : one.argument));
     case "ArrayPattern":
       return node.elements.flatMap((one) => (one ? namesOf(one) : []));
     case "AssignmentPattern":
       return namesOf(node.left);
-    case "RestElement":
-      return namesOf(node.argument);
     default:
-      return [];
+      return "id" in node ? namesOf(node.id) : "argument" in node ? namesOf(node.argument) : [];
   }
 }
 
@@ -369,7 +304,7 @@ function namesOf(node: Declaration | Pattern): string[] {
 const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports|__dirname|__filename)\b/;
 
 function readEsm(text: string, program: Program, isDetected: boolean): ParsedModule {
-  const { imports, hasSyntax, ...exported } = readExports(program);
+  const { imports, hasSyntax, ...exported } = readDeclarations(program);
   if (!surveyed.test(text)) return { kind: "esm", imports, ...exported };
   const survey = new CodeSurvey(program);
   const all = [...imports, ...survey.imports.filter(({ kind }) => kind === "esm")];
@@ -393,12 +328,6 @@ async function readCommonJs(text: string, program: Program): Promise<ParsedModul
   const { imports, isOpen } = new CodeSurvey(program);
   return { kind: "commonjs", names: new Set(exports), stars: reexports, imports, isOpen };
 }
-
-/** Asks Node for the syntax error in a text; `undefined` if Node finds none. */
-type SyntaxCheck = (
-  text: string,
-  kind: ModuleKind,
-) => Promise<{ reason: string; line?: number; column?: number } | undefined>;
 
 /** The messages by which Node itself detects the format of a module, and those of the parser. */
 const saysEsm =
@@ -464,7 +393,7 @@ function addBounds(Base: any): any {
 export async function parseModule(
   text: string,
   format: ModuleKind | undefined,
-  askNode: SyntaxCheck | undefined,
+  mayAskNode: boolean,
 ): Promise<ParsedModule> {
   const { Parser } = await import("acorn");
   const parser = Parser.extend(addBounds);
@@ -487,7 +416,8 @@ export async function parseModule(
   if (!(error instanceof SyntaxError)) return { kind: "opaque", why: "cannot be parsed" };
   const reason = error.message.replace(/ \(\d+:\d+\)$/, "");
   const known = { reason, ...placeOf(text, Number((error as { pos?: number }).pos)) };
-  const found = askNode === undefined ? known : await askNode(text, kind);
+  const { findSyntaxErrorIn } = await import("../../confinement/confined-process.ts");
+  const found = mayAskNode ? await findSyntaxErrorIn(text, kind) : known;
   if (found === undefined) return { kind: "opaque", why: "cannot be parsed" };
   if (kind === "esm" || !saysEsm.test(found.reason))
     return { kind: "broken", why: "cannot be parsed", fault: { fault: "syntax", ...found } };
