@@ -9,7 +9,7 @@ import type { PackPreview } from "../npm/preview-packs.ts";
 import { failure, listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { planUserServer } from "../runtime/server-launches.ts";
-import type { JsonRecord } from "./editing/config-value.ts";
+import type { JsonRecord } from "./editing/config-format.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
 /** How an added MCP server runs. */

@@ -10,9 +10,11 @@ import {
   ConfigLayoutError,
   ConfigSyntaxError,
   type EntryPlace,
+  isSameValue,
+  type JsonRecord,
+  toPlain,
+  valueAt,
 } from "./editing/config-format.ts";
-import { isSameValue, type JsonRecord, toPlain, valueAt } from "./editing/config-value.ts";
-import { tomlKey, tomlValue } from "./editing/toml-text.ts";
 import { matchEntry, mergeEntry } from "./entry/build-entry.ts";
 import { findStartFolder } from "./entry/launch.ts";
 import { formatEntryDiff, hideEntry } from "./format-diff.ts";
@@ -61,11 +63,10 @@ function withConfig<Result>(
   try {
     return run(new ConfigDocument(editor, text ?? ""));
   } catch (error) {
-    const tooDeep = error instanceof RangeError;
-    if (!(error instanceof ConfigSyntaxError) && !tooDeep) throw error;
-    const reason = tooDeep ? "it is nested too deeply" : error.reason;
+    if (!(error instanceof ConfigSyntaxError)) throw error;
+    const { reason, offset } = error;
     const body = (text ?? "").replace(/^\uFEFF/, "");
-    const place = createLineIndex(body)(tooDeep ? 0 : Math.min(error.offset, body.length));
+    const place = createLineIndex(body)(Math.min(offset, body.length));
     throw failure("ClientConfigMalformed", { file, reason }, { file, ...place });
   }
 }
@@ -90,12 +91,6 @@ function findOtherProject(there: unknown, wanted: JsonRecord): string | undefine
   const than = findStartFolder(wanted);
   return folder !== undefined && than !== undefined && isOtherFolder(folder, than) ? folder : undefined;
 }
-
-/** An entry on one line, as it can be pasted into an object of its format. */
-const writeInline = ({ format }: ClientRecord, key: string, entry: JsonRecord): string =>
-  format === "toml"
-    ? `${tomlKey(key)} = ${tomlValue(entry)}`
-    : `${JSON.stringify(key)}: ${JSON.stringify(entry)}`;
 
 /** Runs an edit. A layout that the editor does not handle is `ClientConfigUnwritable` with what to do by hand. */
 function refuseLayout<Result>({ file }: Request, byHand: string, run: () => Result): Result {
@@ -151,7 +146,7 @@ export function decideEdit(
           throw failure("ClientConfigConflict", { file, key, owner, project: otherProject }, { file });
         if (isSameValue(toPlain(entry), toPlain(wanted))) return unchanged();
       }
-      const pasted = writeInline(client, key, hideEntry(isList ? { name: key, ...wanted } : wanted));
+      const pasted = editor.writeInline(key, hideEntry(isList ? { name: key, ...wanted } : wanted));
       const edited = refuseLayout(request, pasted, () => config.set(place, wanted));
       return change(wanted, edited.text, before);
     }

@@ -1,8 +1,7 @@
 import { formatLineDiff } from "../data/line-diff.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { clients } from "./clients/index.ts";
-import type { ConfigEditor, EntryPlace } from "./editing/config-format.ts";
-import type { JsonRecord, JsonValue } from "./editing/config-value.ts";
+import type { ConfigEditor, EntryPlace, JsonRecord, JsonValue } from "./editing/config-format.ts";
 import { isHarmless, looksSecret } from "./secrets.ts";
 
 const mask = "***";

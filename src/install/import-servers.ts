@@ -11,8 +11,12 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
 import { loadEditor, openConfig } from "./editing/config-document.ts";
-import { type ConfigFormatName, ConfigSyntaxError } from "./editing/config-format.ts";
-import { type JsonRecord, valueAt } from "./editing/config-value.ts";
+import {
+  type ConfigFormatName,
+  ConfigSyntaxError,
+  type JsonRecord,
+  valueAt,
+} from "./editing/config-format.ts";
 import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
 import { findFiles } from "./plan-install.ts";
 import {

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { quote } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { clients } from "./clients/index.ts";
-import type { JsonRecord } from "./editing/config-value.ts";
+import type { JsonRecord } from "./editing/config-format.ts";
 import { hasReference, isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 /** The variables of imported servers. Two different values never share a name. */

@@ -1,6 +1,5 @@
 import type { Scope } from "./clients/client.ts";
-import type { ConfigFormatName } from "./editing/config-format.ts";
-import type { JsonRecord } from "./editing/config-value.ts";
+import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 
 /** An edit of a file. It is decided again when it is applied, because the file may have changed. */
 export type PlannedEdit =

@@ -7,8 +7,8 @@ import { editConfigFile, findRealFile, readConfigFile } from "../files/config-fi
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
+import type { JsonRecord } from "./editing/config-format.ts";
 import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
-import type { JsonRecord } from "./editing/config-value.ts";
 import { formatEntryDiff } from "./format-diff.ts";
 
 /** An entry of `mcpServers` in the project's config to write. */

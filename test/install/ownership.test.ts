@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findClient } from "../../src/install/clients/index.ts";
 import { ConfigDocument, loadEditor } from "../../src/install/editing/config-document.ts";
-import type { JsonRecord } from "../../src/install/editing/config-value.ts";
+import type { JsonRecord } from "../../src/install/editing/config-format.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 const server = "acme/jira/project-management";

@@ -1,5 +1,4 @@
-import type { ConfigFormatName } from "../editing/config-format.ts";
-import type { JsonRecord } from "../editing/config-value.ts";
+import type { ConfigFormatName, JsonRecord } from "../editing/config-format.ts";
 
 /**
  * The path of a file. `~/` is the home folder, `./` the project, `${NAME:-~/default}` a folder that an environment

@@ -2,16 +2,17 @@ import { isRecord } from "../../data/parse-json.ts";
 import {
   type ConfigEditor,
   type ConfigFormatName,
-  type ConfigLayout,
   ConfigLayoutError,
   ConfigSyntaxError,
   type EntryPlace,
+  isSameValue,
+  type JsonRecord,
+  type ParsedConfig,
+  toPlain,
+  valueAt,
 } from "./config-format.ts";
-import { copyRecord, isSameValue, type JsonRecord, toPlain, valueAt } from "./config-value.ts";
-import { applySplices, type Splice } from "./splice.ts";
 
 const mark = "\uFEFF";
-const noLayout = "its layout does not allow editing only the entry";
 
 function describe(value: unknown): string {
   if (value === null) return "null";
@@ -21,41 +22,16 @@ function describe(value: unknown): string {
 
 const nameOf = (entry: unknown) => (isRecord(entry) ? entry.name : undefined);
 
-/** The config with an entry set or removed. Unaffected parts are shared with the original. */
-function withEntry(root: unknown, { container, key, isList }: EntryPlace, entry: unknown): unknown {
-  const copy = copyRecord(isRecord(root) ? root : {});
-  let map = copy;
-  const parents = isList ? container.slice(0, -1) : container;
-  for (const name of parents) {
-    const inner = map[name];
-    const next = copyRecord(isRecord(inner) ? inner : {});
-    map[name] = next;
-    map = next;
-  }
-  if (isList) {
-    const name = container.at(-1) ?? "";
-    const list = Array.isArray(map[name]) ? (map[name] as unknown[]) : [];
-    const index = list.findIndex((one) => nameOf(one) === key);
-    const named = entry === undefined ? [] : [toPlain({ name: key, ...(entry as JsonRecord) })];
-    map[name] = index < 0 ? [...list, ...named] : list.toSpliced(index, 1, ...named);
-  } else if (entry === undefined) delete map[key];
-  else map[key] = toPlain(entry);
-  return copy;
-}
-
 const isEmptyValue = (value: unknown): boolean =>
-  value === undefined ||
-  value === null ||
-  (Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0);
+  value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
-/** The config without its container if that is empty, because formats write an empty container in different ways. */
-function withoutEmpty(root: unknown, [key, ...below]: readonly string[]): unknown {
-  const map = isRecord(root) ? root : {};
-  if (key === undefined || !Object.hasOwn(map, key)) return map;
-  const { [key]: inner, ...rest } = map;
-  const kept = below.length > 0 && isRecord(inner) ? withoutEmpty(inner, below) : inner;
-  if (isEmptyValue(kept)) return rest;
-  return kept === inner ? map : { ...rest, [key]: kept };
+/** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
+function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.filter((entry) => nameOf(entry) !== key);
+  if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
+  const { [key]: inner, ...rest } = value;
+  const kept = below.length === 0 ? undefined : without(inner, below);
+  return isEmptyValue(kept) ? rest : { ...rest, [key]: kept };
 }
 
 /** Loads the editor of a format on first use. */
@@ -71,7 +47,6 @@ export function openConfig(editor: ConfigEditor, text: string): ConfigDocument |
     return new ConfigDocument(editor, text);
   } catch (error) {
     if (error instanceof ConfigSyntaxError) return error;
-    if (error instanceof RangeError) return new ConfigSyntaxError("it is nested too deeply", 0);
     throw error;
   }
 }
@@ -90,7 +65,7 @@ export class ConfigDocument {
   /** The byte order mark, if there is one. */
   readonly #mark: string;
   readonly #body: string;
-  #opened: ConfigLayout | undefined;
+  #parsed: ParsedConfig | undefined;
 
   /** Throws `ConfigSyntaxError` if the text is invalid or not an object. */
   constructor(editor: ConfigEditor, text: string) {
@@ -102,9 +77,14 @@ export class ConfigDocument {
   }
 
   /** A blank text is a config without values in every format. It is parsed only when it is edited. */
-  get #layout(): ConfigLayout {
-    this.#opened ??= this.editor.open(this.#body);
-    return this.#opened;
+  get #config(): ParsedConfig {
+    try {
+      this.#parsed ??= this.editor.open(this.#body);
+      return this.#parsed;
+    } catch (error) {
+      // Parsers recurse.
+      throw error instanceof RangeError ? new ConfigSyntaxError("it is nested too deeply", 0) : error;
+    }
   }
 
   #parse(): Record<string, unknown> {
@@ -114,49 +94,13 @@ export class ConfigDocument {
       throw new ConfigSyntaxError(`it has ${size} MiB; the limit for its format is ${limit} MiB`, 0);
     }
     const conflict = /^<<<<<<< .*$/m.exec(body);
-    if (conflict !== null && /^>>>>>>> /m.test(body)) {
+    if (conflict !== null && /^>>>>>>> /m.test(body))
       throw new ConfigSyntaxError("it has unresolved merge conflicts", conflict.index);
-    }
-    const value = body.trim() === "" ? undefined : this.#layout.value;
+    const value = body.trim() === "" ? undefined : this.#config.value;
     if (value === undefined) return Object.create(null);
     if (!isRecord(value))
       throw new ConfigSyntaxError(`it must be an object, but it is ${describe(value)}`, 0);
     return value;
-  }
-
-  /** Throws if a key on the path to the container has a value that is not an object. */
-  #checkContainer({ container, isList }: EntryPlace): void {
-    for (const [depth, key] of container.entries()) {
-      const path = container.slice(0, depth + 1);
-      const value = valueAt(this.root, path);
-      if (value === undefined || value === null) return;
-      const isInList = isList && depth === container.length - 1;
-      if (isInList ? Array.isArray(value) : isRecord(value)) continue;
-      throw new ConfigSyntaxError(
-        `its ${JSON.stringify(key)} must be ${isInList ? "an array" : "an object"}, but it is ${describe(value)}`,
-        this.#layout.offsetOf(path),
-      );
-    }
-  }
-
-  #refuse(container: readonly string[]): never {
-    throw new ConfigLayoutError(noLayout, this.#layout.offsetOf(container));
-  }
-
-  /** Applies the first alternative that yields the expected value. Empty containers may be added or removed. */
-  #apply(
-    ways: readonly (readonly Splice[])[],
-    expected: unknown,
-    container: readonly string[] = [],
-  ): ConfigDocument | undefined {
-    const wanted = withoutEmpty(expected, container);
-    for (const splices of ways) {
-      if (splices.length === 0) continue;
-      const edited = openConfig(this.editor, this.#mark + applySplices(this.#body, splices));
-      if (edited instanceof ConfigSyntaxError) continue;
-      if (isSameValue(withoutEmpty(edited.root, container), wanted)) return edited;
-    }
-    return undefined;
   }
 
   /** The entries of a container by their keys. */
@@ -167,45 +111,63 @@ export class ConfigDocument {
     return new Map(list.map((entry) => [String(nameOf(entry)), entry]));
   }
 
-  #find(place: EntryPlace): unknown {
-    const { container, key, isList } = place;
-    return isList ? this.entries(place).get(key) : valueAt(this.root, [...container, key]);
+  /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
+  get({ container, key, isList }: EntryPlace): unknown {
+    for (const depth of container.keys()) {
+      const path = container.slice(0, depth + 1);
+      const value = valueAt(this.root, path);
+      if (value === undefined || value === null) break;
+      const isInList = isList && path.length === container.length;
+      if (isInList ? Array.isArray(value) : isRecord(value)) continue;
+      throw new ConfigSyntaxError(
+        `its ${JSON.stringify(path.at(-1))} must be ${isInList ? "an array" : "an object"}, but it is ${describe(value)}`,
+        this.#config.offsetOf(path),
+      );
+    }
+    return this.entries({ container, isList }).get(key);
   }
 
-  /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
-  get(place: EntryPlace): unknown {
-    this.#checkContainer(place);
-    return this.#find(place);
+  /** The first alternative in which the entry has a value and everything else is as before. */
+  #verify(texts: readonly string[], place: EntryPlace, entry: unknown): ConfigDocument | undefined {
+    const path = [...place.container, place.key];
+    const others = toPlain(without(this.root, path));
+    for (const text of texts) {
+      const edited = openConfig(this.editor, this.#mark + text);
+      if (edited instanceof ConfigSyntaxError) continue;
+      const written = edited.entries(place).get(place.key);
+      if (isSameValue(written, entry) && isSameValue(without(edited.root, path), others)) return edited;
+    }
+    return undefined;
+  }
+
+  #refuse({ container }: EntryPlace): never {
+    const reason = "its layout does not allow editing only the entry";
+    throw new ConfigLayoutError(reason, this.#config.offsetOf(container));
   }
 
   /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
-    const action = this.get(place) === undefined ? "add" : "replace";
-    const edited = this.#apply(this.#layout[action](place, entry), withEntry(this.root, place, entry));
-    return edited ?? this.#refuse(place.container);
+    this.get(place);
+    const wanted = toPlain(place.isList ? { name: place.key, ...entry } : entry);
+    return this.#verify(this.#config.set(place, entry), place, wanted) ?? this.#refuse(place);
   }
 
   /** Removes an entry, and the containers that are empty then and have no comment. */
   remove(place: EntryPlace): ConfigDocument {
-    const { container } = place;
-    const expected = withEntry(this.root, place, undefined);
-    let edited = this.#apply(this.#layout.remove(place), expected, container) ?? this.#refuse(container);
-    for (let depth = container.length; depth > 0; depth--) {
-      const value = valueAt(edited.root, container.slice(0, depth));
+    let edited = this.#verify(this.#config.remove(place), place, undefined) ?? this.#refuse(place);
+    for (let depth = place.container.length; depth > 0; depth--) {
+      const path = place.container.slice(0, depth);
+      const value = valueAt(edited.root, path);
       if (value === undefined) continue;
-      const without = isEmptyValue(value) ? edited.#removeContainer(container.slice(0, depth)) : undefined;
-      if (without === undefined) break;
-      edited = without;
+      const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
+      const texts = isEmptyValue(value) ? edited.#config.remove(outer) : [];
+      const comments = countComments(edited.#body);
+      const shorter = texts.filter((text) => countComments(text) === comments);
+      const next = edited.#verify(shorter, outer, undefined);
+      if (next === undefined) break;
+      edited = next;
     }
     return edited;
-  }
-
-  /** `undefined` if the container cannot be removed without a comment. */
-  #removeContainer(path: readonly string[]): ConfigDocument | undefined {
-    const place = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
-    const hasComment = ({ start, end }: Splice) => /#|\/[/*]/.test(this.#body.slice(start, end));
-    const ways = this.#layout.remove(place).filter((splices) => !splices.some(hasComment));
-    return this.#apply(ways, withEntry(this.root, place, undefined), place.container);
   }
 
   /** Whether the config has neither values nor comments, so that its file can be deleted. */
@@ -213,3 +175,5 @@ export class ConfigDocument {
     return /^[\s{}]*$/.test(this.#body);
   }
 }
+
+const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;

@@ -1,7 +1,10 @@
-import type { JsonRecord, PlainValue } from "./config-value.ts";
-import type { Splice } from "./splice.ts";
+import { isRecord } from "../../data/parse-json.ts";
 
 export type ConfigFormatName = "json" | "jsonc" | "toml" | "yaml";
+
+/** A JSON value. Entries consist of these. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonRecord = { [key: string]: JsonValue };
 
 /** Thrown for a text that must not be edited. `offset` is in UTF-16 code units. */
 export class ConfigSyntaxError extends Error {
@@ -36,20 +39,75 @@ export interface ConfigEditor {
   readonly maximumLength: number;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
+  /** An entry on one line, as it can be pasted into a container. */
+  writeInline(key: string, entry: JsonRecord): string;
   /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */
-  open(text: string): ConfigLayout;
+  open(text: string): ParsedConfig;
 }
 
-/**
- * The positions in a parsed text. Each edit returns alternatives, best first: splices whose result is verified by
- * parsing it.
- */
-export interface ConfigLayout {
-  /** The parsed value; `undefined` for a text without one. */
-  readonly value: PlainValue;
+/** A parsed text. Each edit returns alternative texts, best first, which are verified by parsing them. */
+export interface ParsedConfig {
+  /** The parsed value in comparable form; `undefined` for a text without one. */
+  readonly value: unknown;
   /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
-  add(place: EntryPlace, entry: JsonRecord): Splice[][];
-  remove(place: EntryPlace): Splice[][];
-  replace(place: EntryPlace, entry: JsonRecord): Splice[][];
+  /** Adds an entry or replaces it. */
+  set(place: EntryPlace, entry: JsonRecord): string[];
+  remove(place: EntryPlace): string[];
+}
+
+/** A value in comparable form: objects without a prototype, so that `__proto__` is an ordinary key; dates and big numbers tagged. */
+export function toPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Date) return { $date: String(value.toJSON()) };
+  if (typeof value === "bigint") return { $integer: value.toString() };
+  if (!isRecord(value)) return value;
+  const plain = Object.create(null) as Record<string, unknown>;
+  for (const key of Object.keys(value)) plain[key] = toPlain(value[key]);
+  return plain;
+}
+
+/** Whether two values in comparable form are equal, ignoring the order of keys. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true;
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isSameValue(a[key], b[key]))
+  );
+}
+
+/** The value at a path of keys; `undefined` if there is none. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let current = value;
+  for (const key of path) {
+    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined;
+    current = current[key];
+  }
+  return current;
+}
+
+/** A text with a range of it replaced. */
+export const splice = (text: string, start: number, end: number, replacement: string): string =>
+  text.slice(0, start) + replacement + text.slice(end);
+
+/** The line end that a text uses. */
+export const findLineEnd = (text: string): string => (/\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n");
+
+export const startOfLine = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
+
+/** The end of an offset's line, before its line end. */
+export function endOfLine(text: string, offset: number): number {
+  const newline = text.indexOf("\n", offset);
+  const end = newline < 0 ? text.length : newline;
+  return end > offset && text[end - 1] === "\r" ? end - 1 : end;
+}
+
+/** The offset before the line end that ends at an offset; the offset itself if there is none. */
+export function beforeLineEnd(text: string, offset: number): number {
+  if (text[offset - 1] !== "\n") return offset;
+  return offset - (text[offset - 2] === "\r" ? 2 : 1);
 }

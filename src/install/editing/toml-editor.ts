@@ -1,139 +1,142 @@
 import { parse, TomlError } from "smol-toml";
-import { type ConfigEditor, ConfigSyntaxError, type EntryPlace } from "./config-format.ts";
-import { type JsonRecord, type PlainValue, toPlain } from "./config-value.ts";
-import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
-import { findStatements, type TomlStatement } from "./toml-statements.ts";
-import { tomlKey, tomlTable, tomlValue } from "./toml-text.ts";
+import {
+  beforeLineEnd,
+  type ConfigEditor,
+  ConfigSyntaxError,
+  type EntryPlace,
+  endOfLine,
+  findLineEnd,
+  type JsonRecord,
+  type JsonValue,
+  splice,
+  toPlain,
+} from "./config-format.ts";
 
-function offsetOfLine(text: string, line: number): number {
-  let offset = 0;
-  for (let current = 1; current < line; current++) {
-    const newline = text.indexOf("\n", offset);
-    if (newline < 0) break;
-    offset = newline + 1;
+const writeKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : writeValue(key));
+
+/** Writes a value on one line. It must not contain null, which TOML does not have. */
+function writeValue(value: JsonValue): string {
+  if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
+  if (Array.isArray(value)) return `[${value.map(writeValue).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return String(value);
+  const members = writePairs(value);
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+const writePairs = (value: JsonRecord) =>
+  Object.entries(value).map(([key, member]) => `${writeKey(key)} = ${writeValue(member)}`);
+
+/** An entry as a table with its header, without a trailing line end. */
+function writeTable({ container, key, isList }: EntryPlace, entry: JsonRecord, lineEnd: string): string {
+  const path = [...container, ...(isList ? [] : [key])].map(writeKey).join(".");
+  const header = isList ? `[[${path}]]` : `[${path}]`;
+  return [header, ...writePairs(isList ? { name: key, ...entry } : entry)].join(lineEnd);
+}
+
+/** A header and the lines below it, without blank lines and comments at the end. */
+interface Section {
+  path: string[];
+  isList: boolean;
+  start: number;
+  end: number;
+}
+
+/** The value of a part of a text; `undefined` if it is not valid on its own. */
+function parsePart(text: string): Record<string, unknown> | undefined {
+  try {
+    return parse(text);
+  } catch {
+    return undefined;
   }
-  return offset;
+}
+
+/** The keys that lead to the only value of a parsed header. */
+function pathOf(value: unknown): string[] {
+  const inner: unknown = Array.isArray(value) ? value[0] : value;
+  const [pair] = Object.entries(inner as object);
+  return pair === undefined ? [] : [pair[0], ...pathOf(pair[1])];
+}
+
+/** The sections of a valid text. Lines of long strings and arrays may look like headers: edits are verified. */
+function findSections(text: string): Section[] {
+  const sections: Section[] = [];
+  for (const line of text.matchAll(/^[ \t]*(\S[^\n]*?)?[ \t]*\r?$/gm)) {
+    const [, written = ""] = line;
+    const start = line.index;
+    const header = written.startsWith("[") ? parsePart(written) : undefined;
+    if (header !== undefined)
+      sections.push({ path: pathOf(header), isList: written.startsWith("[["), start, end: start });
+    const last = sections.at(-1);
+    if (last !== undefined && written !== "" && !written.startsWith("#")) last.end = endOfLine(text, start);
+  }
+  return sections;
 }
 
 const startsWith = (path: readonly string[], prefix: readonly string[]) =>
   prefix.every((key, index) => path[index] === key);
 
-/** The statements of an entry, in order. */
-function findEntry(statements: readonly TomlStatement[], text: string, place: EntryPlace): TomlStatement[] {
+/** The sections of an entry. */
+function findOwn(text: string, sections: readonly Section[], place: EntryPlace): Section[] {
   const { container, key, isList } = place;
-  if (!isList) return statements.filter(({ path }) => startsWith(path, [...container, key]));
-  const named = statements.find(
-    ({ kind, path, valueStart, end }) =>
-      kind === "value" &&
-      path.length === container.length + 1 &&
-      startsWith(path, container) &&
-      path.at(-1) === "name" &&
-      (parse(`name = ${text.slice(valueStart, end)}`) as { name: unknown }).name === key,
-  );
-  return statements.filter(({ path, element }) => element === named?.element && startsWith(path, container));
+  if (!isList) return sections.filter(({ path }) => startsWith(path, [...container, key]));
+  const isElement = (section: Section) => section.isList && section.path.length === container.length;
+  const first = sections.findIndex((section) => {
+    if (!isElement(section) || !startsWith(section.path, container)) return false;
+    const lines = text.slice(text.indexOf("\n", section.start) + 1, section.end);
+    return parsePart(lines)?.name === key;
+  });
+  if (first < 0) return [];
+  const following = sections.slice(first + 1);
+  const next = following.findIndex((section) => isElement(section) || !startsWith(section.path, container));
+  return sections.slice(first, next < 0 ? undefined : first + 1 + next);
 }
 
-/** Joins consecutive statements. */
-function findRuns(statements: readonly TomlStatement[], own: readonly TomlStatement[]): Splice[] {
-  const runs: Splice[] = [];
-  for (const [index, statement] of statements.entries()) {
-    if (!own.includes(statement)) continue;
-    const previous = statements[index - 1];
-    const run = runs.at(-1);
-    if (run !== undefined && previous !== undefined && own.includes(previous)) run.end = statement.end;
-    else runs.push({ start: statement.start, end: statement.end, text: "" });
-  }
-  return runs;
+/** The text without a section and the blank line before it. */
+function cut(text: string, { start, end }: Section): string {
+  const from = beforeLineEnd(text, beforeLineEnd(text, start));
+  const rest = text.slice(end);
+  return text.slice(0, from) + (from === 0 && rest.trim() !== "" ? rest.replace(/^[\r\n]+/, "") : rest);
 }
 
-/** The start of the blank lines before an offset. At most one of them belongs to an added table. */
-function startOfGap(text: string, offset: number): number {
-  let start = offset;
-  for (let count = 0; count < 2 && text[start - 1] === "\n"; count++) {
-    start -= text[start - 2] === "\r" ? 2 : 1;
-  }
-  return start;
-}
-
-/** Whether a container is written as a value, `{ … }` or `[ … ]`, in which entries are not edited. */
-const isInline = (statements: readonly TomlStatement[], container: readonly string[]) =>
-  statements.some(
-    ({ kind, path }) => kind === "value" && path.length === container.length && startsWith(path, container),
-  );
-
-const isTable = (text: string, { start }: Splice) => text[start] === "[";
-
-const headerOf = ({ container, key, isList }: EntryPlace) =>
-  isList ? `[[${container.map(tomlKey).join(".")}]]` : `[${[...container, key].map(tomlKey).join(".")}]`;
-
-function writeTable(place: EntryPlace, entry: JsonRecord, lineEnd: string): string {
-  const value = place.isList ? { name: place.key, ...entry } : entry;
-  return tomlTable(headerOf(place), value, lineEnd);
-}
-
-function parseText(text: string): PlainValue {
+function parseText(text: string): unknown {
   try {
     return toPlain(parse(text, { integersAsBigInt: "asNeeded" }));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
-    const offset = offsetOfLine(text, error.line) + Math.max(0, error.column - 1);
+    const before = text.split("\n").slice(0, error.line - 1);
+    const offset = before.join("\n").length + Math.min(1, before.length) + Math.max(0, error.column - 1);
     throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
   }
-}
-
-function startOfNext(text: string, offset: number): number {
-  let next = offset;
-  while (text[next] === "\n" || text[next] === "\r") next++;
-  return next;
 }
 
 export const tomlEditor: ConfigEditor = {
   maximumLength: 64 << 20,
   write: (place, entry) => writeTable(place, entry, "\n"),
+  writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(entry)}`,
   open(text) {
     const value = parseText(text);
-    const statements = findStatements(text);
+    const sections = findSections(text);
     const lineEnd = findLineEnd(text);
-    const runsOf = (place: EntryPlace) => findRuns(statements, findEntry(statements, text, place));
-    /** Removes the statements of an entry with the blank lines around them. */
-    const cutRuns = (place: EntryPlace) =>
-      runsOf(place).map((run) => {
-        const lineEndAt = endOfLine(text, run.end);
-        const end = text.slice(run.end, lineEndAt).trim() === "" ? lineEndAt : run.end;
-        const start = startOfGap(text, run.start);
-        const isAtTop = start === 0 && text.slice(end).trim() !== "";
-        return { start, end: isAtTop ? startOfNext(text, end) : end, text: "" };
-      });
+    const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
     return {
       value,
-      offsetOf: (path) => statements.find((statement) => startsWith(statement.path, path))?.start ?? 0,
-      add(place, entry) {
-        if (isInline(statements, place.container)) return [];
+      offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
+      set(place, entry) {
         const table = writeTable(place, entry, lineEnd);
-        const last = statements.findLast(({ path }) => startsWith(path, place.container));
-        const following = last && statements[statements.indexOf(last) + 1];
-        // A value after the entry belongs to the table of the container and must not move into the entry's.
-        const fits = following?.kind !== "value";
-        const end = last !== undefined && fits ? last.end : text.trimEnd().length;
+        const [first, ...rest] = findOwn(text, sections, place);
+        if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
+        const last = sections.findLast(({ path }) => startsWith(path, place.container));
         // Trailing blanks stay on their line.
-        const at = end === 0 ? 0 : endOfLine(text, end);
-        if (at === 0) return [[{ start: 0, end: 0, text: table + (text === "" ? lineEnd : "") }]];
-        return [[{ start: at, end: at, text: lineEnd + lineEnd + table }]];
+        return [last?.end, endOfLine(text, text.trimEnd().length)].flatMap((at) => {
+          if (at === undefined) return [];
+          if (text.trim() === "") return [table + (text || lineEnd)];
+          return [splice(text, at, at, lineEnd + lineEnd + table)];
+        });
       },
-      remove: (place) => (isInline(statements, place.container) ? [] : [cutRuns(place)]),
-      replace(place, entry) {
-        if (isInline(statements, place.container)) return [];
-        const [run, ...others] = runsOf(place);
-        if (run === undefined) return [];
-        const table = writeTable(place, entry, lineEnd);
-        if (others.length === 0) {
-          const written = isTable(text, run) ? table : `${tomlKey(place.key)} = ${tomlValue(entry)}`;
-          return [[{ ...run, text: written }]];
-        }
-        const [first, ...rest] = cutRuns(place);
-        if (first === undefined) return [];
-        return [[{ ...first, text: (first.start === 0 ? "" : lineEnd + lineEnd) + table }, ...rest]];
+      remove(place) {
+        const own = findOwn(text, sections, place);
+        return own.length === 0 ? [] : [remove(own)];
       },
     };
   },

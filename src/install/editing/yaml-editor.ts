@@ -1,56 +1,39 @@
-import { type Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, type YAMLMap } from "yaml";
+import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit, type YAMLMap } from "yaml";
 import { DataSyntaxError } from "../../data/decode.ts";
-import { isRecord } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
-import { type ConfigEditor, ConfigSyntaxError } from "./config-format.ts";
-import { type JsonRecord, type JsonValue, type PlainValue, toPlain } from "./config-value.ts";
-import { endOfLine, findLineEnd, type Splice } from "./splice.ts";
-import { quoteText } from "./toml-text.ts";
+import {
+  beforeLineEnd,
+  type ConfigEditor,
+  ConfigSyntaxError,
+  endOfLine,
+  findLineEnd,
+  type JsonValue,
+  splice,
+  startOfLine,
+  toPlain,
+} from "./config-format.ts";
 
-type Ranged = { range?: [number, number, number] | null };
+/** Strings that every parser reads as strings without quotes. */
+const plainText = /^(?!(?:true|false|yes|no|on|off|null|y|n|nan|inf)$)[a-z_/][\w/.@+-]*$/i;
 
-/** Formats a pair inside `{ … }` as JSON, which is valid in flow style. */
-const writeFlowPair = (key: string, value: JsonValue) => `${quoteText(key)}: ${JSON.stringify(value)}`;
-
-const plainText = /^[A-Za-z_/][A-Za-z0-9_/.@+-]*$/;
-const specialWords = /^(?:true|false|yes|no|on|off|null|y|n|nan|inf)$/i;
-
-const scalar = (text: string) => (plainText.test(text) && !specialWords.test(text) ? text : quoteText(text));
-
-/** An item of an array after its dash. */
-function writeItem(item: JsonValue, indentation: string, lineEnd: string): string {
-  return isRecord(item) && Object.keys(item).length > 0
-    ? ` ${writeYamlPairs(item as JsonRecord, indentation, lineEnd)}`
-    : writeValue(item, indentation, lineEnd);
+/** A pair in block style without the indentation of its key. */
+function writePair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
+  const document = new Document({ [key]: value });
+  visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value === "string" && !plainText.test(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document
+    .toString({ lineWidth: 0 })
+    .trimEnd()
+    .replaceAll("\n", lineEnd + indentation);
 }
 
-/** The lines of a value below its key, or the value itself after the key. */
-function writeValue(value: JsonValue, indentation: string, lineEnd: string): string {
-  if (typeof value === "string") return ` ${scalar(value)}`;
-  if (Array.isArray(value)) {
-    if (value.length === 0) return " []";
-    return value
-      .map((item) => `${lineEnd}${indentation}-${writeItem(item, `${indentation}  `, lineEnd)}`)
-      .join("");
-  }
-  if (!isRecord(value)) return ` ${String(value)}`;
-  if (Object.keys(value).length === 0) return " {}";
-  return `${lineEnd}${indentation}${writeYamlPairs(value as JsonRecord, indentation, lineEnd)}`;
-}
+/** A pair as JSON, which is valid in flow style. */
+const writeInline = (key: string, value: JsonValue) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
 
-/** A key with its value in block style, without the indentation of the key. */
-function writeYamlPair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
-  return `${scalar(key)}:${writeValue(value, `${indentation}  `, lineEnd)}`;
-}
-
-/** The pairs of an object on lines with this indentation, without that of the first. */
-function writeYamlPairs(record: JsonRecord, indentation: string, lineEnd: string): string {
-  return Object.entries(record)
-    .map(([key, value]) => writeYamlPair(key, value, indentation, lineEnd))
-    .join(lineEnd + indentation);
-}
-
-function parseText(text: string): { document: Document.Parsed; value: PlainValue } {
+function parseText(text: string): { document: Document.Parsed; value: unknown } {
   try {
     const { document, value } = composeYaml(text);
     // A text that only has comments has no value.
@@ -61,10 +44,10 @@ function parseText(text: string): { document: Document.Parsed; value: PlainValue
   }
 }
 
-const rangeOf = (node: unknown): [number, number] => {
-  const range = (node as Ranged | null | undefined)?.range;
+function rangeOf(node: unknown): [start: number, end: number] {
+  const { range } = (node ?? {}) as { range?: [number, number, number] | null };
   return range ? [range[0], range[1]] : [0, 0];
-};
+}
 
 /** The end of a value without the comments and blank lines after it. */
 function endOfNode(node: unknown): number {
@@ -81,181 +64,148 @@ const findPair = (map: unknown, key: string): Pair | undefined =>
     ? map.items.find(({ key: name }) => isScalar(name) && String(name.value) === key)
     : undefined;
 
-function findNode(document: Document.Parsed, path: readonly string[]): unknown {
-  let node: unknown = document.contents;
-  for (const key of path) node = findPair(node, key)?.value;
-  return node;
-}
-
 /** The end of a pair, before its line end. */
 function endOfPair(text: string, pair: Pair): number {
   const [, keyEnd] = rangeOf(pair.key);
   const valueEnd = endOfNode(pair.value);
-  let end = valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1;
-  if (text[end - 1] === "\n") end -= text[end - 2] === "\r" ? 2 : 1;
-  return end;
+  return beforeLineEnd(text, valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1);
 }
 
-const lineStart = (text: string, offset: number) => text.lastIndexOf("\n", offset - 1) + 1;
+/** The white space before a pair of a block map. */
+const indentationOf = (text: string, pair: Pair) => {
+  const [start] = rangeOf(pair.key);
+  return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
+};
 
-/** Whether a value ends in a block scalar, which would include an added line end. */
-function endsInBlockScalar(node: unknown): boolean {
-  if (isYamlMap(node) || isSeq(node)) {
-    const last: unknown = node.items.at(-1);
-    return endsInBlockScalar(isPair(last) ? (last.value ?? last.key) : last);
-  }
-  return isScalar(node) && (node.type === "BLOCK_LITERAL" || node.type === "BLOCK_FOLDED");
-}
-
-/** Adds a pair to a block map: at the end, or at the start if the text ends in a block scalar without a line end. */
-function addToBlock(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
-  const lineEnd = findLineEnd(text);
-  const [first, last, beforeLast] = [map.items[0], map.items.at(-1), map.items.at(-2)];
-  if (first === undefined || last === undefined) return [];
-  const [start] = rangeOf(first.key);
-  const line = lineStart(text, start);
-  const indentation = text.slice(line, start).replace(/[^ ]/g, " ");
-  const written = indentation + writeYamlPair(key, value, indentation, lineEnd);
-  const behind = (pair: Pair) => endOfLine(text, endOfPair(text, pair));
-  const isOpen = !text.endsWith("\n") && text.slice(behind(last)).trim() === "" && endsInBlockScalar(map);
-  if (isOpen && beforeLast === undefined) return [{ start: line, end: line, text: written + lineEnd }];
-  const at = behind((isOpen ? beforeLast : undefined) ?? last);
-  return [{ start: at, end: at, text: lineEnd + written }];
-}
-
-function addToFlow(text: string, map: YAMLMap, key: string, value: JsonValue): Splice[] {
+/** Adds a pair to a map, behind the last one; in a block map also behind another one, as the last may end in an open block scalar. */
+function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): string[] {
   const last = map.items.at(-1);
   if (last === undefined) return [];
-  const at = endOfPair(text, last);
-  return [{ start: at, end: at, text: `, ${writeFlowPair(key, value)}` }];
+  if (map.flow) {
+    const end = endOfPair(text, last);
+    return [splice(text, end, end, `, ${writeInline(key, value)}`)];
+  }
+  const lineEnd = findLineEnd(text);
+  const [first = last] = map.items;
+  const indentation = indentationOf(text, first);
+  const written = indentation + writePair(key, value, indentation, lineEnd);
+  const behind = map.items
+    .slice(-2)
+    .reverse()
+    .map((pair) => endOfLine(text, endOfPair(text, pair)));
+  const top = startOfLine(text, rangeOf(first.key)[0]);
+  return [
+    ...behind.map((at) => splice(text, at, at, lineEnd + written)),
+    splice(text, top, top, written + lineEnd),
+  ];
 }
 
-/** Adds the first entry to an empty key: replaces an empty value and keeps a comment after it. */
-function fillEmpty(text: string, pair: Pair, indentation: string, key: string, value: JsonValue): Splice[] {
+/** The range of an empty value after a key: nothing, a word such as `null`, or braces. */
+function findNothing(text: string, pair: Pair): [start: number, end: number] {
+  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
+  const end = Math.max(start, rangeOf(pair.value)[1]);
+  return [start, text.slice(start, end).trim() === "" ? start : end];
+}
+
+/** Adds the first pair below a key: replaces an empty value and keeps a comment after it. */
+function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string[] {
   const lineEnd = findLineEnd(text);
-  const { start, end } = findNothing(text, pair);
+  const indentation = indentationOf(text, pair) + unit;
+  const [start, end] = findNothing(text, pair);
   const at = endOfLine(text, end);
-  const below = {
-    start: at,
-    end: at,
-    text: lineEnd + indentation + writeYamlPair(key, value, indentation, lineEnd),
-  };
-  return end > start ? [{ start, end, text: "" }, below] : [below];
+  const added = splice(text, at, at, lineEnd + indentation + writePair(key, value, indentation, lineEnd));
+  return [splice(added, start, end, "")];
 }
 
 /** The indentation per level in this file. */
-function findUnit(document: Document.Parsed, text: string): string {
-  const root = document.contents;
-  for (const { value } of isYamlMap(root) ? root.items : []) {
+function findUnit(root: YAMLMap, text: string): string {
+  for (const { value } of root.items) {
     const child = isYamlMap(value) && !value.flow ? value.items[0] : undefined;
-    if (child === undefined) continue;
-    const [start] = rangeOf(child.key);
-    const width = start - lineStart(text, start);
-    if (width > 0 && width <= 8) return " ".repeat(width);
+    const indentation = child && indentationOf(text, child);
+    if (indentation) return indentation;
   }
   return "  ";
 }
 
-function cutPair(text: string, map: YAMLMap, pair: Pair): Splice[][] {
-  const index = map.items.indexOf(pair);
-  const [start] = rangeOf(pair.key);
-  const end = endOfPair(text, pair);
-  if (map.flow) {
-    const previous = map.items[index - 1];
-    const next = map.items[index + 1];
-    if (previous !== undefined) return [[{ start: endOfPair(text, previous), end, text: "" }]];
-    return [[{ start, end: next === undefined ? end : rangeOf(next.key)[0], text: "" }]];
-  }
-  const from = lineStart(text, start);
-  const until = endOfLine(text, end);
-  const newline = text.startsWith("\r\n", until) ? 2 : 1;
-  const lines = [{ start: Math.max(0, from - (text[from - 2] === "\r" ? 2 : 1)), end: until, text: "" }];
-  const atTop = [{ start: from, end: Math.min(text.length, until + newline), text: "" }];
-  return from === 0 ? [atTop, lines] : [lines, atTop];
-}
-
-/** The range of an empty value after a key: nothing, a word such as `null`, or braces. */
-function findNothing(text: string, pair: Pair): { start: number; end: number } {
-  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
-  const end = Math.max(start, rangeOf(pair.value)[1]);
-  return { start, end: text.slice(start, end).trim() === "" ? start : end };
-}
-
 /** Adds an entry to its container, or creates the container. */
-function addEntry(
-  text: string,
-  document: Document.Parsed,
-  keys: readonly string[],
-  entry: JsonRecord,
-): Splice[] {
+function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
   const lineEnd = findLineEnd(text);
-  const root = document.contents;
   /** The entry inside objects for the keys from a depth on. */
   const wrap = (depth: number) =>
     keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
   if (!isYamlMap(root) || root.items.length === 0) {
-    const written = writeYamlPair(keys[0] ?? "", wrap(1), "", lineEnd);
-    if (isYamlMap(root)) {
-      // With a comment, its braces could not be restored.
-      const [start, end] = rangeOf(root);
-      return text.includes("#") ? [] : [{ start, end, text: written }];
-    }
+    const written = writePair(keys[0] ?? "", wrap(1), "", lineEnd);
+    // With a comment, its braces could not be restored.
+    if (isYamlMap(root)) return text.includes("#") ? [] : [splice(text, ...rangeOf(root), written)];
     const at = text.trimEnd().length;
-    const lead = at === 0 ? "" : lineEnd;
     const tail = text.slice(at).includes("\n") ? "" : lineEnd;
-    return [{ start: at, end: at, text: lead + written + tail }];
+    return [splice(text, at, at, (at === 0 ? "" : lineEnd) + written + tail)];
   }
-  let map: YAMLMap = root;
+  let map = root;
   for (const [depth, key] of keys.entries()) {
-    const pair = depth === keys.length - 1 ? undefined : findPair(map, key);
-    if (pair === undefined) return (map.flow ? addToFlow : addToBlock)(text, map, key, wrap(depth + 1));
-    if (!isYamlMap(pair.value) || pair.value.items.length === 0) {
-      const [start] = rangeOf(pair.key);
-      const indentation = " ".repeat(start - lineStart(text, start)) + findUnit(document, text);
-      return fillEmpty(text, pair, indentation, keys[depth + 1] ?? "", wrap(depth + 2));
-    }
+    const pair = findPair(map, key);
+    if (pair === undefined) return addPair(text, map, key, wrap(depth + 1));
+    if (!isYamlMap(pair.value) || pair.value.items.length === 0)
+      return fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2));
     map = pair.value;
   }
   return [];
+}
+
+function cutPair(text: string, map: YAMLMap, pair: Pair): string[] {
+  const index = map.items.indexOf(pair);
+  const [previous, next] = [map.items[index - 1], map.items[index + 1]];
+  const [start] = rangeOf(pair.key);
+  const end = endOfPair(text, pair);
+  if (map.flow) {
+    if (previous !== undefined) return [splice(text, endOfPair(text, previous), end, "")];
+    return [splice(text, start, next === undefined ? end : rangeOf(next.key)[0], "")];
+  }
+  const from = startOfLine(text, start);
+  const until = endOfLine(text, end);
+  const lines = splice(text, beforeLineEnd(text, from), until, "");
+  const atTop = text.slice(0, from) + text.slice(until).replace(/^\r?\n/, "");
+  return from === 0 ? [atTop, lines] : [lines, atTop];
 }
 
 export const yamlEditor: ConfigEditor = {
   maximumLength: 16 << 20,
   write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length);
-    return indentation + writeYamlPair(key, entry, indentation, "\n");
+    return indentation + writePair(key, entry, indentation, "\n");
   },
+  writeInline,
   open(text) {
     const { document, value } = parseText(text);
-    const pairAt = (path: readonly string[]) => {
-      const map = findNode(document, path.slice(0, -1));
+    const root: unknown = document.contents;
+    const findMap = (path: readonly string[]) =>
+      path.reduce<unknown>((map, key) => findPair(map, key)?.value, root);
+    const findOwn = (path: readonly string[]) => {
+      const map = findMap(path.slice(0, -1));
       const pair = findPair(map, path.at(-1) ?? "");
       return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
     };
     return {
       value,
-      offsetOf: (path) => rangeOf(pairAt(path)?.pair.key ?? findNode(document, path.slice(0, -1)))[0],
-      add: ({ container, key }, entry) => [addEntry(text, document, [...container, key], entry)],
+      offsetOf: (path) => rangeOf(findOwn(path)?.pair.key ?? findMap(path.slice(0, -1)))[0],
+      set({ container, key }, entry) {
+        const own = findOwn([...container, key]);
+        if (own === undefined) return addEntry(text, root, [...container, key], entry);
+        const [start] = rangeOf(own.pair.key);
+        const written = own.map.flow
+          ? writeInline(key, entry)
+          : writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
+        return [splice(text, start, endOfPair(text, own.pair), written)];
+      },
       remove({ container, key }) {
-        const own = pairAt([...container, key]);
+        const own = findOwn([...container, key]);
         if (own === undefined) return [];
-        const ways = cutPair(text, own.map, own.pair);
-        const outer = own.map.items.length > 1 || own.map.flow ? undefined : pairAt(container)?.pair;
-        if (outer === undefined) return ways;
+        const texts = cutPair(text, own.map, own.pair);
+        const outer = own.map.items.length > 1 || own.map.flow ? undefined : findOwn(container)?.pair;
+        if (outer === undefined) return texts;
         // After a key without a value, white space that was allowed at the end of the text may not be.
         const at = text.indexOf(":", rangeOf(outer.key)[1]) + 1;
-        const empty = { start: at, end: at, text: " {}" };
-        return [...ways, ...ways.map((splices) => [empty, ...splices])];
-      },
-      replace({ container, key }, entry) {
-        const own = pairAt([...container, key]);
-        if (own === undefined) return [];
-        const [start] = rangeOf(own.pair.key);
-        const indentation = " ".repeat(start - lineStart(text, start));
-        const written = own.map.flow
-          ? writeFlowPair(key, entry)
-          : writeYamlPair(key, entry, indentation, findLineEnd(text));
-        return [[{ start, end: endOfPair(text, own.pair), text: written }]];
+        return [...texts, ...texts.map((shorter) => splice(shorter, at, at, " {}"))];
       },
     };
   },

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { ClientRecord } from "../clients/client.ts";
-import type { JsonRecord } from "../editing/config-value.ts";
+import type { JsonRecord } from "../editing/config-format.ts";
 import { findStartedServer, type Launch } from "./launch.ts";
 
 export interface Environment {
