@@ -280,7 +280,7 @@ const addItems = (evaluated: Evaluated | undefined, count: number) => {
 };
 
 /** The indexes of two equal items; `undefined` if there are none. Takes linear time. */
-export function findDuplicate(items: Items): [number, number] | undefined {
+function findDuplicate(items: Items): [number, number] | undefined {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const text = writeCanonical(item);

@@ -317,6 +317,8 @@ describe("unique items", () => {
     [[], true],
     [["a"], true],
     [["a", "b", "a"], false],
+    [["[]", "{}", [], {}, "", '"a"', "a", 12, [12]], true],
+    [[[{ a: [] }], [{ a: [] }]], false],
   ])("the items %j are unique: %j", async (items, areUnique) => {
     for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
       const message = await messageOf(

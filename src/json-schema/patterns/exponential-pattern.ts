@@ -1,10 +1,33 @@
-// A regular expression takes exponential time if, inside a repetition, one string leads back to the same position in two
-// ways: each further copy of the string doubles the number of paths to try before the match fails.
+// A regular expression takes exponential time if, inside a repetition, one string leads back to the same place in two ways: each
+// further copy of the string doubles the number of ways to try before the match fails.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
-import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
 
-/** Limit on steps, after which a pattern counts as unsafe: with this many overlapping positions it is ambiguous. */
+/** What is still to match, in order. A part of the type `fresh` ends an iteration that must not be empty. */
+type Rest = readonly (PatternPart | { type: "fresh" })[];
+
+/** A place in a pattern: what is still to match, and the ways to match the next character, each a regular expression. */
+interface Place {
+  rest: Rest;
+  ways: { source: string; to: Place }[];
+}
+
+/** Limit on steps, after which a pattern counts as unsafe: with this many overlapping ways it is ambiguous. */
 const maximumSteps = 200_000;
+/** Limit on the places, and on the ways from each. */
+const maximumPlaces = 500;
+/** Repetitions up to this limit are counted; larger ones are treated as unbounded. */
+const counted = 100;
+/** The limit for parts with variable length, whose copies can divide a string in many ways. */
+const countedVariable = 9;
+
+class Steps {
+  #left = maximumSteps;
+
+  spend(steps = 1): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw new PatternError("the pattern is too large");
+  }
+}
 
 /** The parts of a pattern that are matched independently: the whole pattern and lookarounds. */
 function listWholes(part: PatternPart): PatternPart[] {
@@ -17,8 +40,79 @@ function listWholes(part: PatternPart): PatternPart[] {
       wholes.push(one.part);
       pending.push(one.part);
     }
+    if (pending.length > 20 * maximumPlaces) throw new PatternError("the pattern is too large");
   }
   return wholes;
+}
+
+/** The fixed length of the strings that a part matches; `undefined` if it varies. */
+function lengthOf(part: PatternPart): number | undefined {
+  if (part.type === "character") return 1;
+  if (part.type === "aside") return 0;
+  if (part.type === "repeat") {
+    const length = part.min === part.max ? lengthOf(part.part) : undefined;
+    return length === undefined ? undefined : length * part.min;
+  }
+  const lengths = part.parts.map(lengthOf);
+  if (part.type === "choice") return new Set(lengths).size === 1 ? lengths[0] : undefined;
+  return lengths.includes(undefined) ? undefined : lengths.reduce<number>((sum, one) => sum + Number(one), 0);
+}
+
+function canBeEmpty(part: PatternPart): boolean {
+  if (part.type === "repeat") return part.min === 0 || canBeEmpty(part.part);
+  if (part.type === "sequence") return part.parts.every(canBeEmpty);
+  return part.type === "choice" ? part.parts.some(canBeEmpty) : part.type === "aside";
+}
+
+/** The ways to match the next character of what is still to match. */
+function* findWays(rest: Rest, steps: Steps): Generator<{ source: string; rest: Rest }> {
+  steps.spend(1 + (rest.length >> 3));
+  const [part, ...others] = rest;
+  if (part === undefined || part.type === "fresh") return;
+  if (part.type === "character")
+    yield { source: part.source, rest: others.filter(({ type }) => type !== "fresh") };
+  else if (part.type === "aside") yield* findWays(others, steps);
+  else if (part.type === "sequence") yield* findWays([...part.parts, ...others], steps);
+  else if (part.type === "choice") for (const one of part.parts) yield* findWays([one, ...others], steps);
+  else {
+    const { part: inner, min, max } = part;
+    const isCounted = max <= (lengthOf(inner) === undefined ? countedVariable : counted);
+    const again = { ...part, min: isCounted && min > 0 ? min - 1 : 0, max: isCounted ? max - 1 : max };
+    const iteration: Rest = min > 0 ? [inner] : [inner, { type: "fresh" }];
+    // Any of many counted iterations may be empty.
+    const turns = !isCounted && max < Infinity && canBeEmpty(inner) ? 2 : 1;
+    for (let turn = 0; turn < turns && max > 0; turn++)
+      yield* findWays([...iteration, again, ...others], steps);
+    if (min === 0) yield* findWays(others, steps);
+  }
+}
+
+/** All places of a pattern, each with its ways to others. */
+function findPlaces(whole: PatternPart, steps: Steps): Place[] {
+  const names = new Map<unknown, number>();
+  const nameOf = (value: unknown): number => {
+    const name = names.get(value) ?? names.size;
+    names.set(value, name);
+    return name;
+  };
+  /** Equal for parts that are equal but for their identity: counted repetitions are made again. */
+  const keyOf = (rest: Rest) =>
+    rest
+      .map((one) => (one.type === "repeat" ? `${nameOf(one.part)}{${one.min},${one.max}}` : nameOf(one)))
+      .join();
+  const places = new Map<string, Place>();
+  const placeOf = (rest: Rest): Place => {
+    const key = keyOf(rest);
+    const place = places.get(key) ?? { rest, ways: [] };
+    places.set(key, place);
+    if (places.size > maximumPlaces) throw new PatternError("the pattern is too large");
+    return place;
+  };
+  placeOf([whole]);
+  for (const place of places.values())
+    for (const { source, rest } of findWays(place.rest, steps))
+      place.ways.push({ source, to: placeOf(rest) });
+  return [...places.values()];
 }
 
 /** Characters that distinguish the classes of a pattern. */
@@ -34,79 +128,57 @@ function sampleCharacters(pattern: string): string[] {
   return [...codePoints].filter((codePoint) => codePoint < 0x110000).map((one) => String.fromCodePoint(one));
 }
 
-/** Returns a function that tells whether two positions can match the same character. */
-function createOverlaps({ sources }: PatternAutomaton, pattern: string): (a: number, b: number) => boolean {
+/** Returns a function that tells whether two classes have a character in common. */
+function createOverlaps(pattern: string): (one: string, other: string) => boolean {
   const samples = sampleCharacters(pattern);
-  // The samples that each source matches, as bits.
-  const takenBy = new Map<string, bigint>();
-  for (const source of new Set(sources)) {
+  // The samples that each class matches, as bits.
+  const taken = new Map<string, bigint>();
+  const takenBy = (source: string) => {
     // Matching one character with one class is fast.
     const expression = new RegExp(`^${source}$`, "su");
-    const bits = samples.map((character) => (expression.test(character) ? "1" : "0"));
-    takenBy.set(source, BigInt(`0b${bits.join("")}`));
-  }
-  const taken = sources.map((source) => takenBy.get(source) ?? 0n);
-  return (a, b) => sources[a] === sources[b] || ((taken[a] ?? 0n) & (taken[b] ?? 0n)) !== 0n;
+    const bits =
+      taken.get(source) ?? BigInt(`0b${samples.map((text) => (expression.test(text) ? "1" : "0")).join("")}`);
+    taken.set(source, bits);
+    return bits;
+  };
+  return (one, other) => one === other || (takenBy(one) & takenBy(other)) !== 0n;
 }
 
-function reach(starts: Iterable<number>, next: (from: number) => Iterable<number>): Set<number> {
-  const reached = new Set(starts);
-  for (const from of reached) for (const to of next(from)) reached.add(to);
+function reach(start: Place): Set<Place> {
+  const reached = new Set<Place>();
+  const pending = [start];
+  for (const { ways } of pending)
+    for (const { to } of ways)
+      if (!reached.has(to)) {
+        reached.add(to);
+        pending.push(to);
+      }
   return reached;
 }
 
-/** The groups of positions that repetitions visit (strongly connected components). */
-function findRepeatedGroups({ follow }: PatternAutomaton): Set<number>[] {
-  const before: number[][] = follow.map(() => []);
-  for (const [from, ways] of follow.entries()) for (const to of ways.keys()) before[to]?.push(from);
-  const groups: Set<number>[] = [];
-  const seen = new Set<number>();
-  for (const position of follow.keys()) {
-    if (seen.has(position)) continue;
-    const after = reach([position], (from) => follow[from]?.keys() ?? []);
-    const group = reach([position], (to) => (before[to] ?? []).filter((from) => after.has(from)));
-    for (const member of group) seen.add(member);
-    if (group.size > 1 || follow[position]?.has(position)) groups.push(group);
-  }
-  return groups;
-}
-
-/** Whether one string leads from a position of the group back to it in two ways. */
+/** Whether one string leads from a place of a group to another one in two ways. */
 function isAmbiguous(
-  { follow }: PatternAutomaton,
-  group: ReadonlySet<number>,
-  overlaps: (a: number, b: number) => boolean,
+  group: ReadonlySet<Place>,
+  overlaps: (one: string, other: string) => boolean,
+  steps: Steps,
 ): boolean {
-  const inside = new Map<number, number[]>();
-  for (const from of group) {
-    const ways = [...(follow[from] ?? [])].filter(([to]) => group.has(to));
-    if (ways.some(([, count]) => count > 1)) return true;
-    inside.set(
-      from,
-      ways.map(([to]) => to),
-    );
-  }
-  // Two simultaneous walks over the same string, as pairs of positions, which diverge where the two differ.
-  const size = follow.length;
-  const came = new Map<number, number[]>();
-  let steps = 0;
-  const together = [...group].map((position) => position * size + position);
-  const parted = reach(together, function* (pair) {
-    const [one, other] = [Math.floor(pair / size), pair % size];
-    for (const a of inside.get(one) ?? []) {
-      for (const b of inside.get(other) ?? []) {
-        if (++steps > maximumSteps) throw new PatternError("the pattern is too large");
-        if (!overlaps(a, b)) continue;
-        const to = a * size + b;
-        const from = came.get(to);
-        if (from === undefined) came.set(to, [pair]);
-        else from.push(pair);
-        yield to;
+  const waysIn = ({ ways }: Place) => ways.filter(({ to }) => group.has(to));
+  // Two walks over the same string at once. Those that have not parted are at the same place.
+  const pending = [...group].map((place): [Place, Place] => [place, place]);
+  const seen = new Map([...group].map((place) => [place, new Set<Place>()]));
+  for (const [left, right] of pending) {
+    for (const [index, one] of waysIn(left).entries()) {
+      for (const other of left === right ? waysIn(right).slice(index + 1) : waysIn(right)) {
+        steps.spend();
+        if (!overlaps(one.source, other.source)) continue;
+        if (one.to === other.to) return true;
+        if (seen.get(one.to)?.has(other.to)) continue;
+        seen.get(one.to)?.add(other.to);
+        pending.push([one.to, other.to]);
       }
     }
-  });
-  const meetAgain = reach(together, (pair) => came.get(pair) ?? []);
-  return [...meetAgain].some((pair) => parted.has(pair) && Math.floor(pair / size) !== pair % size);
+  }
+  return false;
 }
 
 /**
@@ -118,12 +190,17 @@ export function isExponential(pattern: string): boolean {
   if (!/\)[*+{]/.test(pattern)) return false;
   try {
     new RegExp(pattern, "u");
+    const overlaps = createOverlaps(pattern);
     return listWholes(parsePattern(pattern)).some((whole) => {
-      const automaton = createAutomaton(whole);
-      const groups = findRepeatedGroups(automaton);
-      if (groups.length === 0) return false;
-      const overlaps = createOverlaps(automaton, pattern);
-      return groups.some((group) => isAmbiguous(automaton, group, overlaps));
+      const steps = new Steps();
+      const reached = new Map(findPlaces(whole, steps).map((place) => [place, reach(place)]));
+      const grouped = new Set<Place>();
+      return [...reached].some(([place, after]) => {
+        if (grouped.has(place) || !after.has(place)) return false;
+        const group = new Set([...after].filter((one) => reached.get(one)?.has(place)));
+        for (const one of group) grouped.add(one);
+        return isAmbiguous(group, overlaps, steps);
+      });
     });
   } catch (error) {
     if (error instanceof SyntaxError) return false;
