@@ -39,7 +39,7 @@ export interface EntryShape {
   address?: AddressShape;
 }
 
-/** The configuration of an MCP client. Each record has its source and date, because facts become outdated. */
+/** The configuration of an MCP client. Each record has its source and its date, because facts become outdated. */
 export interface ClientRecord {
   id: string;
   name: string;
@@ -76,34 +76,3 @@ export interface ClientRecord {
   /** Year and month in which the source was checked. */
   checked: string;
 }
-
-/** The same path on every system. */
-export const everywhere = (...paths: PathTemplates): SystemPaths => ({
-  linux: paths,
-  darwin: paths,
-  win32: paths,
-});
-
-/** A path in the system's folder for settings of applications. */
-export const inSettings = (path: string, windowsPath = path): SystemPaths => ({
-  linux: [`\${XDG_CONFIG_HOME:-~/.config}/${path}`],
-  darwin: [`~/Library/Application Support/${path}`],
-  win32: [`\${APPDATA:-~/AppData/Roaming}/${windowsPath}`],
-});
-
-/** A path in `~/.config`, also on macOS. */
-export const inDotConfig = (...paths: PathTemplates): SystemPaths => ({
-  linux: paths.map((path) => `\${XDG_CONFIG_HOME:-~/.config}/${path}`) as [string, ...string[]],
-  darwin: paths.map((path) => `\${XDG_CONFIG_HOME:-~/.config}/${path}`) as [string, ...string[]],
-  win32: paths.map((path) => `\${XDG_CONFIG_HOME:-~/.config}/${path}`) as [string, ...string[]],
-});
-
-export const restart = "Restart it to load the new configuration.";
-export const newSession = "Start a new session: open sessions do not see the change.";
-export const byItself = "It reloads the file automatically; reload its window if the server does not appear.";
-
-const http: JsonRecord = { type: "http" };
-/** `{ url, headers }`. */
-export const plainAddress = { key: "url", headers: "headers" } as const;
-/** `{ type: "http", url, headers }`. */
-export const typedAddress = { first: http, ...plainAddress } as const;
