@@ -3,7 +3,7 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, listOf, type Problem, type ProblemContext, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { alternativeKeys, knownKeys } from "./definition-keys.ts";
+import { alternativeKeys, isDefinitionKey } from "./definition-keys.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import {
   describeFault,
@@ -88,16 +88,6 @@ const functionHint = {
 const composedKeys = ["tools", "toolsets", "prompts", "resources"];
 const subprocessKeys = ["command", "script", "package"];
 
-/** Keys that are unknown in every shape of a server. */
-function findUnknownServerKeys(definition: Readonly<Record<string, unknown>>): string[] {
-  const known = new Set([
-    ...knownKeys("composedServer"),
-    ...knownKeys("subprocessServer"),
-    ...knownKeys("serverDocument"),
-  ]);
-  return Object.keys(definition).filter((key) => !known.has(key) && !/^(?:x-|\$)/.test(key));
-}
-
 /** A fault for keys that only configs of MCP clients have, which people paste into definitions. */
 function findClientKey(definition: Record<string, unknown>): Fault | undefined {
   if (isRecord(definition.mcpServers)) {
@@ -135,7 +125,8 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   const foreign = findClientKey(definition);
   if (foreign !== undefined) return foreign;
   const reason = "none of the keys that define a server is present";
-  const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], findUnknownServerKeys(definition));
+  const unknown = Object.keys(definition).filter((key) => !isDefinitionKey("server", key) && key[0] !== "$");
+  const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], unknown);
   if (misnamed !== undefined) {
     const hint = suggestRename(misnamed);
     return { reason, path: [misnamed.written], hint };
@@ -169,40 +160,25 @@ function namesOfArguments({ arguments: list }: Readonly<Record<string, unknown>>
 /** Checks the rules that involve several keys, which the schema does not express. */
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
-  const lacks = (missing: readonly string[], reason: string, hint?: string) =>
-    describeMissing(shape, definition, missing, { reason, path: [], hint });
-  if (shape === "tool") {
-    if (has("inputSchema") && has("parameters")) {
-      yield {
-        reason: "`inputSchema` and `parameters` are both present",
-        path: ["parameters"],
-        hint: "Keep one of them.",
-      };
-    } else if (!has("inputSchema") && !has("parameters")) {
-      const hint = "For a tool without arguments, add `inputSchema: { type: object }`.";
-      const reason = "`inputSchema` or its short form `parameters` is missing";
-      yield lacks(["inputSchema", "parameters"], reason, hint);
+  for (const keys of alternativeKeys[shape] ?? []) {
+    const [first, second] = keys.filter(has);
+    if (first === undefined) {
+      const isTool = shape === "tool";
+      const names = isTool
+        ? "`inputSchema` or its short form `parameters`"
+        : listOf(keys.map((key) => `\`${key}\``));
+      const hint = isTool ? "For a tool without arguments, add `inputSchema: { type: object }`." : undefined;
+      yield describeMissing(shape, definition, keys, { reason: `${names} is missing`, path: [], hint });
+    } else if (second !== undefined && shape !== "toolsetList") {
+      const reason = `\`${first}\` and \`${second}\` are both present`;
+      yield { reason, path: [second], hint: "Keep one of them." };
     }
   }
   if (shape === "subprocessServer") yield* checkProgram(definition);
-  if (shape === "toolsetList" && !has("tools") && !has("toolsets")) {
-    yield lacks(["tools", "toolsets"], "`tools` or `toolsets` is missing");
-  }
   if (shape === "toolsBundle") {
     const hint = "Move the tools to `entries`, or remove `kind` to list references.";
     for (const key of ["tools", "toolsets"].filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
-  }
-  for (const keys of shape === "prompt" || shape === "resource" ? (alternativeKeys[shape] ?? []) : []) {
-    const [first, second] = keys.filter(has);
-    const names = listOf(keys.map((key) => `\`${key}\``));
-    if (first === undefined) yield lacks(keys, `${names} is missing`);
-    else if (second !== undefined)
-      yield {
-        reason: `\`${first}\` and \`${second}\` are both present`,
-        path: [second],
-        hint: "Keep one of them.",
-      };
   }
   if (shape === "resource") yield* findResourceFaults(definition);
   if (shape === "prompt") yield* findCompleteFaults(definition.complete, namesOfArguments(definition));
