@@ -18,7 +18,7 @@ const answerPipe = 3;
 /** Exit code: no answer can be sent, because the pack has closed the pipe. */
 const answerLost = 98;
 
-const { files, answerBytes, wallMs, maximumDepth } = JSON.parse(readFileSync(0, "utf8"));
+const { files, answerBytes, tooLarge, wallMs, maximumDepth } = JSON.parse(readFileSync(0, "utf8"));
 
 // ---- Gaps of the permission model ----
 
@@ -121,14 +121,14 @@ function resolveLinksBeforeReading() {
 
 let failure;
 
-/** Ends the evaluation of a file with a fault for the host. */
-function fail(fault) {
-  failure = fault;
-  throw fault;
+/** Ends the evaluation of a file with a reason for the host. */
+function fail(reason) {
+  failure = { reason: reason.slice(0, 1000) };
+  throw failure;
 }
 
 function refuseValue(what, place) {
-  fail({ kind: "notData", what: place === "" ? `the default export is ${what}` : `${what} at ${place}` });
+  fail(`it is not data: ${place === "" ? `the default export is ${what}` : `${what} at ${place}`}`);
 }
 
 /** An own property of an object, if it is a string; runs no getter. */
@@ -148,7 +148,7 @@ let size = 0;
 
 function count(text) {
   size += text.length;
-  if (size > answerBytes) fail({ kind: "tooLarge" });
+  if (size > answerBytes) fail(tooLarge);
   return text;
 }
 
@@ -170,7 +170,8 @@ function write(value, place, above) {
   if (value === null) return count("null");
   if (isProxy(value)) refuseValue("a proxy", place);
   if (above.includes(value)) refuseValue("a cycle", place);
-  if (above.length >= maximumDepth) fail({ kind: "tooDeep" });
+  if (above.length >= maximumDepth)
+    fail(`it is not data: it is nested more than ${maximumDepth} levels deep`);
   if (typeof value === "function") return count(`{"$function":${JSON.stringify(stringOf(value, "name"))}}`);
   const isList = Array.isArray(value);
   const prototype = getPrototypeOf(value);
@@ -201,16 +202,17 @@ function write(value, place, above) {
   return `{${parts.join(",")}}`;
 }
 
+const noDefault = "it has no default export";
+
 /** The default export; for a module compiled to CommonJS, the one inside it. */
 function defaultExportOf(namespace) {
-  if (!isModuleNamespaceObject(namespace))
-    fail({ kind: "notData", what: "it exports a function named then" });
+  if (!isModuleNamespaceObject(namespace)) fail("it is not data: it exports a function named then");
   const exported = getOwnPropertyDescriptor(namespace, "default");
-  if (exported === undefined) fail({ kind: "noDefault" });
+  if (exported === undefined) fail(noDefault);
   const { value } = exported;
   if (typeof value !== "object" || value === null || isProxy(value)) return value;
   if (getOwnPropertyDescriptor(value, "__esModule")?.value !== true) return value;
-  if (!Object.hasOwn(value, "default")) fail({ kind: "noDefault" });
+  if (!Object.hasOwn(value, "default")) fail(noDefault);
   // Bundlers define it as a getter.
   return value.default;
 }
@@ -228,14 +230,13 @@ function stackOf(error) {
 }
 
 function describeThrown(thrown) {
-  if (typeof thrown === "string") return { kind: "threw", message: thrown.slice(0, 1000) };
+  if (typeof thrown === "string") return { message: thrown.slice(0, 1000) };
   if (typeof thrown !== "object" || thrown === null || isProxy(thrown) || !isNativeError(thrown))
-    return { kind: "threw", message: "a value that is not an error" };
+    return { message: "a value that is not an error" };
   const permission = stringOf(thrown, "code") === "ERR_ACCESS_DENIED" ? stringOf(thrown, "permission") : "";
   const allowed =
     permission === "FileSystemRead" ? ", except for the package and the node_modules folders above it" : "";
   return {
-    kind: "threw",
     message:
       permission === ""
         ? stringOf(thrown, "message")
@@ -251,11 +252,11 @@ async function evaluate(url) {
     const value = defaultExportOf(await import(url));
     size = 0;
     const text = write(value, "", []);
-    if (Buffer.byteLength(text) > answerBytes) fail({ kind: "tooLarge" });
+    if (Buffer.byteLength(text) > answerBytes) fail(tooLarge);
     return `value ${text}`;
   } catch (thrown) {
-    if (failure === undefined || thrown !== failure) return `fault ${JSON.stringify(describeThrown(thrown))}`;
-    return `fault ${JSON.stringify({ ...failure, what: failure.what?.slice(0, 1000) })}`;
+    const isOurs = failure !== undefined && thrown === failure;
+    return `fault ${JSON.stringify(isOurs ? failure : describeThrown(thrown))}`;
   }
 }
 

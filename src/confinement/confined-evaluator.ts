@@ -1,7 +1,6 @@
-import { isRecord, maximumDepth, parseJson } from "../data/parse-json.ts";
+import { isRecord, parseJson } from "../data/parse-json.ts";
 import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
-import { type Position, positionInStack, positionOfCaret } from "./confined-positions.ts";
 import {
   type Answer,
   type ChildEnd,
@@ -10,7 +9,10 @@ import {
   findSyntaxError,
   isInside,
   isolatesNetwork,
+  type Position,
   permissionOption,
+  positionInStack,
+  positionOfCaret,
   realPath,
   runConfined,
 } from "./confined-process.ts";
@@ -64,6 +66,8 @@ const unsettledAwait = 13;
 /** The child program's exit code when the pack has closed the pipe for answers. */
 const answerLost = 98;
 
+const describeTooLarge = ({ answerBytes }: Limits) => `its result is larger than ${formatSize(answerBytes)}`;
+
 function describeEnd(end: ChildEnd, limits: Limits): string {
   const outOfMemory = `it needed more than ${limits.heapMiB} MiB of memory`;
   switch (end.cause) {
@@ -72,7 +76,7 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
     case "aborted":
       return interrupted;
     case "answer":
-      return `its result is larger than ${formatSize(limits.answerBytes)}`;
+      return describeTooLarge(limits);
     case "answers":
       return `the results of the pack's files are larger than ${formatSize(limits.packAnswerBytes)} in total`;
     case "exit":
@@ -89,10 +93,10 @@ function describeEnd(end: ChildEnd, limits: Limits): string {
 const interrupted = "it was interrupted";
 const notReached = "it was not evaluated, because other files of the pack ended the process or took too long";
 
-/** At most 200 printable characters. */
-function shorten(text: string): string {
+/** At most so many printable characters. */
+function shorten(text: string, limit = 200): string {
   const characters = [...printable(text)];
-  return characters.length > 200 ? `${characters.slice(0, 199).join("")}…` : characters.join("");
+  return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : characters.join("");
 }
 
 /** Cleans up names of functions, which come from the pack; it cannot forge the marker itself. */
@@ -106,9 +110,6 @@ function finishMarkers(value: unknown): unknown {
   }
   return value;
 }
-
-/** Finds the position of a syntax error in a file; `undefined` if there is none or it is unknown. */
-type SyntaxCheck = (file: string) => Promise<Position | undefined>;
 
 /** Removes the importer that Node adds for a missing module, if it is the definition itself. */
 function withoutImporter(message: string, file: string): string {
@@ -125,19 +126,21 @@ const usesCommonJs = /^((?:module|exports|require|__dirname|__filename) is not d
 const usesEsModule =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|Cannot use 'import\.meta')/;
 
-/** The reason and the position for a thrown value, both controlled by the pack. */
-async function describeThrown(
-  fault: { message: string; stack: string; isSyntaxError: boolean },
+/** The reason and the position for a file without a value; the pack controls both. `findWrong` finds a syntax error. */
+async function describeFault(
+  fault: Readonly<Record<string, unknown>>,
   file: string,
-  checkSyntax: SyntaxCheck,
+  findWrong: (file: string) => Promise<Position | undefined>,
 ): Promise<EvaluatedFile> {
-  const [, commonJs] = usesCommonJs.exec(fault.message) ?? [];
-  const message = commonJs ?? shorten(withoutImporter(fault.message, file));
+  const text = (key: string): string => (typeof fault[key] === "string" ? fault[key] : "");
+  if (typeof fault.reason === "string") return { reason: shorten(fault.reason, 220) };
+  const [, commonJs] = usesCommonJs.exec(text("message")) ?? [];
+  const message = commonJs ?? shorten(withoutImporter(text("message"), file));
   const threw = message === "" ? "it threw an error without a message" : `it threw: ${message}`;
-  const caret = positionOfCaret(fault.stack, file);
-  const position = caret ?? positionInStack(fault.stack, file);
+  const caret = positionOfCaret(text("stack"), file);
+  const position = caret ?? positionInStack(text("stack"), file);
   // A failed link is a SyntaxError, too, and differs only in its message.
-  if (!fault.isSyntaxError || message.startsWith("The requested module"))
+  if (fault.isSyntaxError !== true || message.startsWith("The requested module"))
     return {
       reason: threw,
       missingPackage: missingPackagePattern.exec(message)?.[1],
@@ -145,57 +148,24 @@ async function describeThrown(
       ...position,
     };
   // For modules, Node only prints the position, so the file is parsed again.
-  const wrong = caret ?? (position === undefined ? await checkSyntax(file) : undefined);
+  const wrong = caret ?? (position === undefined ? await findWrong(file) : undefined);
   if (wrong === undefined) return { reason: threw, ...position };
   const cause = usesEsModule.test(message) ? { cause: "esModule" as const } : {};
   return { reason: `it is not valid JavaScript: ${message}`, ...cause, ...wrong };
 }
 
-async function describeFault(
-  json: Uint8Array,
-  file: string,
-  limits: Limits,
-  checkSyntax: SyntaxCheck,
-): Promise<EvaluatedFile> {
-  const { value } = parseJson(json);
-  const fault = isRecord(value) ? value : {};
-  const text = (key: string): string => (typeof fault[key] === "string" ? fault[key] : "");
-  switch (fault.kind) {
-    case "noDefault":
-      return { reason: "it has no default export" };
-    case "tooLarge":
-      return { reason: `its result is larger than ${formatSize(limits.answerBytes)}` };
-    case "tooDeep":
-      return { reason: `it is not data: it is nested more than ${maximumDepth} levels deep` };
-    case "notData":
-      return { reason: `it is not data: ${shorten(text("what"))}` };
-    default: {
-      const isSyntaxError = fault.isSyntaxError === true;
-      return describeThrown(
-        { message: text("message"), stack: text("stack"), isSyntaxError },
-        file,
-        checkSyntax,
-      );
-    }
-  }
-}
-
-/** How many files of a pack are parsed again, each in a process, to find the position of a syntax error. */
+/** How many files of a child are parsed again, each in a process, to find the position of a syntax error. */
 const maximumChecks = 8;
 
-function readAnswers(
-  answers: readonly Answer[],
-  files: readonly string[],
-  limits: Limits,
-): Promise<EvaluatedFile[]> {
+function readAnswers(answers: readonly Answer[], files: readonly string[]): Promise<EvaluatedFile[]> {
   let checks = 0;
-  const checkSyntax: SyntaxCheck = async (file) =>
-    checks++ < maximumChecks ? findSyntaxError(file) : undefined;
+  const findWrong = async (file: string) => (checks++ < maximumChecks ? findSyntaxError(file) : undefined);
   return Promise.all(
     answers.map(async ({ kind, json }, index) => {
       try {
-        if (kind === "value") return { value: finishMarkers(parseJson(json).value) };
-        return await describeFault(json, files[index] ?? "", limits, checkSyntax);
+        const { value } = parseJson(json);
+        if (kind === "value") return { value: finishMarkers(value) };
+        return await describeFault(isRecord(value) ? value : {}, files[index] ?? "", findWrong);
       } catch {
         return { reason: "its result is invalid" };
       }
@@ -239,16 +209,15 @@ async function evaluate(
     }
     const asked = pending.map((file) => paths.get(file) ?? file);
     const { answers, end } = await runConfined({
+      ...limits,
       launcher,
       readable,
       files: asked,
-      heapMiB: limits.heapMiB,
       wallMs: left,
-      answerBytes: limits.answerBytes,
-      totalBytes: limits.packAnswerBytes,
+      tooLarge: describeTooLarge(limits),
       signal,
     });
-    const read = await readAnswers(answers, asked, limits);
+    const read = await readAnswers(answers, asked);
     for (const [index, answer] of read.entries()) results.set(pending[index] ?? "", answer);
     pending = pending.slice(read.length);
     // An earlier file may have ended the child. The first file of a child is the culprit itself.

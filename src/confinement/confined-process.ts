@@ -3,9 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { maximumDepth } from "../data/parse-json.ts";
-import { type Position, positionOfCaret } from "./confined-positions.ts";
 
 /** Where the system's programs are, whatever the PATH of this process says. */
 const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
@@ -114,8 +113,10 @@ export interface RunOptions {
   wallMs: number;
   heapMiB: number;
   answerBytes: number;
+  /** Why an answer is not taken that has more bytes. */
+  tooLarge: string;
   /** The limit for all answers, in bytes. */
-  totalBytes: number;
+  packAnswerBytes: number;
   /** Kills the child. */
   signal: AbortSignal | undefined;
 }
@@ -202,15 +203,15 @@ function attend(child: ChildProcess, options: RunOptions): Promise<RunResult> {
         pending = pending.subarray(end + 1);
       }
       if (foreign + pending.length > options.answerBytes + overhead) stop("answer");
-      else if (received > options.totalBytes) stop("answers");
+      else if (received > options.packAnswerBytes) stop("answers");
     });
     pipe.on("error", () => resolve());
     pipe.on("close", () => resolve());
   });
   // A child that exits before it has read the request is noticed by its exit.
   child.stdin?.on("error", () => {});
-  const { files, answerBytes, wallMs } = options;
-  child.stdin?.end(JSON.stringify({ files, answerBytes, wallMs, maximumDepth }));
+  const { files, answerBytes, tooLarge, wallMs } = options;
+  child.stdin?.end(JSON.stringify({ files, answerBytes, tooLarge, wallMs, maximumDepth }));
 
   return new Promise((resolve) => {
     const finish = async (end: ChildEnd) => {
@@ -238,6 +239,35 @@ export async function runConfined(options: RunOptions): Promise<RunResult> {
   } finally {
     if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** Counts from 1. */
+export interface Position {
+  line: number;
+  column?: number;
+}
+
+const escapeExpression = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** The file in Node's output, as a path or as a URL. */
+const namesOf = (file: string): string =>
+  `(?:${escapeExpression(file)}|${escapeExpression(pathToFileURL(file).href)})`;
+
+/**
+ * The position at which Node points in a file: `FILE:LINE`, the line of source, and a caret below. `text` may not be
+ * Node's output.
+ */
+export function positionOfCaret(text: string, file: string): Position | undefined {
+  const found = new RegExp(`^${namesOf(file)}:(\\d{1,7})\\r?\\n[^\\n]*\\n([ \\t]*)\\^`).exec(text);
+  return found === null ? undefined : { line: Number(found[1]), column: (found[2] ?? "").length + 1 };
+}
+
+/** The topmost position in the file in a stack. */
+export function positionInStack(stack: string, file: string): Position | undefined {
+  const caret = positionOfCaret(stack, file);
+  if (caret !== undefined) return caret;
+  const found = new RegExp(`[ (]${namesOf(file)}:(\\d{1,7}):(\\d{1,7})`).exec(stack);
+  return found === null ? undefined : { line: Number(found[1]), column: Number(found[2]) };
 }
 
 /** What Node writes about source code that it parses in a separate process and does not run; `text` is its stdin. */
