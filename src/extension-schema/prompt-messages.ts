@@ -7,79 +7,53 @@ import type { Fault } from "./shape-faults.ts";
 
 const example = "Write messages as `{ role: user, content: Hello }`.";
 
-function describeRole(role: unknown): string {
-  return typeof role === "string" ? quote(role, 40) : describeWritten(role);
+/** A key that an object lacks, or whose value is not what is expected. */
+function faultOf(owner: Path, key: string | number, expected: string, value: unknown, hint?: string): Fault {
+  if (value === undefined)
+    return { reason: `\`${key}\` is missing in ${formatPath(owner)}`, path: owner, hint };
+  const path = [...owner, key];
+  const isWord = typeof value === "string" && (key === "role" || key === "type");
+  const found = isWord ? quote(value, 40) : describeWritten(value);
+  return { reason: `${formatPath(path)} must be ${expected}, but it is ${found}`, path, hint };
 }
 
 type Written = Readonly<Record<string, unknown>>;
-type FaultPath = Path;
 
-/** Checks that the values of the keys are strings, which may be empty. */
-function* checkStrings(object: Written, keys: readonly string[], path: FaultPath): Generator<Fault> {
-  for (const key of keys) {
-    const value = object[key];
-    if (typeof value === "string") continue;
-    const isMissing = value === undefined;
-    const at = isMissing ? [...path] : [...path, key];
-    const reason = isMissing
-      ? `\`${key}\` is missing in ${formatPath(at)}`
-      : `${formatPath(at)} must be a string, but it is ${describeWritten(value)}`;
-    yield { reason, path: at };
-  }
-}
+/** The values of the keys are strings, which may be empty. */
+const findStringFaults = (object: Written, keys: readonly string[], path: Path): Fault[] =>
+  keys
+    .filter((key) => typeof object[key] !== "string")
+    .map((key) => faultOf(path, key, "a string", object[key]));
 
 /** Checks a content block. Clients reject a whole prompt because of one block of unknown type. */
-function* checkBlock(block: Written, path: FaultPath): Generator<Fault> {
-  const keys = textsOfBlock.get(block.type);
+function findBlockFaults(block: Written, path: Path): Fault[] {
+  const { type, resource } = block;
+  const keys = textsOfBlock.get(type);
   if (keys === undefined) {
-    const at = [...path, "type"];
-    const types = listOf([...textsOfBlock.keys()].map((type) => `\`${type}\``));
-    const reason = `${formatPath(at)} must be ${types}, but it is ${quote(String(block.type), 40)}`;
-    yield { reason, path: at, hint: example };
-    return;
+    const types = listOf([...textsOfBlock.keys()].map((one) => `\`${one}\``));
+    return [faultOf(path, "type", types, type, example)];
   }
-  yield* checkStrings(block, keys, path);
-  if (block.type !== "resource") return;
-  const { resource } = block;
-  const at = [...path, "resource"];
-  if (isRecord(resource)) {
-    const content = resource.text === undefined && resource.blob !== undefined ? "blob" : "text";
-    yield* checkStrings(resource, ["uri", content], at);
-  } else if (resource === undefined)
-    yield { reason: `\`resource\` is missing in ${formatPath(path)}`, path: [...path] };
-  else
-    yield { reason: `${formatPath(at)} must be an object, but it is ${describeWritten(resource)}`, path: at };
+  if (type !== "resource") return findStringFaults(block, keys, path);
+  if (!isRecord(resource)) return [faultOf(path, "resource", "an object", resource)];
+  const content = resource.text === undefined && resource.blob !== undefined ? "blob" : "text";
+  return findStringFaults(resource, ["uri", content], [...path, "resource"]);
 }
 
-function* checkMessage(message: unknown, index: number): Generator<Fault> {
+function findMessageFaults(message: unknown, index: number): Fault[] {
+  if (!isRecord(message)) return [faultOf(["content"], index, "an object", message, example)];
   const path = ["content", index];
-  if (!isRecord(message)) {
-    const reason = `${formatPath(path)} must be an object, but it is ${describeWritten(message)}`;
-    yield { reason, path, hint: example };
-    return;
-  }
   const { role, content } = message;
+  const faults: Fault[] = [];
   if (role !== "user" && role !== "assistant") {
-    const isMissing = role === undefined;
-    const at = isMissing ? path : [...path, "role"];
-    const reason = isMissing
-      ? `\`role\` is missing in ${formatPath(path)}`
-      : `${formatPath(at)} must be \`user\` or \`assistant\`, but it is ${describeRole(role)}`;
-    const hint =
-      role === "system" ? "MCP has no system role: use the first message of the role `user`." : example;
-    yield { reason, path: at, hint };
+    const isSystem = role === "system";
+    const hint = isSystem ? "MCP has no system role: use the first message of the role `user`." : example;
+    faults.push(faultOf(path, "role", "`user` or `assistant`", role, hint));
   }
-  if (typeof content === "string") return;
-  if (isRecord(content) && typeof content.type === "string" && content.type.trim() !== "") {
-    yield* checkBlock(content, [...path, "content"]);
-    return;
-  }
-  const isMissing = content === undefined;
-  const at = isMissing ? path : [...path, "content"];
-  const reason = isMissing
-    ? `\`content\` is missing in ${formatPath(path)}`
-    : `${formatPath(at)} must be a string or one content block with a \`type\`, but it is ${describeWritten(content)}`;
-  yield { reason, path: at, hint: example };
+  if (typeof content === "string") return faults;
+  if (isRecord(content) && typeof content.type === "string" && content.type.trim() !== "")
+    return [...faults, ...findBlockFaults(content, [...path, "content"])];
+  const expected = "a string or one content block with a `type`";
+  return [...faults, faultOf(path, "content", expected, content, example)];
 }
 
 /** Limit on the reported faults of one prompt. */
@@ -88,11 +62,9 @@ const maximumFaults = 20;
 /** Finds faults in a prompt's `content`: a string or an array of messages. */
 export function findContentFaults(content: unknown): Fault[] {
   if (typeof content === "string" || content === undefined) return [];
-  if (!Array.isArray(content)) {
-    const reason = `\`content\` must be a string or an array of messages, but it is ${describeWritten(content)}`;
-    return [{ reason, path: ["content"], hint: example }];
-  }
-  return content.flatMap((message, index) => [...checkMessage(message, index)]).slice(0, maximumFaults);
+  if (!Array.isArray(content))
+    return [faultOf([], "content", "a string or an array of messages", content, example)];
+  return content.flatMap(findMessageFaults).slice(0, maximumFaults);
 }
 
 // Placeholders for arguments in a prompt's content: `{{name}}`, with optional spaces. `${{ … }}` is an expression instead.
