@@ -46,28 +46,30 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const policy = options.policy ?? (await readPacksPolicy(port, project.directory));
   const { workspace, problems } = await searchWorkspace(port, project);
 
-  const folders = declaredFolders(port, project, workspace);
-  folders.push(...namedFolders(port, project, policy, folders));
-  const read = readManifests(port, folders);
-  const { packs, broken } = await describePackages(read);
-  const found = packs.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
-  if (all || needsWalk(policy, found)) {
+  const broken = new Map<string, Problem>();
+  const self = { name: undefined, origin: "self", location: project.directory } as const;
+  const own = project.manifest ?? project.fault;
+  const known: ReadPackage[] = own === undefined ? [] : [{ ...self, read: own }];
+  const declared = declaredFolders(port, project, workspace);
+  known.push(...readManifests(port, [...declared, ...namedFolders(port, project, policy, declared)], known));
+  const found = await describePackages(known, broken);
+  const packs = found.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
+  if (all || needsWalk(policy, packs)) {
     const { readInstalled } = await import("./walk-packages.ts");
-    const others = await describePackages(readInstalled(port, project, workspace, read));
-    for (const one of others.packs) if (isNamed(policy, one)) one.pack.origin = "transitive";
-    found.push(...others.packs.filter((one) => all || isNamed(policy, one)));
-    if (all) addAll(broken, others.broken);
+    const installed = readInstalled(port, project, workspace, known);
+    for (const one of await describePackages(installed, all ? broken : new Map())) {
+      if (isNamed(policy, one)) one.pack.origin = "transitive";
+      else if (!all) continue;
+      packs.push(one);
+    }
+    known.push(...installed);
   }
   if (global) {
     const { globalFolders } = await import("./walk-packages.ts");
-    const known = new Set(found.map(({ pack }) => pack.location));
-    const installed = readManifests(port, await globalFolders(port));
-    const others = await describePackages(installed.filter(({ location }) => !known.has(location)));
-    found.push(...others.packs);
-    addAll(broken, others.broken);
+    packs.push(...(await describePackages(readManifests(port, await globalFolders(port), known), broken)));
   }
 
-  const ranked = await rankPacks(found, { port, project: project.directory, workspace, policy });
+  const ranked = await rankPacks(packs, { port, project: project.directory, workspace, policy });
   const layouts = findUnsupportedLayouts(port, project, workspace);
   return {
     project: project.directory,
@@ -82,10 +84,6 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
     ]),
     broken,
   };
-}
-
-function addAll<Key, Value>(target: Map<Key, Value>, source: ReadonlyMap<Key, Value>): void {
-  for (const [key, value] of source) target.set(key, value);
 }
 
 /** Where Node would find the packs that `packs.transitive` names without wildcards. */
@@ -113,10 +111,12 @@ function needsWalk({ transitive }: PacksPolicy, packs: readonly FoundPack[]): bo
   return transitive.some((pattern) => pattern.includes("*") || !matchesAny([pattern], names));
 }
 
-/** The packages that may be packs: described, or with the problem of their package.json. */
-async function describePackages(packages: readonly ReadPackage[]) {
+/** Describes the packages that are packs. Those whose package.json cannot be used are added to `broken`. */
+async function describePackages(
+  packages: readonly ReadPackage[],
+  broken: Map<string, Problem>,
+): Promise<FoundPack[]> {
   const packs: FoundPack[] = [];
-  const broken = new Map<string, Problem>();
   for (const { read, ...source } of packages) {
     const { location, name, origin } = source;
     // A broken package is an error if it is the project or one of its declared dependencies.
@@ -129,7 +129,7 @@ async function describePackages(packages: readonly ReadPackage[]) {
       packs.push(await describePack({ ...source, manifest: read }, "operation", context));
     }
   }
-  return { packs, broken };
+  return packs;
 }
 
 /** Sorts problems by code and place, which are independent of messages. */

@@ -23,7 +23,7 @@ async function lookUpPack(
 ): Promise<void> {
   if (found.packs.some(({ pack }) => pack.name === name && pack.origin !== "global")) return;
   const { directory, origin } = from;
-  const [source] = readManifests(port, packageFolders(port, directory, [name], origin));
+  const [source] = readManifests(port, packageFolders(port, directory, [name], origin), []);
   if (source === undefined) return;
   const { read, location } = source;
   if (isFault(read)) {

@@ -25,27 +25,39 @@ export interface ReadPackage extends Pick<PackageFolder, "name" | "origin"> {
   read: Manifest | ManifestFault;
 }
 
+/** A package whose package.json does not mention the field. */
+export interface OtherPackage {
+  path: string;
+  text: string;
+}
+
 /**
- * The hot loop: reads the package.json of each folder, and parses the relevant ones. A package is returned once under each
- * of its names; one of the project or its workspace has no other name.
+ * The hot loop: reads the package.json of each folder, and parses the relevant ones; the texts of others go to `others`. A
+ * package is returned under each of its names, but none that is `known`, and one of the project or its workspace has no name.
  */
-export function readManifests(port: DiscoveryPort, folders: readonly PackageFolder[]): ReadPackage[] {
+export function readManifests(
+  port: DiscoveryPort,
+  folders: readonly PackageFolder[],
+  known: readonly ReadPackage[],
+  others?: OtherPackage[],
+): ReadPackage[] {
   const packages: ReadPackage[] = [];
-  const sources = new Set<string>();
-  const seen = new Set<string>();
+  const taken = new Set(known.map(({ location }) => location));
   for (const { name, origin, paths } of folders) {
     for (const path of paths) {
-      if (name !== undefined && port.skimManifest(path) !== undefined) break;
+      if (taken.has(path)) break;
       const read = port.readManifest(path);
-      if (read.state === "absent") continue;
-      if (name !== undefined && read.state === "read" && isIrrelevant(read.text)) break;
+      if (read === undefined) continue;
+      const isSource = name === undefined;
+      if (!isSource && "text" in read && isIrrelevant(read.text)) {
+        others?.push({ path, text: read.text });
+        break;
+      }
       // Undefined if the folder is a link that leads to itself.
-      const location = name === undefined ? path : port.realPath(path);
+      const location = isSource ? path : port.realPath(path);
       if (location === undefined) continue;
-      const key = `${name} ${location}`;
-      if (sources.has(location) || seen.has(key)) break;
-      if (name === undefined) sources.add(location);
-      seen.add(key);
+      if (taken.has(location)) break;
+      if (isSource) taken.add(location);
       packages.push({ name, origin, location, read: parseManifest(location, read) });
       break;
     }
@@ -53,16 +65,18 @@ export function readManifests(port: DiscoveryPort, folders: readonly PackageFold
   return packages;
 }
 
-/** Whether a text that was not skimmed has the ends of an object and does not mention the field. */
+/** Whether a text has the ends of an object and does not mention the field. */
 function isIrrelevant(text: string): boolean {
-  const trimmed = text.includes('"trailblaze"') ? "" : text.trim();
+  if (text.includes('"trailblaze"')) return false;
+  if (text.startsWith("{") && text.endsWith("}\n")) return true;
+  const trimmed = text.trim();
   return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
 }
 
 /** Reads one package.json: a manifest, a fault, or `undefined` if there is none. */
 export function readManifest(port: DiscoveryPort, location: string): Manifest | ManifestFault | undefined {
   const read = port.readManifest(location);
-  return read.state === "absent" ? undefined : parseManifest(location, read);
+  return read && parseManifest(location, read);
 }
 
 /** Reads the package.json in a folder, if there is a folder and its package.json can be used. */
@@ -75,12 +89,8 @@ export function isFault(result: Manifest | ManifestFault | undefined): result is
   return result !== undefined && "fault" in result;
 }
 
-function parseManifest(
-  location: string,
-  read: Exclude<ManifestRead, { state: "absent" }>,
-): Manifest | ManifestFault {
-  if (read.state === "tooLarge") return { location, fault: { tooLarge: read.bytes } };
-  if (read.state === "unusable") return { location, fault: { reason: read.reason } };
+function parseManifest(location: string, read: ManifestRead): Manifest | ManifestFault {
+  if (!("text" in read)) return { location, fault: read };
   const bytes = Buffer.byteLength(read.text);
   if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
   if (!read.isUtf8)

@@ -16,7 +16,7 @@ export function packageFolders(
   const parents = [...ancestorsOf(directory)]
     .map((folder) => join(folder, `node_modules${sep}`))
     .filter(port.exists);
-  return [...names]
+  return [...new Set(names)]
     .filter(isPackageName)
     .map((name) => ({ name, origin, paths: parents.map((parent) => parent + name) }));
 }
@@ -28,23 +28,26 @@ export function resolveFrom(port: DiscoveryPort, directory: string, name: string
   return path === undefined ? undefined : port.realPath(path);
 }
 
-/** What the project declares: itself, the packages of its workspace, and its dependencies and those of the workspace's root. */
+/** What a project declares: the packages of its workspace, its dependencies and those of the workspace's root. */
 export function declaredFolders(
   port: DiscoveryPort,
   { directory, manifest }: Project,
   workspace: Workspace | undefined,
 ): PackageFolder[] {
-  const sources = new Set([directory, ...(workspace ? [workspace.root, ...workspace.members] : [])]);
-  const folders = [...sources].map((location): PackageFolder => {
-    const origin = location === directory ? "self" : "workspace";
-    return { name: undefined, origin, paths: [location] };
-  });
-  const own = declaredDependencies(manifest);
-  folders.push(...packageFolders(port, directory, own, "direct"));
   const root = workspace?.root ?? directory;
-  if (root === directory) return folders;
-  const ofRoot = [...declaredDependencies(readUsableManifest(port, root))].filter((name) => !own.has(name));
-  return [...folders, ...packageFolders(port, root, ofRoot, "direct")];
+  const own = declaredDependencies(manifest);
+  const ofRoot = root === directory ? [] : [...declaredDependencies(readUsableManifest(port, root))];
+  const others = workspace ? [root, ...workspace.members].filter((location) => location !== directory) : [];
+  return [
+    ...others.map((path): PackageFolder => ({ name: undefined, origin: "workspace", paths: [path] })),
+    ...packageFolders(port, directory, own, "direct"),
+    ...packageFolders(
+      port,
+      root,
+      ofRoot.filter((name) => !own.has(name)),
+      "direct",
+    ),
+  ];
 }
 
 /** The names of the packs that a name of a pack or an item may mean: `a/b` is the pack `@a/b`, or an item of `a`. */

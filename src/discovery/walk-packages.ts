@@ -3,6 +3,7 @@ import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import {
   isFault,
+  type OtherPackage,
   type PackageFolder,
   type ReadPackage,
   readManifests,
@@ -109,7 +110,7 @@ export function walkInstalled(
     }
   }
 
-  const roots: string[] = [];
+  const roots = [project.directory];
   for (const { name, paths } of declaredFolders(port, project, workspace)) {
     if (name === undefined) roots.push(...paths);
     else {
@@ -135,30 +136,6 @@ export function walkInstalled(
   return found;
 }
 
-/** What the keys that declare dependencies end with. */
-const dependencyKey = 'ependencies"';
-
-/** The end of an object of strings: a brace with nothing behind it that would follow one in a string. */
-function endOfObject(text: string, start: number): number {
-  for (let end = text.indexOf("}", start); end >= 0; end = text.indexOf("}", end + 1))
-    if (" \n\r\t,}".includes(text.charAt(end + 1))) return end;
-  return text.length;
-}
-
-/** The parts of a package.json that may declare what is installed with it. */
-function findDependencies(text: string): string {
-  let found = "";
-  for (let key = text.indexOf(dependencyKey); key >= 0; key = text.indexOf(dependencyKey, key + 1)) {
-    const start = text.indexOf("{", key);
-    if (start < 0) break;
-    const isForDevelopment = text.startsWith("devD", key - 4);
-    key = endOfObject(text, start);
-    if (!isForDevelopment) found += text.slice(start, key);
-  }
-  // Copied, because a part of a string keeps the whole in memory.
-  return Buffer.from(found, "latin1").toString("latin1");
-}
-
 /** Reads what is installed besides the packages that were read: `transitive` if a package declares it, or else `undeclared`. */
 export function readInstalled(
   port: DiscoveryPort,
@@ -166,20 +143,11 @@ export function readInstalled(
   workspace: Workspace | undefined,
   known: readonly ReadPackage[],
 ): ReadPackage[] {
-  const locations = new Set(known.map(({ location }) => location));
-  const folders: PackageFolder[] = [];
-  const others: string[] = [];
-  const dependencies: string[] = [];
-  for (const [path, name] of walkInstalled(port, project, workspace)) {
-    if (locations.has(path)) continue;
-    const skimmed = port.skimManifest(path);
-    if (skimmed === undefined) folders.push({ name, origin: "undeclared", paths: [path] });
-    else {
-      others.push(path);
-      dependencies.push(findDependencies(skimmed));
-    }
-  }
-  const packages = readManifests(port, folders);
+  const folders = [...walkInstalled(port, project, workspace)].map(
+    ([path, name]): PackageFolder => ({ name, origin: "undeclared", paths: [path] }),
+  );
+  const others: OtherPackage[] = [];
+  const packages = readManifests(port, folders, known, others);
   const undeclared = new Set(packages.flatMap(({ name }) => name ?? []));
   const dropDeclared = (manifest: Manifest | undefined, keys: readonly string[]) => {
     for (const name of declaredDependencies(manifest, keys)) undeclared.delete(name);
@@ -187,9 +155,9 @@ export function readInstalled(
   for (const { name, read } of [...known, ...packages])
     if (!isFault(read)) dropDeclared(read, name === undefined ? dependencyKeys : installedKeys);
   // To parse every package.json would take longer than to read all of them.
-  for (const [index, path] of others.entries())
-    if (dependencies[index]?.split('"').some((name) => undeclared.has(name)))
-      dropDeclared(readUsableManifest(port, path), installedKeys);
+  const mentioned = new RegExp(`"(?:${[...undeclared].join("|").replaceAll(".", "\\.")})"`);
+  for (const { path, text } of undeclared.size === 0 ? [] : others)
+    if (mentioned.test(text)) dropDeclared(readUsableManifest(port, path), installedKeys);
   return packages.map((one) => (undeclared.has(one.name ?? "") ? one : { ...one, origin: "transitive" }));
 }
 

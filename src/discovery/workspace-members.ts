@@ -142,7 +142,10 @@ export function findWorkspaces(
   }
   const search = createSearch(port, budget);
   const findAll = (list: Set<string>) => [...list].flatMap((one) => search(root, one.split("/")));
-  const folders = new Set(findAll(included).filter((folder) => port.exists(join(folder, "package.json"))));
+  // A package.json that is a broken link is reported later.
+  const isMember = (folder: string) =>
+    [port.exists, port.isLink].some((test) => test(join(folder, "package.json")));
+  const folders = new Set(findAll(included).filter(isMember));
   for (const folder of findAll(excluded)) folders.delete(folder);
   // The search as a whole, so no pattern.
   if (budget.folders < 0) skipped.folders.push(-1);

@@ -24,15 +24,13 @@ export interface DirectoryEntry {
   isSymbolicLink(): boolean;
 }
 
-/** The result of reading a package.json. */
+/** What is in a package.json, or why that cannot be read. */
 export type ManifestRead =
-  /** It does not exist. */
-  | { state: "absent" }
   /** Bytes that are not UTF-8 are replaced. */
-  | { state: "read"; text: string; isUtf8: boolean }
-  | { state: "unusable"; reason: string }
-  /** It is so large that not even a search for the field is promised. */
-  | { state: "tooLarge"; bytes: number };
+  | { text: string; isUtf8: boolean }
+  | { reason: string }
+  /** So many bytes that not even a search for the field is promised. */
+  | { tooLarge: number };
 
 /** The names of a project's config; the second is a common mistake, which is reported. */
 export const configFiles = [
@@ -62,13 +60,8 @@ export interface DiscoveryPort {
   realPath(path: string): string | undefined;
   /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */
   isTrusted(path: string, reference: string): boolean;
-  /**
-   * The text of a package.json that is small, an object and without the field, byte by byte; `undefined` for any other, which
-   * has to be read.
-   */
-  skimManifest(directory: string): string | undefined;
-  /** Reads the package.json in a folder. */
-  readManifest(directory: string): ManifestRead;
+  /** Reads the package.json in a folder; `undefined` if there is none. */
+  readManifest(directory: string): ManifestRead | undefined;
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   hasProjectFile(directory: string, file: ProjectFile): boolean;

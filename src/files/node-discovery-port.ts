@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import {
   closeSync,
   existsSync,
+  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -25,41 +26,42 @@ const maximumSearchedBytes = 64 << 20;
 /** Holds one package.json at a time. Few are larger. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
 
-function skimManifest(directory: string): string | undefined {
+/** What cannot be opened or read with these errors. */
+const typeOfFailure: Readonly<Record<string, string>> = {
+  EISDIR: "a folder",
+  EAGAIN: "a named pipe",
+  ENXIO: "a socket",
+};
+
+const describeOther = (type: string) => ({ reason: `it is ${type}, not a regular file` });
+
+function readManifest(directory: string): ManifestRead | undefined {
+  const path = `${directory}${sep}package.json`;
   let descriptor: number | undefined;
   try {
     // A pipe is not waited for.
-    descriptor = openSync(`${directory}${sep}package.json`, openFlags);
+    descriptor = openSync(path, openFlags);
     const length = readSync(descriptor, buffer);
-    const text = buffer.toString("latin1", 0, length);
-    const isWhole =
-      length < buffer.length && text.startsWith("{") && (text.endsWith("}\n") || text.endsWith("}"));
-    return isWhole && !text.includes('"trailblaze"') ? text : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
-  }
-}
-
-const absent: ManifestRead = { state: "absent" };
-
-function readManifest(directory: string): ManifestRead {
-  const path = `${directory}${sep}package.json`;
-  try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) return absent;
-    if (!stats.isFile())
-      return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
-    if (stats.size > maximumSearchedBytes) return { state: "tooLarge", bytes: stats.size };
-    // As text, because Node opens, reads and decodes it in one native call; a pipe that replaces the file is not waited for.
-    const flag = openFlags as unknown as string;
-    const text = readFileSync(path, { encoding: "utf8", flag });
-    return { state: "read", text, isUtf8: !text.includes("\uFFFD") || isUtf8(readFileSync(path, { flag })) };
+    let bytes = buffer.subarray(0, length);
+    let text = bytes.toString();
+    const isWhole = length > 0 && length < buffer.length;
+    if (!isWhole || text.includes('"trailblaze"')) {
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile()) return describeOther(describeFileType(stats));
+      if (stats.size > maximumSearchedBytes) return { tooLarge: stats.size };
+    }
+    if (!isWhole) {
+      bytes = Buffer.concat([bytes, readFileSync(descriptor)]);
+      text = bytes.toString();
+    }
+    return { text, isUtf8: !text.includes("\uFFFD") || isUtf8(bytes) };
   } catch (error) {
     const code = errorCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return absent;
-    return { state: "unusable", reason: `it cannot be read (${code})` };
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    const type = typeOfFailure[code];
+    return type === undefined ? { reason: `it cannot be read (${code})` } : describeOther(type);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
@@ -73,7 +75,6 @@ function isTrusted(path: string, reference: string): boolean {
 /** Creates a port for this machine's file system. */
 export function createNodeDiscoveryPort(): DiscoveryPort {
   return {
-    skimManifest,
     readManifest,
     isTrusted,
     listDirectory(directory) {

@@ -30,9 +30,9 @@ describe("packs that a project declares", () => {
         listDirectory: () => {
           throw new Error("A folder is listed.");
         },
-        skimManifest: (directory) => {
+        readManifest: (directory) => {
           read.push(directory.slice(root.length));
-          return port.skimManifest(directory);
+          return port.readManifest(directory);
         },
       },
       { cwd: root },

@@ -29,10 +29,9 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
     const cwd = makeTree(project);
     expect(describeOrigins((await discoverPacks({ cwd })).packs)).toEqual(["notes@1.0.0 direct enabled"]);
     expect(describeOrigins((await discoverPacks({ cwd, global: false })).packs)).toHaveLength(1);
-    expect(describeOrigins((await discoverPacks({ cwd, global: true })).packs)).toEqual([
-      "@acme/jira@1.0.0 global disabled",
-      "notes@1.0.0 direct enabled",
-    ]);
+    const both = ["@acme/jira@1.0.0 global disabled", "notes@1.0.0 direct enabled"];
+    for (const all of [false, true])
+      expect(describeOrigins((await discoverPacks({ cwd, global: true, all })).packs)).toEqual(both);
   });
 
   test("the project's own copy of a pack shadows the global copy, whichever version is higher", async () => {
