@@ -16,7 +16,7 @@ import { readConfig } from "../config/read-config.ts";
 import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
-import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
+import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { placeInItems } from "../inspection/place-problems.ts";

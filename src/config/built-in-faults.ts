@@ -1,6 +1,6 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { parseHandler } from "../extension-schema/handlers.ts";
 import { checkDefinition } from "../extension-schema/index.ts";
+import { parseHandler } from "../extension-schema/references.ts";
 import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { formatPath } from "./shape-faults.ts";

@@ -3,7 +3,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { declaredFolders } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
+import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 

@@ -1,7 +1,6 @@
 import { posix } from "node:path";
-import { findHandlers, parseHandler } from "../extension-schema/handlers.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
-import { isModulePath } from "../extension-schema/references.ts";
+import { findHandlers, isModulePath, parseHandler } from "../extension-schema/references.ts";
 import type { InspectionPort, PathKind } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createSchemaPattern } from "../../src/json-schema/schema-pattern.ts";
 import { backtrack } from "../../src/json-schema/schema-validator.ts";
@@ -53,31 +52,6 @@ describe("agreement with RegExp and its flag u", () => {
         expect(create(one).test(whole)).toBe(expected);
       }
     }
-  });
-
-  const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\b", "^", "$", "😀", "\\s");
-  const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
-    pattern: fc.oneof(
-      { maxDepth: 3, depthSize: "small" },
-      atom,
-      fc.tuple(tie("pattern"), tie("pattern")).map(([one, other]) => one + other),
-      fc.tuple(tie("pattern"), tie("pattern")).map(([one, other]) => `(${one}|${other})`),
-      fc
-        .tuple(tie("pattern"), fc.constantFrom("*", "+", "?", "{2}", "{0,2}"))
-        .map(([one, many]) => `(?:${one})${many}`),
-    ),
-  }));
-  test("any pattern finds in any string what RegExp finds", () => {
-    const unit = fc.constantFrom("a", "b", " ", "\n", "😀", "\ud83d", "\ude00");
-    fc.assert(
-      fc.property(pattern, fc.string({ unit, maxLength: 8 }), (one, text) => {
-        const created = create(`\\s*\\s*\\s*(?:${one})`);
-        for (const whole of [text, `${padding.slice(0, 60)}${text}`]) {
-          expect(created.test(whole)).toBe(new RegExp(one, "u").test(whole));
-        }
-      }),
-      { numRuns: 300 },
-    );
   });
 });
 

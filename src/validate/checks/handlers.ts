@@ -1,7 +1,11 @@
 import { posix } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
-import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/handlers.ts";
-import { replaceBackslashes } from "../../extension-schema/references.ts";
+import {
+  findHandlers,
+  type HandlerPlace,
+  parseHandler,
+  replaceBackslashes,
+} from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";

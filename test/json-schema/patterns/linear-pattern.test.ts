@@ -33,7 +33,7 @@ describe("agreement with RegExp", () => {
       expect(new RegExp(pattern, "u").test(text)).toBe(found);
   });
 
-  const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\b", "^", "$", "\\B");
+  const atom = fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\w", "\\b", "^", "$", "\\B", "\\s", "😀");
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(
       { maxDepth: 4, depthSize: "small" },
@@ -49,7 +49,7 @@ describe("agreement with RegExp", () => {
     fc.assert(
       fc.property(
         pattern,
-        fc.string({ unit: fc.constantFrom("a", "b", " ", "\n"), maxLength: 8 }),
+        fc.string({ unit: fc.constantFrom("a", "b", " ", "\n", "😀", "\ud83d", "\ude00"), maxLength: 8 }),
         (one, text) => {
           expect(matches(one, text)).toBe(new RegExp(one, "u").test(text));
         },
