@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
-import { readTextFile, replaceTextFile } from "../files/author-files.ts";
+import { join } from "node:path";
 import type { Session } from "../session/session.ts";
 import { formatDeclarations, type TypedModule, typedModules } from "./types/format-declarations.ts";
 
@@ -32,28 +31,4 @@ function findTypedModules(folder: string): readonly TypedModule[] {
 export function declareTools({ tools }: Pick<Session, "tools">, cwd: string = process.cwd()): GeneratedTypes {
   const declarations = formatDeclarations(tools, findTypedModules(cwd));
   return { declarations, tools: tools.map(({ name }) => name).sort() };
-}
-
-/** A file of declarations, compared with the current ones. */
-export interface TypesFile {
-  /** Absolute. */
-  file: string;
-  /** Whether it has other contents or is missing. */
-  differs: boolean;
-}
-
-/** A text as it was written: other programs change line ends and add a byte order mark. */
-export const asWritten = (text: string | undefined) => text?.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
-
-/** Compares a file with declarations, ignoring line ends and a byte order mark, which other programs change. */
-export function compareTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {
-  const file = resolve(cwd, path);
-  return { file, differs: asWritten(readTextFile(file)) !== declarations };
-}
-
-/** Updates a file unless it is up to date. Throws `InvalidArguments` if it cannot be written. */
-export function writeTypes(declarations: string, path: string, cwd: string = process.cwd()): TypesFile {
-  const compared = compareTypes(declarations, path, cwd);
-  if (compared.differs) replaceTextFile(compared.file, declarations);
-  return compared;
 }

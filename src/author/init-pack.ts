@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
-import { createFiles, describeFolder } from "../files/author-files.ts";
+import { applyEdits, describeFolder } from "../files/edit.ts";
 import { findOwnPackage } from "../install/own-command.ts";
 import { failure, quote } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
@@ -148,6 +148,11 @@ export function planNewPack(directory: string, options: InitOptions = {}): PackP
 
 /** Creates a planned pack, completely or not at all. Throws `InvalidArguments` if it cannot be written. */
 export function createPlannedPack({ directory, name, template, files }: PackPlan): InitResult {
-  createFiles(directory, files);
+  const edits = files.map(({ path, text }) => ({
+    file: join(directory, path),
+    before: undefined,
+    after: text,
+  }));
+  applyEdits(edits, { makesFolders: true });
   return { directory, name, template, files: files.map(({ path }) => path) };
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import { describeRefusal } from "../files/author-files.ts";
+import { describeRefusal } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { type Draft, makeFolders, overwriteFile, removeDrafts, writeBeside } from "../files/write-files.ts";
 import { failure } from "../problems/index.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DataSyntaxError, decodeUtf8 } from "../data/decode.ts";
 import { describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
-import { replaceTextFile } from "../files/author-files.ts";
+import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
@@ -242,7 +242,7 @@ export async function changeLock(
     if (changed === undefined) return false;
     const text = formatLock(changed);
     if (text === before) return false;
-    replaceTextFile(file, text);
+    applyEdits([{ file, before, after: text }]);
     return true;
   } finally {
     held.release();

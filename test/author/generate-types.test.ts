@@ -2,13 +2,14 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { compareTypes, declareTools, writeTypes } from "../../src/author/generate-types.ts";
+import { declareTools } from "../../src/author/generate-types.ts";
 import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
 import {
   type DeclaredTool,
   formatDeclarations as format,
 } from "../../src/author/types/format-declarations.ts";
 import { formatSchemaType } from "../../src/author/types/schema-type.ts";
+import { applyEdits, isChange, planEdit } from "../../src/files/edit.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -320,23 +321,25 @@ export const d = await tools.create_entities({ entities: [{ name: "x" }] });`;
 });
 
 describe("the file of declarations", () => {
+  const plan = (declarations: string, path: string, folder: string) =>
+    planEdit(join(folder, path), declarations);
+  const write = (declarations: string, path: string, folder: string) =>
+    applyEdits([plan(declarations, path, folder)]);
+
   test("the file is written only if its content changes", () => {
     const folder = makeTree({});
     const first = formatDeclarations([tool("a")]);
-    expect(compareTypes(first, "tools.d.ts", folder)).toEqual({
-      file: join(folder, "tools.d.ts"),
-      differs: true,
-    });
-    expect(writeTypes(first, "tools.d.ts", folder).differs).toBe(true);
+    expect(isChange(plan(first, "tools.d.ts", folder))).toBe(true);
+    write(first, "tools.d.ts", folder);
     const { ino, mtimeMs } = statSync(join(folder, "tools.d.ts"));
-    expect(writeTypes(first, "tools.d.ts", folder).differs).toBe(false);
+    write(first, "tools.d.ts", folder);
     expect(statSync(join(folder, "tools.d.ts"))).toMatchObject({ ino, mtimeMs });
     const second = formatDeclarations([tool("b")]);
-    expect(compareTypes(second, "tools.d.ts", folder).differs).toBe(true);
+    expect(isChange(plan(second, "tools.d.ts", folder))).toBe(true);
     expect(readFileSync(join(folder, "tools.d.ts"), "utf8")).toBe(first);
     for (const same of [first.replaceAll("\n", "\r\n"), `\uFEFF${first}`]) {
       writeFileSync(join(folder, "tools.d.ts"), same);
-      expect(compareTypes(first, "tools.d.ts", folder).differs).toBe(false);
+      expect(isChange(plan(first, "tools.d.ts", folder))).toBe(false);
     }
   });
 
@@ -344,7 +347,7 @@ describe("the file of declarations", () => {
     const folder = makeTree({ "real/tools.d.ts": "old" });
     symlinkSync(join(folder, "real/tools.d.ts"), join(folder, "linked.d.ts"));
     chmodSync(join(folder, "real/tools.d.ts"), 0o600);
-    writeTypes("new", "linked.d.ts", folder);
+    write("new", "linked.d.ts", folder);
     expect(readFileSync(join(folder, "real/tools.d.ts"), "utf8")).toBe("new");
     expect(statSync(join(folder, "real/tools.d.ts")).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder, "real"))).toEqual(["tools.d.ts"]);
@@ -357,7 +360,7 @@ describe("the file of declarations", () => {
       ["absent/tools.d.ts", /absent/],
       ["folder/x/tools.d.ts", /path/],
     ] as const)
-      expect(() => writeTypes("new", path, folder)).toThrow(
+      expect(() => write("new", path, folder)).toThrow(
         expect.objectContaining({
           code: "InvalidArguments",
           problem: expect.objectContaining({

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
 import { findNameFault, suggestToolPrefix } from "../../src/author/new-package-name.ts";
-import { createFiles } from "../../src/files/author-files.ts";
+import { applyEdits } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -117,11 +117,10 @@ describe("the folder of a new pack", () => {
 
   test("after a failed write, created files and folders are removed", () => {
     const parent = makeFolder();
-    const files = [
-      { path: "a/b/first.txt", text: "1" },
-      { path: `a/${"x".repeat(300)}`, text: "2" },
-    ];
-    expect(() => createFiles(join(parent, "new/pack"), files)).toThrow(refusal("long"));
+    const edits = ["a/b/first.txt", `a/${"x".repeat(300)}`].map((path) => {
+      return { file: join(parent, "new/pack", path), before: undefined, after: "1" };
+    });
+    expect(() => applyEdits(edits, { makesFolders: true })).toThrow(refusal("long"));
     expect(readdirSync(parent)).toEqual([]);
   });
 

@@ -3,8 +3,9 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { describePack } from "../../src/author/docs/describe-pack.ts";
-import { applyExport, planExport } from "../../src/author/exports/plan-export.ts";
+import { planExport } from "../../src/author/exports/plan-export.ts";
 import { command as docs } from "../../src/cli/commands/docs.ts";
+import { applyEdits, isChange } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -37,9 +38,9 @@ test.each(samplePacks)("the servers of $name can be exported as commands", async
   const cwd = copyPack(folder);
   for (const { name } of (await load(cwd)).found.pack.servers) {
     const options = { force: false };
-    applyExport(await planExport(await load(cwd), "bin", name, options));
-    const { files } = await planExport(await load(cwd), "bin", name, options);
-    expect(files.filter(({ changed }) => changed)).toEqual([]);
+    const plan = async () => planExport(await load(cwd), "bin", name, options).files.map(({ edit }) => edit);
+    applyEdits(await plan(), { makesFolders: true });
+    expect((await plan()).filter(isChange)).toEqual([]);
   }
   const { problems } = await validateExtension(cwd);
   expect(problems.filter(({ code }) => code.startsWith("Export") || code === "FileNotPublished")).toEqual([]);

@@ -1,10 +1,11 @@
 // Exports held against the validators of the programs that read them. Those are large, so only CI installs them; elsewhere
 // a test is left out whose program is not on the PATH. The validator of MCP bundles (mcpb) reads none of the formats.
-import { cpSync } from "node:fs";
+import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { describePack } from "../../src/author/docs/describe-pack.ts";
-import { applyExport, planExport } from "../../src/author/exports/plan-export.ts";
+import { type ExportPlan, planExport } from "../../src/author/exports/plan-export.ts";
+import { applyEdits } from "../../src/files/edit.ts";
 import { findProgram } from "../support/find-program.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
@@ -13,6 +14,12 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 const validators = [{ program: "claude", format: "claude-plugin", args: ["plugin", "validate"] }].map(
   (one) => ({ ...one, path: findProgram(one.program) }),
 );
+
+const apply = ({ files }: ExportPlan) =>
+  applyEdits(
+    files.map(({ edit }) => edit),
+    { makesFolders: true },
+  );
 
 describe.each(validators)("the validator of $program", ({ program, format, args, path }) => {
   test.skipIf(path === undefined)(`accepts the export ${format}, and nothing without a name`, async () => {
@@ -27,17 +34,17 @@ describe.each(validators)("the validator of $program", ({ program, format, args,
     const bin = planExport(await describePack(undefined, { cwd }), "bin", "statistics", {
       force: false,
     });
-    applyExport(bin);
+    apply(bin);
     const exported = await plan();
     const [written] = exported.files;
     if (path === undefined || written === undefined) return expect.unreachable();
     const env = { ...process.env, HOME: folder.path, USERPROFILE: folder.path };
     const validate = () => runProcess(path, [...args, cwd], { cwd, env, timeoutMs: 60_000 });
-    applyExport(exported);
+    apply(exported);
     const valid = await validate();
     expect(valid.exitCode, `${program}: ${valid.stdout}${valid.stderr}`).toBe(0);
-    const { name: _, ...nameless } = JSON.parse(written.text) as Record<string, unknown>;
-    applyExport({ ...exported, files: [{ ...written, changed: true, text: JSON.stringify(nameless) }] });
+    const { name: _, ...nameless } = JSON.parse(written.edit.after) as Record<string, unknown>;
+    writeFileSync(written.edit.file, JSON.stringify(nameless));
     expect((await validate()).exitCode).not.toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
+import { applyEdits, readTextFile } from "../../files/edit.ts";
 import { describePack } from "./describe-pack.ts";
 import { replaceDocsSection } from "./docs-section.ts";
 import { formatPackDocs } from "./format-pack.ts";
@@ -8,6 +8,7 @@ import { formatPackDocs } from "./format-pack.ts";
 export async function documentNewPack(directory: string): Promise<void> {
   const file = "README.md";
   const path = join(directory, file);
+  const before = readTextFile(path);
   const markdown = formatPackDocs(await describePack(undefined, { cwd: directory }), 2);
-  replaceTextFile(path, replaceDocsSection(readTextFile(path) ?? "", markdown, file));
+  applyEdits([{ file: path, before, after: replaceDocsSection(before ?? "", markdown, file) }]);
 }

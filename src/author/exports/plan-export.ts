@@ -1,9 +1,8 @@
-import { chmodSync, lstatSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { lstatSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { formatLineDiff } from "../../data/line-diff.ts";
 import { isRecord } from "../../data/parse-json.ts";
-import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
-import { makeFolders } from "../../files/write-files.ts";
+import { type Edit, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { readBins } from "../../inspection/server-package.ts";
 import { failure, type Problem, quote } from "../../problems/index.ts";
 import { hostVersion } from "../../version.ts";
@@ -14,16 +13,14 @@ import { type ExportOptions, formats } from "./formats.ts";
 
 /** A file of a plan. */
 export interface PlannedFile {
-  /** Relative to the folder that it was planned in, with `/`; absolute outside it. */
-  file: string;
-  /** Absolute. */
-  path: string;
-  changed: boolean;
-  /** Unified; empty if nothing changes. */
-  diff: string;
-  text: string;
-  isProgram: boolean;
+  /** Relative to the folder of the package, with `/`; absolute outside it. */
+  shown: string;
+  edit: Edit;
 }
+
+/** Unified; empty if nothing changes. */
+export const formatEdit = ({ shown, edit: { before, after } }: PlannedFile): string =>
+  formatLineDiff(shown, before, after);
 
 /** What an export would write. */
 export interface ExportPlan {
@@ -42,14 +39,6 @@ export interface PlanOptions extends ExportOptions {
 
 /** The names of the formats. */
 export const exportFormats: readonly string[] = Object.keys(formats);
-
-/** The text of a file that may not be there. Throws `ExportConflict` for a folder, a pipe or a link to nothing. */
-function readExisting(path: string, shown: string): string | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return undefined;
-  if (!stats.isFile()) throw failure("ExportConflict", { file: shown }, { file: shown });
-  return readTextFile(path);
-}
 
 /** The changes of package.json that make a program a command of the package. */
 function addCommand({ manifest, shortName, name }: ExportedServer): ManifestChange[] {
@@ -112,44 +101,23 @@ export function planExport(
   const planned = files.map(({ path: inside, text }): PlannedFile => {
     const path = resolve(out, inside);
     const shown = pathIn(location, path) ?? path;
-    const before = readExisting(path, shown);
-    const isChanged = before?.replaceAll("\r\n", "\n") !== text;
-    if (before !== undefined && isChanged && !options.force)
-      throw failure("ExportConflict", { file: shown }, { file: shown });
-    const diff = isChanged ? formatLineDiff(shown, before, text) : "";
-    return { file: shown, path, changed: isChanged, diff, text, isProgram };
+    const conflict = () => failure("ExportConflict", { file: shown }, { file: shown });
+    // A folder, a pipe or a link to nothing.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw conflict();
+    const edit = { ...planEdit(path, text), isProgram };
+    if (edit.before !== undefined && isChange(edit) && !options.force) throw conflict();
+    return { shown, edit };
   });
-  const published = planned.flatMap(({ path }) => pathIn(location, path) ?? []);
+  const published = planned.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
   const changes = [...(isProgram ? addCommand(server) : []), ...publishFiles(server.manifest, published)];
-  const manifest = planManifest(pack, changes, options.force);
+  const file = join(location, "package.json");
+  const before = readTextFile(file) ?? "";
+  const after = editManifest(before, pack.found.manifest.value, changes, options.force);
+  const manifest = { shown: "package.json", edit: { file, before, after } };
   return {
     format,
     server: server.qualifiedName,
-    files: manifest === undefined ? planned : [...planned, manifest],
+    files: after === before ? planned : [...planned, manifest],
     problems,
   };
-}
-
-/** package.json with the changes; `undefined` if there are none. */
-function planManifest(
-  { found }: DescribedPack,
-  changes: readonly ManifestChange[],
-  force: boolean,
-): PlannedFile | undefined {
-  const file = "package.json";
-  const path = join(found.pack.location, file);
-  const before = readTextFile(path) ?? "";
-  const text = editManifest(before, found.manifest.value, changes, force);
-  if (text === before) return undefined;
-  return { file, path, changed: true, diff: formatLineDiff(file, before, text), text, isProgram: false };
-}
-
-/** Writes the files of a plan that differ, each atomically. Throws `InvalidArguments` if one cannot be written. */
-export function applyExport({ files }: ExportPlan): void {
-  for (const { path, text, changed, isProgram } of files) {
-    if (!changed) continue;
-    makeFolders(dirname(path));
-    replaceTextFile(path, text);
-    if (isProgram) chmodSync(path, 0o755);
-  }
 }

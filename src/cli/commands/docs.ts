@@ -2,13 +2,13 @@ import { resolve } from "node:path";
 import { describePack } from "../../author/docs/describe-pack.ts";
 import { replaceDocsSection } from "../../author/docs/docs-section.ts";
 import { formatPackDocs } from "../../author/docs/format-pack.ts";
-import { asWritten } from "../../author/generate-types.ts";
-import { readTextFile, replaceTextFile } from "../../files/author-files.ts";
-import { failure, printable, quote } from "../../problems/index.ts";
+import { planEdit, readTextFile } from "../../files/edit.ts";
+import { failure, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { flag, text } from "../options.ts";
+import { writeOrCheck } from "../written-file.ts";
 
 export const command: Command = {
   summary: "Document a pack as Markdown, without running it",
@@ -62,22 +62,14 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const { path, isSection } = target;
   const file = resolve(cwd, path);
   const before = readTextFile(file);
-  const after = isSection ? replaceDocsSection(before ?? "", markdown, path) : markdown;
-  const differs = isSection ? before !== after : asWritten(before) !== after;
-  const isCheck = options.check === true;
-  if (differs && !isCheck) replaceTextFile(file, after);
-  const command = `trailblaze docs --${isSection ? "write" : "out"} ${quoteForShell(path)}`;
-  const words = isCheck
-    ? differs
-      ? `is out of date; run \`${command}\``
-      : "is up to date"
-    : differs
-      ? `now documents ${pack.found.pack.name}`
-      : "is already up to date";
-  return {
-    json: { file, differs: isCheck && differs, changed: !isCheck && differs, problems },
-    formatText: () => printable(`${path} ${words}`),
-    failed: isCheck && differs,
-    ...shown,
-  };
+  const edit = isSection
+    ? { file, before, after: replaceDocsSection(before ?? "", markdown, path) }
+    : planEdit(file, markdown);
+  const { json, ...answer } = writeOrCheck(edit, input, {
+    path,
+    command: `trailblaze docs --${isSection ? "write" : "out"} ${quoteForShell(path)}`,
+    written: `now documents ${pack.found.pack.name}`,
+    unchanged: "is already up to date",
+  });
+  return { json: { ...json, problems }, ...answer, ...shown };
 }

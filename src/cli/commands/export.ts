@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { describePack } from "../../author/docs/describe-pack.ts";
-import { applyExport, type ExportPlan, planExport } from "../../author/exports/plan-export.ts";
+import { type ExportPlan, formatEdit, planExport } from "../../author/exports/plan-export.ts";
+import { applyEdits, isChange } from "../../files/edit.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -23,11 +24,11 @@ export const command: Command = {
 };
 
 function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"): string {
-  const changed = files.filter((one) => one.changed);
-  if (mode === "dry-run") return changed.map(({ diff }) => printableLines(diff.trimEnd())).join("\n");
+  const changed = files.filter(({ edit }) => isChange(edit));
+  if (mode === "dry-run") return changed.map((one) => printableLines(formatEdit(one).trimEnd())).join("\n");
   const words = (isChanged: boolean) =>
     mode === "check" ? (isChanged ? "is out of date" : "is up to date") : isChanged ? "written" : "unchanged";
-  return files.map(({ file, changed: isChanged }) => printable(`${file}: ${words(isChanged)}`)).join("\n");
+  return files.map(({ shown, edit }) => printable(`${shown}: ${words(isChange(edit))}`)).join("\n");
 }
 
 /** Exports a server of the pack in the folder. */
@@ -55,9 +56,12 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   });
   const isCheck = options.check === true;
   const mode = isCheck ? "check" : options["dry-run"] === true ? "dry-run" : "write";
-  if (mode === "write") applyExport(plan);
+  const edits = plan.files.map(({ edit }) => edit);
+  if (mode === "write") applyEdits(edits, { makesFolders: true });
   const { problems } = plan;
-  const files = plan.files.map(({ file, changed, diff }) => ({ file, changed, diff }));
+  const files = plan.files.map((one) => {
+    return { file: one.shown, changed: isChange(one.edit), diff: formatEdit(one) };
+  });
   return {
     json: { format, server: plan.server, files, problems },
     formatText: () => formatPlan(plan, mode),

@@ -1,10 +1,13 @@
-import { compareTypes, declareTools, writeTypes } from "../../author/generate-types.ts";
-import { failure, printable } from "../../problems/index.ts";
+import { resolve } from "node:path";
+import { declareTools } from "../../author/generate-types.ts";
+import { planEdit } from "../../files/edit.ts";
+import { failure } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { flag, text, textOf } from "../options.ts";
 import { withSession } from "../session/session-command.ts";
 import { sessionOptions } from "../session/session-options.ts";
+import { writeOrCheck } from "../written-file.ts";
 
 export const command: Command = {
   summary: "Generate TypeScript declarations for a session's tools",
@@ -39,22 +42,13 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         isDocument: true,
         problems,
       };
-    const { file, differs } = isCheck
-      ? compareTypes(declarations, out, cwd)
-      : writeTypes(declarations, out, cwd);
     const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
-    const words = isCheck
-      ? differs
-        ? `is out of date; run \`trailblaze types --out ${quoteForShell(out)}\``
-        : "is up to date"
-      : differs
-        ? `now declares ${count}`
-        : `already declares ${count}`;
-    return {
-      json: { file, tools, differs: isCheck && differs, changed: !isCheck && differs, problems },
-      formatText: () => printable(`${out} ${words}`),
-      problems,
-      failed: isCheck && differs,
-    };
+    const { json, ...answer } = writeOrCheck(planEdit(resolve(cwd, out), declarations), input, {
+      path: out,
+      command: `trailblaze types --out ${quoteForShell(out)}`,
+      written: `now declares ${count}`,
+      unchanged: `already declares ${count}`,
+    });
+    return { json: { ...json, tools, problems }, problems, ...answer };
   });
 }

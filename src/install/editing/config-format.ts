@@ -52,7 +52,7 @@ export interface ParsedConfig {
   /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
   /** Adds an entry or replaces it. */
-  set(place: EntryPlace, entry: JsonRecord): string[];
+  set(place: EntryPlace, entry: JsonValue): string[];
   remove(place: EntryPlace): string[];
 }
 

@@ -123,7 +123,7 @@ export const tomlEditor: ConfigEditor = {
       value,
       offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
       set(place, entry) {
-        const table = writeTable(place, entry, lineEnd);
+        const table = writeTable(place, entry as JsonRecord, lineEnd);
         const [first, ...rest] = findOwn(text, sections, place);
         if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
         const last = sections.findLast(({ path }) => startsWith(path, place.container));

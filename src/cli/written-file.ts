@@ -1,0 +1,31 @@
+import { applyEdits, type Edit, isChange } from "../files/edit.ts";
+import { printable } from "../problems/index.ts";
+import type { CommandAnswer, CommandInput } from "./command.ts";
+
+/** Words for the file of a command. */
+interface Words {
+  /** The file as the user wrote it. */
+  path: string;
+  /** What brings the file up to date. */
+  command: string;
+  written: string;
+  unchanged: string;
+}
+
+/** Writes the file of a command, or with --check compares it. */
+export function writeOrCheck(
+  edit: Edit,
+  { options }: CommandInput,
+  { path, command, written, unchanged }: Words,
+): Pick<CommandAnswer, "formatText" | "failed"> & { json: object } {
+  const isCheck = options.check === true;
+  const differs = isChange(edit);
+  if (differs && !isCheck) applyEdits([edit]);
+  const checked = differs ? `is out of date; run \`${command}\`` : "is up to date";
+  const words = isCheck ? checked : differs ? written : unchanged;
+  return {
+    json: { file: edit.file, differs: isCheck && differs, changed: !isCheck && differs },
+    formatText: () => printable(`${path} ${words}`),
+    failed: isCheck && differs,
+  };
+}
