@@ -10,16 +10,30 @@ const server = { deps: { external: [/\/src\/runtime\/module-loader\.mjs$/] } };
  */
 const quarantine: readonly string[] = [];
 
-/** Rooms whose tests start nothing and change nothing of their process: one process runs many files of them. */
+/**
+ * Rooms whose tests change back what they change of their process: one process runs many files of them, because loading our
+ * modules for each file would take longer than most tests.
+ */
 const shared = [
+  "approval",
+  "author",
+  "callback",
+  "cli",
   "config",
   "data",
+  "discovery",
   "expressions",
   "extension-schema",
+  "files",
   "inspection",
+  "install",
   "json-schema",
+  "lock",
+  "npm",
   "problems",
   "qualified-names",
+  "repository",
+  "session",
   "validate",
 ].map((room) => `test/${room}/**/*.test.ts`);
 
