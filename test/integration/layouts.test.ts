@@ -9,8 +9,6 @@ describe("two versions of one pack", () => {
 
   test.each([
     { manager: "npm", setting: "fund=false" },
-    { manager: "pnpm", setting: "fund=false" },
-    { manager: "yarn", setting: "fund=false" },
     { manager: "npm", setting: "install-strategy=nested" },
     { manager: "npm", setting: "install-strategy=linked" },
     { manager: "pnpm", setting: "node-linker=hoisted" },

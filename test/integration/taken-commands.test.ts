@@ -95,18 +95,6 @@ describe("adding", () => {
     expect(commandOf(directory)).toBe("genuine list");
   });
 
-  test("add protects a project that does not depend on trailblaze", async () => {
-    useManagers(inject("registry"));
-    const directory = await makeProject("npm", { registry: inject("registry") });
-    const before = readState(directory);
-    const options = { cwd: directory, consent: yes };
-    await expect(addPacks(["tb-carrier"], options)).rejects.toMatchObject({ code: "ReservedCommand" });
-    // An empty node_modules may be left.
-    const { files, installed } = readState(directory);
-    expect({ files, installed }).toEqual({ files: before.files, installed: before.installed });
-    expect(existsSync(join(directory, "node_modules/.bin/trailblaze"))).toBe(false);
-  });
-
   test("a trailblaze command that the package manager installed is run by no client", async () => {
     const registry = inject("registry");
     const directory = await makeHost();

@@ -10,11 +10,9 @@ import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
+import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
-import { runCli } from "../support/run-cli.ts";
-
-const _yes = () => true;
 
 const publishPack = (name: string, version = "1.0.0") =>
   publish(inject("registry"), {
@@ -40,7 +38,7 @@ describe("a name similar to that of an installed pack", () => {
     const { directory, home } = await makeHost();
     const before = readState(directory);
     const run = async (...args: string[]) => {
-      const { exitCode, stdout, stderr } = await runCli(["add", "tb-note", "--yes", "--json", ...args], {
+      const { exitCode, stdout, stderr } = await runMain(["add", "tb-note", "--yes", "--json", ...args], {
         cwd: directory,
         env: { HOME: home },
       });
