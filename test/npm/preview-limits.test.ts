@@ -21,7 +21,8 @@ async function setUp(fields: Record<string, unknown>, tarball: (manifest: string
     intercept: ({ path }, response) => path.endsWith(".tgz") && response.end(data) !== undefined,
   });
   registry.options.manifests = [{ ...manifest, dist: { tarball: `${registry.url}x.tgz`, integrity } }];
-  useHome([`registry=${registry.url}`]);
+  // A tarball that is wrong is not asked for again.
+  useHome([`registry=${registry.url}`, "fetch-retries=0"]);
   const cwd = makeTree({ "package.json": { name: "app" } });
   return { cwd, registry };
 }
