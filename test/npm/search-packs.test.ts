@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { deflateSync, gzipSync } from "node:zlib";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { searchPacks } from "../../src/remote.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, type StandInOptions, startStandIn } from "./stand-in-registry.ts";
@@ -405,11 +404,8 @@ describe("a registry that fails or is slow", () => {
 
   test.each<[what: string, send: (response: ServerResponse) => unknown]>([
     ["deflate that is none", encode("deflate", noise)],
-    ["deflate", encode("deflate", deflateSync("{}"))],
     ["gzip that is none", encode("gzip", noise)],
-    ["gzip in gzip", encode("gzip, gzip", gzipSync(gzipSync("{}")))],
     ["an encoding that was not requested", encode("br", noise)],
-    ["an unknown encoding", encode("zstd", noise)],
     [
       "a body that breaks off",
       (response) => {
@@ -417,7 +413,6 @@ describe("a registry that fails or is slow", () => {
         response.write("{", () => response.destroy());
       },
     ],
-    ["a redirect to itself", redirect("")],
     ["a redirect to a file", redirect("file:///etc/hostname")],
     ["a redirect to nothing", redirect("http://[")],
   ])("a registry that sends %s is reported as RegistryUnavailable", async (_what, send) => {
@@ -455,48 +450,38 @@ describe("credentials", () => {
   test("credentials in npm's configuration are sent, with variables expanded", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
-    process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
-    const { writeFileSync } = await import("node:fs");
+    vi.stubEnv("TRAILBLAZE_TEST_TOKEN", "s3cret");
     writeFileSync(
       join(home, ".npmrc"),
       `registry=${registry.url}\n//${host}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}\n`,
     );
-    try {
-      expect((await searchPacks("", { cwd })).total).toBe(2);
-    } finally {
-      delete process.env.TRAILBLAZE_TEST_TOKEN;
-    }
+    expect((await searchPacks("", { cwd })).total).toBe(2);
   });
 
   test("credentials in a project's .npmrc are not sent to a registry that only the project names", async () => {
     const { registry } = await setUp(withToken("s3cret"));
     useHome([]);
-    process.env.TRAILBLAZE_TEST_TOKEN = "s3cret";
+    vi.stubEnv("TRAILBLAZE_TEST_TOKEN", "s3cret");
     const line = `//${new URL(registry.url).host}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}`;
     const project = { "package.json": { name: "app" }, ".npmrc": `registry=${registry.url}\n${line}\n` };
     const cwd = makeTree(project);
-    try {
-      const search = searchPacks("", { cwd });
-      await expect(search).rejects.toMatchObject({
-        code: "RegistryUnavailable",
-        problem: { args: { withheld: [line] }, hint: expect.stringContaining(line) },
-      });
-      registry.options.intercept = () => false;
-      const found = await searchPacks("", { cwd });
-      expect(found).toMatchObject({
-        total: 2,
-        problems: [{ severity: "warning", args: { withheld: [line] } }],
-      });
-      expect(JSON.stringify(registry.seen)).not.toContain("s3cret");
-    } finally {
-      delete process.env.TRAILBLAZE_TEST_TOKEN;
-    }
+    const search = searchPacks("", { cwd });
+    await expect(search).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      problem: { args: { withheld: [line] }, hint: expect.stringContaining(line) },
+    });
+    registry.options.intercept = () => false;
+    const found = await searchPacks("", { cwd });
+    expect(found).toMatchObject({
+      total: 2,
+      problems: [{ severity: "warning", args: { withheld: [line] } }],
+    });
+    expect(JSON.stringify(registry.seen)).not.toContain("s3cret");
   });
 
   test("errors contain neither rejected credentials nor those in a URL", async () => {
     const { registry, cwd, home } = await setUp(withToken("s3cret"));
     const host = new URL(registry.url).host;
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(
       join(home, ".npmrc"),
       `registry=http://user:passw0rd@${host}/\n//${host}/:_authToken=wr0ng\n`,
@@ -518,7 +503,6 @@ describe("credentials", () => {
       response.writeHead(302, { location }).end();
       return true;
     };
-    const { writeFileSync } = await import("node:fs");
     const own = new URL(registry.url).host;
     writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${own}/:_authToken=s3cret\n`);
     await searchPacks("", { cwd }).catch(() => {});
@@ -542,7 +526,6 @@ describe("credentials", () => {
         .filter((entry) => entry.isFile())
         .map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8"))
         .join("\n");
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${host}/:_authToken=s3cret\n`);
     expect((await searchPacks("", { cwd })).total).toBe(2);
     expect(registry.seen.at(-1)?.headers.authorization).toBe("Bearer s3cret");
