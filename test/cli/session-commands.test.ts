@@ -204,18 +204,21 @@ describe("trailblaze call", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test.each([true, false])("`call` exits immediately after a second Ctrl-C (--json: %s)", async (asJson) => {
-    const flags = asJson ? ["--json"] : [];
-    const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
-    child.kill("SIGINT");
-    await traces("! SIGTERM");
-    child.kill("SIGINT");
-    const { exitCode, stdout, stderr } = await finish();
-    expect(exitCode).toBe(130);
-    if (asJson) expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
-    else expect(stdout).toBe("");
-    expect(stderr).not.toContain("SessionClosed");
-    await expect.poll(() => isRunning(pid)).toBe(false);
+  test("`call` exits immediately after a second Ctrl-C, with --json and without", async () => {
+    const interruptTwice = async (...flags: string[]) => {
+      const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
+      child.kill("SIGINT");
+      await traces("! SIGTERM");
+      child.kill("SIGINT");
+      const { exitCode, stdout, stderr } = await finish();
+      expect(exitCode).toBe(130);
+      expect(stderr).not.toContain("SessionClosed");
+      await expect.poll(() => isRunning(pid)).toBe(false);
+      return stdout;
+    };
+    const [text, asJson = ""] = await Promise.all([interruptTwice(), interruptTwice("--json")]);
+    expect(text).toBe("");
+    expect(JSON.parse(asJson)).toMatchObject({ error: { code: "SessionClosed" } });
   });
 
   test.each([

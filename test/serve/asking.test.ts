@@ -353,24 +353,6 @@ describe("a legacy client", () => {
     expect(textOf(result)).toContain("Who are you?");
   });
 
-  test("a question that a user never answers is canceled after ten minutes", async () => {
-    const { url } = await serveDesk();
-    const open: string[] = [];
-    const client = await connect("legacy", url, {
-      answer: ({ message }) => {
-        open.push(message);
-        return new Promise<never>(() => {});
-      },
-    });
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const asking = client.callTool({ name: "greet", arguments: {} }, undefined, { timeout: 3_600_000 });
-    await vi.waitUntil(() => open.length === 1, { timeout: 20_000 });
-    vi.advanceTimersByTime(599_999);
-    vi.advanceTimersByTime(1);
-    expect(textOf(await asking)).toBe("cancel");
-  });
-
   test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
     const { url, runs } = await serveDesk();
     const open: string[] = [];

@@ -68,24 +68,26 @@ const makePack = (isolation: string) =>
     { "trailblaze.config.yaml": `isolation: ${isolation}\ncrash: isolate\ncallback: { maxDepth: 3 }\n` },
   );
 
-/** What a session and a client of a served server get for the same call. */
-async function callBoth(isolation: string, name: string, args: Record<string, unknown>) {
+/** Calls the same tools in a session and as a client of a served server. */
+async function openBoth(isolation: string) {
   const cwd = makePack(isolation);
   const session = await openForTest(cwd, {
     config: { isolation, crash: "isolate", callback: { maxDepth: 3 } } as never,
   });
-  const { variant, message, details, structuredContent } = await session.callTool(name, args);
   const running = await startServer("pack/all", { cwd, transport: { port: 0 } });
   onTestFinished(() => running.close());
   const client = new Client({ name: "same", version: "1.0.0" });
   await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
   onTestFinished(() => client.close());
-  const served = await client.callTool({ name, arguments: args }).catch((error) => ({
-    code: error.code,
-    message: error.message,
-    data: error.data,
-  }));
-  return { session: { variant, message, details, structuredContent }, served };
+  return async (name: string, args: Record<string, unknown> = {}) => {
+    const { variant, message, details, structuredContent } = await session.callTool(name, args);
+    const served = await client.callTool({ name, arguments: args }).catch((error) => ({
+      code: error.code,
+      message: error.message,
+      data: error.data,
+    }));
+    return { session: { variant, message, details, structuredContent }, served };
+  };
 }
 
 const text = (words: unknown) => ({ content: [{ type: "text", text: words }], isError: true });
@@ -93,9 +95,7 @@ const text = (words: unknown) => ({ content: [{ type: "text", text: words }], is
 describe.each(["in-process", "process"])(
   "a tool that runs %s answers a session and a client alike",
   (isolation) => {
-    test.each([
-      ["strict", {}, undefined, { n: 7 }],
-      ["entry", {}, undefined, { n: 7 }],
+    const failures: [name: string, args: Record<string, unknown>, words: unknown][] = [
       ["strict", { n: "x" }, 'Invalid arguments for "strict": /n must be integer'],
       ["entry", { n: "x" }, 'Invalid arguments for "entry": /n must be integer'],
       ["referring", {}, "The entry's `inputs` do not match the tool's inputSchema: /n must be integer"],
@@ -114,22 +114,27 @@ describe.each(["in-process", "process"])(
       ["loop", {}, expect.stringContaining("nested more than 3")],
       ["lost", {}, expect.stringContaining('"nowhere"')],
       ["unfillable", {}, expect.stringMatching(/^Cannot evaluate the tool's `inputs`: /)],
-    ])(
-      "a session and a client get the same answer from %s with %j",
-      async (name, args, words, structured = undefined) => {
-        const { session, served } = await callBoth(isolation, name, args);
-        if (words === undefined) {
-          expect(session).toMatchObject({ variant: "Success", structuredContent: structured });
-          expect(served).toMatchObject({ structuredContent: structured });
-          return;
-        }
+    ];
+
+    test("a session and a client get the same answers", async () => {
+      const callBoth = await openBoth(isolation);
+      for (const name of ["strict", "entry"]) {
+        const structuredContent = { n: 7 };
+        expect(await callBoth(name)).toMatchObject({
+          session: { variant: "Success", structuredContent },
+          served: { structuredContent },
+        });
+      }
+      for (const [name, args, words] of failures) {
+        const { session, served } = await callBoth(name, args);
         expect(session).toEqual({ variant: "ExceptionThrown", message: words });
         expect(served).toMatchObject(text(words));
-      },
-    );
+      }
+    });
 
     test("an error that a bundle's handler throws is a protocol error for clients", async () => {
-      expect(await callBoth(isolation, "mapped", {})).toEqual({
+      const callBoth = await openBoth(isolation);
+      expect(await callBoth("mapped")).toEqual({
         session: {
           variant: "ExceptionThrown",
           message: "Mapped.",
@@ -137,7 +142,7 @@ describe.each(["in-process", "process"])(
         },
         served: { code: -32010, message: expect.stringContaining("Mapped."), data: { a: 1 } },
       });
-      expect(await callBoth(isolation, "unmapped", {})).toEqual({
+      expect(await callBoth("unmapped")).toEqual({
         session: { variant: "ExceptionThrown", message: "a reason", details: { code: -32603 } },
         served: { code: -32603, message: expect.stringContaining("The tool failed.") },
       });
@@ -148,11 +153,12 @@ describe.each(["in-process", "process"])(
 test("a child process that exits fails the call, and clients of a bundle get an error without details", async () => {
   const words = expect.stringMatching(/^The process that runs the package's code exited with code 3\./);
   const details = { exitCode: 3, signal: null, stderr: "" };
-  const tool = await callBoth("process", "die", {});
+  const callBoth = await openBoth("process");
+  const tool = await callBoth("die");
   const _meta = { trailblaze: { variant: "FatalError", exitCode: 3, signal: null } };
   const session = { variant: "FatalError", message: words, details };
   expect(tool).toEqual({ session, served: { ...text(words), _meta } });
-  const entry = await callBoth("process", "killed", {});
+  const entry = await callBoth("killed");
   expect(entry).toMatchObject({ session: { variant: "FatalError", details }, served: { code: -32603 } });
 });
 

@@ -194,21 +194,6 @@ describe("a session that is served", () => {
     expect(await client.callTool({ name: "probe_result", arguments: { result } })).toEqual(result);
   });
 
-  test("progress and logs of a call reach its client, and canceling it aborts the tool", async () => {
-    const client = await connect(await serve(makeSession()));
-    const stop = new AbortController();
-    const steps: unknown[] = [];
-    const calling = client.callTool({ name: "slow", arguments: {} }, undefined, {
-      signal: stop.signal,
-      onprogress: (step) => {
-        steps.push(step);
-        stop.abort();
-      },
-    });
-    await expect(calling).rejects.toThrow();
-    expect(steps).toEqual([{ progress: 1, total: 2, message: "half" }]);
-  });
-
   test("a server that exits is started again, and clients are told if it then lists other tools", async () => {
     const server = `
 import { createInterface } from "node:readline";

@@ -290,25 +290,6 @@ describe("a composed server over stdio", () => {
     await waitUntil(() => readFileSync(order, "utf8").includes("aborted"));
   });
 
-  test("a composed server has prompts of all three forms", async () => {
-    const client = await connect(makeDesk(), "acme/desk/desk");
-    const { prompts } = await client.listPrompts();
-    expect(names(prompts)).toEqual(["greet1", "greet2", "code"]);
-    expect(prompts[0]?.arguments).toEqual([{ name: "who", required: true }, { name: "how" }]);
-    const textOf = async (name: string, args: Record<string, string>) =>
-      (await client.getPrompt({ name, arguments: args })).messages;
-    expect(await textOf("greet1", { who: "$&" })).toEqual([
-      { role: "user", content: { type: "text", text: "Hi $&, $& and ${{ x }}" } },
-    ]);
-    expect(await textOf("greet2", { who: "Ada" })).toEqual([
-      { role: "user", content: { type: "text", text: "Ada?" } },
-      { role: "assistant", content: { type: "text", text: "Yes, Ada" } },
-    ]);
-    expect(await textOf("code", { who: "Ada" })).toEqual([
-      { role: "assistant", content: { type: "text", text: "Hello Ada" } },
-    ]);
-  });
-
   test("lists have pages of a hundred", async () => {
     const tools = Object.fromEntries(
       Array.from({ length: 205 }, (_, index) => [`t${index}`, { handler: "./handlers.js" }]),
@@ -358,35 +339,6 @@ describe("a composed server over stdio", () => {
     expect(await exit).toBe(0);
     expect(said).toBe("printed while loading\nWAITING\n");
   });
-});
-
-test("the exit of a pack's child process fails one call, and the next call gets a new, initialized one", async () => {
-  const cwd = makeProject(
-    {
-      "@acme/frail": toolPack(
-        { quit: {}, count: { initialize: "./handlers.js#setUp", options: { from: { default: 40 } } } },
-        `let number;
-        export const setUp = ({ options }) => { number = options.from; };
-        export const quit = () => process.exit(3);
-        export const count = () => ++number;`,
-        {
-          "package.json": { type: "module", trailblaze: { servers: ["all"] } },
-          "trailblaze/servers/all.json": { tools: ["quit", "count"] },
-        },
-      ),
-    },
-    { "trailblaze.config.yaml": "isolation: process\n" },
-  );
-  const client = await connect(cwd, "acme/frail/all");
-  const textOf = async (name: string) => {
-    const { content, isError } = await client.callTool({ name });
-    return [(content as { text: string }[])[0]?.text, isError === true];
-  };
-  for (let round = 0; round < 2; round++) {
-    expect(await textOf("count")).toEqual(["41", false]);
-    expect(await textOf("count")).toEqual(["42", false]);
-    expect(await textOf("quit")).toEqual([expect.stringMatching(/\b3\b/), true]);
-  }
 });
 
 describe("an invalid server", () => {
