@@ -35,6 +35,7 @@ export type BundleTool = Required<RunnableTool>;
 export async function createBundleTools(
   item: InspectedItem,
   { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
+  owner: CodeOwner,
   findTool: (reference: string) => ToolCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
   const { createCelEngine } = await import("../expressions/cel-engine.ts");
@@ -42,7 +43,6 @@ export async function createBundleTools(
   const problems: Problem[] = faults.map(({ expression, reason, path }) =>
     createProblem("InvalidExpression", { expression, reason }, { path }),
   );
-  const owner: CodeOwner = { pack, root: pack.location };
   const tools = entries.flatMap((entry, index): BundleTool[] => {
     const { handler } = entry;
     const own = {

@@ -18,13 +18,13 @@ import { Requests } from "../session/requests.ts";
 import { ServerStates } from "../session/server-states.ts";
 import { Session } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
-import { collectPackPrompts, type PromptCandidate } from "../session/session-prompts.ts";
-import { collectPackResources, type ResourceCandidate } from "../session/session-reads.ts";
+import type { PromptCandidate } from "../session/session-prompts.ts";
+import type { ResourceCandidate } from "../session/session-reads.ts";
 import { SessionResources } from "../session/session-resources.ts";
 import { SessionState } from "../session/session-state.ts";
 import type { ToolCandidate } from "../session/session-tool.ts";
 import { ToolCalls } from "../session/tool-calls.ts";
-import { collectBundles, collectPackTools, indexCode } from "../session/tool-candidates.ts";
+import { collectBundles, collectPack, indexCode } from "../session/tool-candidates.ts";
 import type { ComposedServer } from "./compose-server.ts";
 import { logToStderr } from "./transports.ts";
 
@@ -82,14 +82,14 @@ async function collectMembers(
     config,
     new Map(),
   );
-  const ofPacks = packs.map((pack) => collectPackTools(pack, config));
+  const ofPacks = packs.map((pack) => collectPack(pack, config, pack.owner));
   const code = indexCode([own, ...ofPacks]);
   const bundles = await Promise.all(
     packs.map((checked) => {
       const from = checked.inspected.pack;
       const resolve = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      return collectBundles(checked, code, resolve, new Map());
+      return collectBundles(checked, checked.owner, code, resolve, new Map());
     }),
   );
   const faults = [
@@ -99,8 +99,8 @@ async function collectMembers(
   const broken = faults.find(isError);
   if (broken !== undefined) throw new TrailblazeError(broken);
   const candidates = [own, ...ofPacks, ...bundles].flatMap((one) => one.candidates);
-  const prompts = packs.flatMap((pack) => collectPackPrompts(pack, pack.owner).prompts);
-  const resources = packs.flatMap((pack) => collectPackResources(pack, pack.owner).resources);
+  const prompts = ofPacks.flatMap((one) => one.prompts);
+  const resources = ofPacks.flatMap((one) => one.resources);
   return {
     tools: members.tools.flatMap((member) => {
       if (member.type === "bundle")

@@ -1,13 +1,13 @@
 import type { Device, SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, Skipped, SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
-import type { Contribution } from "./tool-candidates.ts";
+import { type Contribution, contribute } from "./tool-candidates.ts";
 
 /** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: Excluded) =>
@@ -91,18 +91,7 @@ export function collectFailedServer(
   const own = configPath === undefined ? {} : { path: problem.path ?? configPath };
   const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
   const skipped: SkippedTool = { name: label, source, reason: "ServerFailed", message: problem.message };
-  return { candidates: [], skipped: [skipped], problems: [{ ...problem, ...place }] };
-}
-
-/** Servers with an error that a session would otherwise start. */
-export function collectUnusableServers(checked: CheckedPack): Contribution {
-  const { inspected } = checked;
-  const skipped = inspected.items.flatMap((item) => {
-    const { kind, name } = item.declaration;
-    const problem = kind === "server" ? checked.unusable.get(item) : undefined;
-    return problem === undefined ? [] : [describeUnusable(name, describeSource(inspected, item), problem)];
-  });
-  return { candidates: [], skipped, problems: [] };
+  return contribute({ skipped: [skipped], problems: [{ ...problem, ...place }] });
 }
 
 /**

@@ -7,6 +7,7 @@ import { readToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import {
   type Contribution,
+  contribute,
   createCandidate,
   describeTool,
   findUnknownOptions,
@@ -41,7 +42,7 @@ export function collectOwnTools(
   config: SessionConfig,
   handlerFaults: ReadonlyMap<object, Problem>,
 ): Contribution {
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const contribution = contribute();
   const owner: CodeOwner = { pack: undefined, root: config.directory };
   for (const { definition, path } of tools) {
     const name = String(definition.name);

@@ -33,7 +33,7 @@ export interface PackPrompt {
 }
 
 /** The advertised name of a prompt of a pack. */
-export const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
+const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
   typeof definition?.name === "string" ? definition.name : declaration.name;
 
 /** What an entry of a list says about a prompt. */

@@ -5,14 +5,9 @@ import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents, ServerLaunch } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
-import {
-  createProblem,
-  failure,
-  type Problem,
-  type ProcessEnded,
-  type TrailblazeError,
-} from "../problems/index.ts";
+import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
+import type { Cancellation } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, createRunner, describeCodeExit } from "../runtime/code-runners.ts";
@@ -25,7 +20,7 @@ import { LogFiles } from "./log-files.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
-import { type PlannedServer, SessionServer } from "./session-servers.ts";
+import { type PlannedServer, type ServerReports, SessionServer } from "./session-servers.ts";
 
 /** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
 function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
@@ -73,9 +68,8 @@ export interface ProcessRules {
   keepsRunning: boolean;
   /** Runs packs' code in child processes; otherwise the config's `isolation` decides. */
   isolates: boolean;
-  /** Called when a server has started or failed; for a restart, only if its tools have changed. Reports them otherwise. */
+  /** See `SessionServerOptions`. */
   onListed: (() => void) | undefined;
-  /** Called after each start of a server that was not with the session; see `SessionServerOptions`. */
   onStarted(server: SessionServer): Promise<boolean>;
 }
 
@@ -83,13 +77,6 @@ export interface ProcessRules {
 const servedRestarts = { most: 3, withinMs: 60_000 };
 /** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
 const remoteRestartMs = 25_000;
-
-/** A server that fails before there is a process. */
-function createFailedStart(label: string, fault: TrailblazeError): StartingServer {
-  const ready = Promise.reject(fault);
-  ready.catch(() => {});
-  return { label, ready, close: async () => {} };
-}
 
 /** What starts processes: most code of a session, which one without processes does not load. */
 type Launching = typeof import("./launching.ts") & {
@@ -105,7 +92,6 @@ export class SessionProcesses {
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
   #launching: Promise<Launching> | undefined;
-  #launch: Launching | undefined;
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
@@ -118,10 +104,10 @@ export class SessionProcesses {
     options.resources.add(() => this.runners.close());
   }
 
-  /** Loads what starts servers, and opens the endpoint for their callbacks. Call it before a server starts. */
-  async prepare(): Promise<void> {
+  /** Loads what starts servers, and opens the endpoint for their callbacks. */
+  prepare(): Promise<Launching> {
     this.#launching ??= this.#load();
-    this.#launch = await this.#launching;
+    return this.#launching;
   }
 
   async #load(): Promise<Launching> {
@@ -133,7 +119,7 @@ export class SessionProcesses {
 
   /**
    * The server of this launch, which exists already or is new. It starts immediately, and its `ready` settles when the start
-   * has succeeded or failed, unless it `isLazy`; `prepare` comes before. The caller holds it as long as it is needed.
+   * has succeeded or failed, unless it `isLazy`. The caller holds it as long as it is needed.
    */
   getServer(
     plan: ServerPlan,
@@ -177,52 +163,63 @@ export class SessionProcesses {
   }
 
   #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { memory, onCommand, onConnect, report, log, isLogHeard, canAsk, rules, clock } = this.#options;
-    const { label, fault } = plan;
+    const { report, rules, clock } = this.#options;
+    const { label } = plan;
     return new SessionServer(plan, {
-      // Only programs that get the context call back: the endpoint listens on this machine.
-      callback: () => ("url" in plan || !plan.context ? undefined : this.callback),
-      prepare: () => this.prepare(),
       clock,
-      mayRestart: this.#createRestarts(config),
-      afterFailedRestart: (run) => {
-        if ("url" in plan && rules.keepsRunning) clock.after(remoteRestartMs, run);
-        else run();
-      },
-      isServed: rules.keepsRunning,
-      start: (token, events) => {
-        if (fault !== undefined) return createFailedStart(label, fault);
-        const launching = this.#launch;
-        if (launching === undefined) throw new Error("Nothing is prepared to start servers.");
-        const { startServer, startRemoteServer, processes } = launching;
-        const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
-        const heard = isLogHeard ? { ...events, onLog } : events;
-        if ("url" in plan) {
-          onConnect?.({ label, url: plan.shown });
-          const launch = { ...plan, secrets: () => memory.secrets(), timeouts: config.timeouts, canAsk };
-          return startRemoteServer(launch, heard, { clock });
-        }
-        const { command, args, cwd, protocol } = plan;
-        onCommand?.({ label, ...plan.shown, cwd });
-        const env = plan.createEnvironment(this.#environmentFacts(token, config));
-        const logFile = this.#logFileOf(plan.key, label);
-        const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
-        return startServer(
-          { label, command, args, cwd, env, logFile, secrets, timeouts: config.timeouts, protocol, canAsk },
-          heard,
-          { processes },
-        );
-      },
+      start: (events, signal) => this.#start(plan, config, events, signal),
       report,
-      onSettled: () => rules.onListed?.(),
-      onStarted: (server) => rules.onStarted(server),
-      onRelisted: (problem) => {
-        if (rules.onListed !== undefined) rules.onListed();
-        else if (problem !== undefined) report(problem);
-      },
       onExit: (exit) => this.#onExit({ label, exit }),
+      mayRestart: this.#createRestarts(config),
+      restartMs: "url" in plan && rules.keepsRunning ? remoteRestartMs : 0,
+      isServed: rules.keepsRunning,
+      onListed: rules.onListed,
+      onStarted: rules.onStarted,
       onClosed,
     });
+  }
+
+  /** Starts the process of a server, or connects to a remote one. */
+  async #start(
+    plan: ServerPlan,
+    config: SessionConfig,
+    events: ServerReports,
+    signal: Cancellation,
+  ): Promise<StartingServer> {
+    const { memory, onCommand, onConnect, log, isLogHeard, canAsk, clock } = this.#options;
+    const { label, key, fault, protocol } = plan;
+    const { timeouts } = config;
+    const { startServer, startRemoteServer, processes } = await this.prepare();
+    signal.throwIfAborted();
+    if (fault !== undefined) throw fault;
+    const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
+    const heard = isLogHeard ? { ...events, onLog } : events;
+    if ("url" in plan) {
+      onConnect?.({ label, url: plan.shown });
+      const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk };
+      return startRemoteServer(launch, heard, { clock });
+    }
+    const { command, args, cwd } = plan;
+    onCommand?.({ label, ...plan.shown, cwd });
+    // Only programs that get the context call back: the endpoint listens on this machine.
+    const callback = plan.context ? this.callback : undefined;
+    const token = callback?.issueToken(key);
+    const env = plan.createEnvironment(this.#environmentFacts(token, config));
+    const logFile = this.#logFileOf(key, label);
+    const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
+    const starting = startServer(
+      { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk },
+      heard,
+      { processes },
+    );
+    if (callback === undefined || token === undefined) return starting;
+    const revoke = () => callback.revokeToken(token);
+    starting.ready.then((server) => server.exit.then(revoke), revoke);
+    const close = () => {
+      revoke();
+      return starting.close();
+    };
+    return { label, ready: starting.ready, close };
   }
 
   /** Whether a process that has exited may be restarted. */
@@ -274,9 +271,7 @@ export class SessionProcesses {
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
-    if (this.#launch === undefined) await this.prepare();
-    const processes = this.#launch?.processes;
-    if (processes === undefined) throw new Error("Nothing is prepared to start processes.");
+    const { processes } = await this.prepare();
     const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = memory.createTextRedactor().createStream();
     const endLog = () => {

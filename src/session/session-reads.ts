@@ -1,11 +1,9 @@
 import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/client/connected-server.ts";
 import type { Problem } from "../problems/index.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
-import { createPackResource, findResource, type PackResource } from "../runtime/pack-resource.ts";
-import { describeSource } from "../runtime/server-launches.ts";
+import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { fitsServerTemplate } from "../runtime/server-templates.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { ToolSource } from "../runtime/tool-source.ts";
 import type { PlannedServer } from "./session-servers.ts";
 
 /** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */
@@ -45,17 +43,14 @@ export interface ResourceCandidate {
   route: ResourceRoute;
 }
 
-/** The resources that one source contributes to a session. */
-export interface ResourceContribution {
-  resources: ResourceCandidate[];
-  /** Can read more than it lists: what results link to. */
-  resourceServer?: ResourceServer;
-}
+/** An entry of a list of resources, or of templates. */
+export type ResourceListing = Partial<Omit<SessionResource, "name" | "source">> & {
+  name: string;
+  _meta?: unknown;
+};
 
-type Listing = Partial<Omit<SessionResource, "name" | "source">> & { name: string; _meta?: unknown };
-
-const describe = (
-  { uri, uriTemplate, name, title, description, mimeType, annotations }: Listing,
+export const describeResource = (
+  { uri, uriTemplate, name, title, description, mimeType, annotations }: ResourceListing,
   source: ToolSource,
 ): SessionResource => ({
   ...(uri === undefined ? { uriTemplate: uriTemplate ?? "" } : { uri }),
@@ -67,26 +62,6 @@ const describe = (
   source,
 });
 
-/** The resources of a pack. */
-export function collectPackResources(
-  { inspected, unusable }: CheckedPack,
-  owner: CodeOwner,
-): ResourceContribution {
-  const items = inspected.items.filter(
-    (item) => item.shape === "resource" && item.definition !== null && !unusable.has(item),
-  );
-  const resources = items.map((item): ResourceCandidate => {
-    const resource = createPackResource(item, owner);
-    const { listing } = resource;
-    return {
-      resource: describe(listing as unknown as Listing, describeSource(inspected, item)),
-      listing,
-      route: { by: "code", resource },
-    };
-  });
-  return { resources };
-}
-
 /** The resources that a running server lists, in its order. `isAllowed` applies the policy for packs to their names. */
 export function collectServerResources(
   one: PlannedServer,
@@ -94,12 +69,12 @@ export function collectServerResources(
     resources: readonly AdvertisedResource[];
     resourceTemplates: readonly AdvertisedResourceTemplate[];
   },
-  isAllowed: (name: string) => boolean = () => true,
-  refused: ReadonlyMap<object, Problem> = new Map(),
-): ResourceContribution {
-  const all: readonly Listing[] = [...lists.resources, ...lists.resourceTemplates];
-  const isHidden = (listing: Listing) => !isAllowed(listing.name) || refused.has(listing);
-  const fits = ({ uri, uriTemplate = "" }: Listing, asked: string) =>
+  isAllowed: (name: string) => boolean,
+  refused: ReadonlyMap<object, Problem>,
+): { resources: ResourceCandidate[]; resourceServer: ResourceServer } {
+  const all: readonly ResourceListing[] = [...lists.resources, ...lists.resourceTemplates];
+  const isHidden = (listing: ResourceListing) => !isAllowed(listing.name) || refused.has(listing);
+  const fits = ({ uri, uriTemplate = "" }: ResourceListing, asked: string) =>
     uri === asked || fitsServerTemplate(uriTemplate, asked);
   const hidden = all.filter(isHidden);
   const templates = lists.resourceTemplates.filter((one) => !isHidden(one));
@@ -114,7 +89,7 @@ export function collectServerResources(
     .filter((listing) => !isHidden(listing))
     .map(
       (listing): ResourceCandidate => ({
-        resource: describe(listing, one.plan.source),
+        resource: describeResource(listing, one.plan.source),
         listing: { ...listing, _meta: createEntryMeta(listing._meta, null) },
         route: { by: "server", from: resourceServer },
       }),

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
 import { listKeys, listRules, type ServerLists, takeLists } from "../mcp/client/server-lists.ts";
@@ -12,6 +11,7 @@ import {
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
+import { CallStop, type Cancellation } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { notifyHost } from "../runtime/late-reports.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
@@ -60,31 +60,28 @@ export class ServerWatches {
 
 /** What a server needs from its session. */
 export interface SessionServerOptions {
-  /** The endpoint for its callbacks; `undefined` if there is none. */
-  callback(): CallbackEndpoint | undefined;
-  /** Resolves when it can be started. */
-  prepare(): Promise<void>;
   clock: Clock;
-  /** Spawns the process immediately. */
-  start(token: string | undefined, events: ServerReports): StartingServer;
+  /** Starts the process, after what it needs. Closing it takes the token of its callbacks away. */
+  start(events: ServerReports, signal: Cancellation): Promise<StartingServer>;
   report(problem: Problem): void;
   /** Called when the server exits and is not restarted. */
   onExit(exit: UnexpectedExit): void;
   /** Whether the server is restarted after an exit, or after a restart that failed. */
   mayRestart(): boolean;
-  /** Calls `run` when a restart that failed may be followed by another one. */
-  afterFailedRestart(run: () => void): void;
+  /** Between two attempts to restart it. Milliseconds. */
+  restartMs: number;
   /** Whether the session is served, so that no exit ends it. */
   isServed: boolean;
-  /** Called when the first start of a server that starts with the session has succeeded or failed. */
-  onSettled(): void;
+  /**
+   * Called when the start with the session has succeeded or failed, and when the server says something else after another start;
+   * `undefined` if a state that is there stays.
+   */
+  onListed: (() => void) | undefined;
   /**
    * Called after each later start, before anybody uses the server. Resolves with whether what it lists has been compared with
    * the lock.
    */
   onStarted(server: SessionServer): Promise<boolean>;
-  /** Called when a restarted server lists other tools than before, with the problem, or has other instructions. */
-  onRelisted(problem: Problem | undefined): void;
   /** Called once, when the server is closed. */
   onClosed(): void;
 }
@@ -107,6 +104,19 @@ export function describeServerExit(label: string, exit: UnexpectedExit): string 
   return `Server "${label}" ${describeExit(exit)}.`;
 }
 
+/** Why a server starts: with its session, for a request, whose own time then stands still, or again after an exit. */
+type Cause = "session" | "request" | "restart";
+
+/** The states of a server. Its start leads to `running` or `failed`, its end for want of requests back to `idle`. */
+type Life =
+  | { is: "idle" }
+  | { is: "starting"; cause: Cause; ready: Promise<ConnectedServer> }
+  | { is: "running"; connected: ConnectedServer }
+  /** `until`: when the next request may start it; infinite for a start with the session. */
+  | { is: "failed"; error: unknown; until: number }
+  | { is: "exited"; exit: UnexpectedExit }
+  | { is: "closed"; exit: UnexpectedExit | undefined };
+
 /**
  * A server of a session. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
  * after an exit if the config says so.
@@ -114,30 +124,22 @@ export function describeServerExit(label: string, exit: UnexpectedExit): string 
 export class SessionServer {
   readonly #plan: ServerPlan;
   readonly #options: SessionServerOptions;
-  #starting: StartingServer | undefined;
-  /** `undefined` while it neither runs nor starts. */
-  #connected: Promise<ConnectedServer> | undefined;
-  #token: string | undefined;
-  #current: ConnectedServer | undefined;
-  #closing = false;
+  #life: Life = { is: "idle" };
+  /** The process, or the one before, which may still be ending. */
+  #process: Promise<StartingServer> | undefined;
+  #ending: Promise<void> | undefined;
+  readonly #stop = new CallStop();
   #holders = 0;
-  #lists: ServerLists | undefined;
-  #startFault: unknown;
   readonly #watches = new ServerWatches();
-  /** The failed start for a request, and until when requests fail with it. */
-  #failed: { error: unknown; until: number } | undefined;
-  #startsForRequests = false;
   #requests = 0;
   #cancelIdle = () => {};
   #idleMs: number | undefined;
   /** Messages of problems that many results may have. */
   readonly #reported = new Set<string>();
-  /** Settles when the process that was idle has ended. */
-  #ending: Promise<void> | undefined;
   /** The server as it was last ready; `undefined` if it never was. */
   lastConnected: ConnectedServer | undefined;
-  /** How it exited, if it is not restarted. */
-  exit: UnexpectedExit | undefined;
+  /** What it listed last, also while it restarts; `undefined` until it has started. */
+  lists: ServerLists | undefined;
   /** Tools in its `tools/list` that are invalid. */
   invalidTools: readonly { name: string; reason: string }[] = [];
   /** Its other lists, and their entries, that cannot be used. */
@@ -150,17 +152,8 @@ export class SessionServer {
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
   startWithSession(): void {
-    if (this.#connected !== undefined || this.#lists !== undefined) return;
-    const { onSettled } = this.#options;
-    this.#failed = undefined;
-    this.#connected = this.#start();
-    this.#connected.then(
-      () => onSettled(),
-      (error) => {
-        this.#startFault = error;
-        onSettled();
-      },
-    );
+    const isIdle = this.#life.is === "idle" || (this.#life.is === "failed" && !this.#hasFailedForGood);
+    if (isIdle && this.lists === undefined) this.#begin("session");
   }
 
   /**
@@ -168,36 +161,87 @@ export class SessionServer {
    * `TrailblazeError` `ServerStartFailed`; for a while after that at once, unless it is `forced`.
    */
   start({ forced = false } = {}): Promise<ConnectedServer> {
-    if (this.#connected !== undefined) return this.#connected;
-    const { clock } = this.#options;
-    const failed = this.#failed;
-    if (failed !== undefined && !forced && clock.now() < failed.until) return Promise.reject(failed.error);
-    const connected = this.#startForRequests();
-    this.#connected = connected;
-    connected.catch((error) => {
-      this.#failed = { error, until: clock.now() + failedMs };
-      if (this.#connected === connected) this.#connected = undefined;
+    const life = this.#life;
+    const { label } = this.#plan;
+    switch (life.is) {
+      case "starting":
+        return life.ready;
+      case "running":
+        return Promise.resolve(life.connected);
+      case "exited":
+        return Promise.reject(failure("ServerStartFailed", { label, exit: life.exit }));
+      case "closed":
+        return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
+      case "failed": {
+        const isLater = forced || this.#options.clock.now() >= life.until;
+        if (this.#hasFailedForGood || !isLater) return Promise.reject(life.error);
+      }
+    }
+    return this.#begin("request");
+  }
+
+  #begin(cause: Cause): Promise<ConnectedServer> {
+    const before = { lists: this.lists, instructions: this.instructions };
+    const ready = this.#run(cause, before);
+    this.#life = { is: "starting", cause, ready };
+    ready.catch((error) => {
+      if (this.#life.is !== "starting") return;
+      const until = cause === "session" ? Number.POSITIVE_INFINITY : this.#options.clock.now() + failedMs;
+      this.#life = { is: "failed", error, until };
+      if (cause === "session") this.#options.onListed?.();
     });
+    return ready;
+  }
+
+  /** Starts the process. Resolves when what it says has been compared with what it said before. */
+  async #run(cause: Cause, before: Said): Promise<ConnectedServer> {
+    await this.#ending;
+    const invalid: { name: string; reason: string }[] = [];
+    const problems: Problem[] = [];
+    this.#process = this.#options.start(this.#listen(invalid, problems), this.#stop);
+    const connected = await (await this.#process).ready;
+    this.lastConnected = connected;
+    this.lists = takeLists(connected);
+    this.invalidTools = invalid;
+    this.listProblems = problems;
+    if (cause !== "session") await this.#compare(before);
+    if (this.#life.is !== "starting") return connected;
+    this.#life = { is: "running", connected };
+    this.#watches.join(connected);
+    if (cause === "restart") this.#watches.tellAll();
+    if (cause === "session") this.#options.onListed?.();
+    void connected.exit.then((exit) => this.#onExit(connected, exit));
+    this.#awaitIdle();
     return connected;
   }
 
-  async #startForRequests(): Promise<ConnectedServer> {
-    this.#startsForRequests = true;
-    try {
-      await Promise.all([this.#ending, this.#options.prepare()]);
-      const before = this.#said;
-      const server = await this.#start();
-      this.#failed = undefined;
-      await this.#compare(before);
-      return server;
-    } finally {
-      this.#startsForRequests = false;
-    }
+  #listen(invalid: { name: string; reason: string }[], problems: Problem[]): ServerReports {
+    const { label } = this.#plan;
+    const { report } = this.#options;
+    let isNoisy = false;
+    return {
+      onStdoutNoise: (line) => {
+        if (!isNoisy) report(createProblem("StdoutNoise", { label, line }, this.#place()));
+        isNoisy = true;
+      },
+      onListChanged: (list) => report(createProblem("ToolListChanged", { label, list }, this.#place())),
+      onLeftOut: (fault) => {
+        const problem = describeLeftOut(label, fault, this.#place());
+        if ("method" in fault) {
+          if (!this.#reported.has(problem.message)) report(problem);
+          this.#reported.add(problem.message);
+          return;
+        }
+        const { list, name, key, reason } = fault;
+        if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
+        problems.push(problem);
+      },
+    };
   }
 
   /** Whether it is starting because a request needs it, whose own time then stands still. */
   get startsForRequests(): boolean {
-    return this.#startsForRequests;
+    return this.#life.is === "starting" && this.#life.cause === "request";
   }
 
   /** Notes a request, which it does not end before. Call `endRequest` once. */
@@ -221,80 +265,18 @@ export class SessionServer {
   #awaitIdle(): void {
     const idleMs = this.#idleMs;
     this.#cancelIdle();
-    if (idleMs === undefined || this.#requests > 0 || this.#current === undefined) return;
-    this.#cancelIdle = this.#options.clock.after(idleMs, () => this.#endIdle());
-  }
-
-  /** Ends the process; the next request starts it again. */
-  #endIdle(): void {
-    if (this.#requests > 0 || this.#closing || this.#current === undefined) return;
-    this.#current = undefined;
-    this.#connected = undefined;
-    this.#revoke();
-    const ending = this.#starting
-      ?.close()
-      .catch(() => {})
-      .then(() => {
-        if (this.#ending === ending) this.#ending = undefined;
-      });
-    this.#ending = ending;
-  }
-
-  #start(): Promise<ConnectedServer> {
-    if (this.#closing) {
-      const { label } = this.#plan;
-      return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
-    }
-    const { label, key } = this.#plan;
-    const token = this.#options.callback()?.issueToken(key);
-    this.#token = token;
-    let isNoisy = false;
-    const invalid: { name: string; reason: string }[] = [];
-    const problems: Problem[] = [];
-    const starting = this.#options.start(this.#token, {
-      onStdoutNoise: (line) => {
-        if (!isNoisy) this.#options.report(createProblem("StdoutNoise", { label, line }, this.#place()));
-        isNoisy = true;
-      },
-      onListChanged: (list) =>
-        this.#options.report(createProblem("ToolListChanged", { label, list }, this.#place())),
-      onLeftOut: (fault) => {
-        const problem = describeLeftOut(label, fault, this.#place());
-        if ("method" in fault) {
-          this.#reportOnce(problem);
-          return;
-        }
-        const { list, name, key, reason } = fault;
-        if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
-        problems.push(problem);
-      },
+    if (idleMs === undefined || this.#requests > 0 || this.#life.is !== "running") return;
+    this.#cancelIdle = this.#options.clock.after(idleMs, () => {
+      if (this.#requests > 0 || this.#life.is !== "running") return;
+      // The next request starts it again, when this process has ended.
+      this.#life = { is: "idle" };
+      this.#ending = this.#endProcess();
     });
-    const connected = starting.ready.then((server) => {
-      this.#current = server;
-      this.lastConnected = server;
-      this.#lists = takeLists(server);
-      this.invalidTools = invalid;
-      this.listProblems = problems;
-      this.#watches.join(server);
-      void server.exit.then((exit) => this.#onExit(server, exit));
-      this.#awaitIdle();
-      return server;
-    });
-    // Who waits for it sees the failure; without anybody, it must not count as unhandled.
-    connected.catch(() => this.#revoke(token));
-    this.#starting = starting;
-    return connected;
   }
 
-  #reportOnce(problem: Problem): void {
-    if (this.#reported.has(problem.message)) return;
-    this.#reported.add(problem.message);
-    this.#options.report(problem);
-  }
-
-  /** Takes the token of its callbacks away from a process that has ended, or ends. */
-  #revoke(token = this.#token): void {
-    if (token !== undefined) this.#options.callback()?.revokeToken(token);
+  async #endProcess(): Promise<void> {
+    const starting = await this.#process?.catch(() => undefined);
+    await starting?.close().catch(() => {});
   }
 
   #place() {
@@ -302,62 +284,48 @@ export class SessionServer {
     return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
   }
 
-  #onExit(server: ConnectedServer, exit: UnexpectedExit): void {
+  #onExit(connected: ConnectedServer, exit: UnexpectedExit): void {
     // One that was idle may exit by itself while it is ended.
-    if (this.#current !== server) return;
-    this.#current = undefined;
+    if (this.#life.is !== "running" || this.#life.connected !== connected) return;
     this.#cancelIdle();
-    if (this.#closing) return;
-    this.#revoke();
-    const before = this.#said;
-    this.#restart(exit, () => {
-      this.#watches.tellAll();
-      void this.#compare(before).catch(() => {});
-    });
-  }
-
-  get #said() {
-    return { lists: this.#lists, instructions: this.instructions };
+    this.#restart(exit);
   }
 
   /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
-  async #compare(before: { lists: ServerLists | undefined; instructions: string | undefined }) {
-    if ((await this.#options.onStarted(this)) || before.lists === undefined) return;
+  async #compare(before: Said): Promise<void> {
+    const { onStarted, onListed, report } = this.#options;
+    if ((await onStarted(this)) || before.lists === undefined) return;
     const { label } = this.#plan;
-    const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.#lists?.[key]));
-    if (list !== undefined)
-      this.#options.onRelisted(
-        createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()),
-      );
-    else if (before.instructions !== this.instructions) this.#options.onRelisted(undefined);
+    const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.lists?.[key]));
+    if (list === undefined && before.instructions === this.instructions) return;
+    if (onListed !== undefined) onListed();
+    else if (list !== undefined)
+      report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()));
   }
 
-  /** Starts it again if it may be; `reason` says why the last restart failed. */
-  #restart(exit: UnexpectedExit, onRestarted: () => void, reason?: string): void {
-    if (this.#closing) return;
-    if (!this.#options.mayRestart()) {
-      this.#lose(exit, reason);
+  /** Starts it again if it may be; `restartReason` says why the last restart failed. */
+  #restart(exit: UnexpectedExit, restartReason?: string): void {
+    const { label } = this.#plan;
+    const { mayRestart, restartMs, clock, onExit, report, isServed } = this.#options;
+    const isRelaunched = mayRestart();
+    if (!isRelaunched) this.#life = { is: "exited", exit };
+    if (!isRelaunched || restartReason === undefined) {
+      const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
+      const served = isServed ? { isServed } : {};
+      report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place()));
+    }
+    if (!isRelaunched) {
+      onExit(exit);
       return;
     }
-    if (reason === undefined) this.#reportExit(exit, { isRelaunched: true });
-    this.#connected = this.#start();
-    this.#connected.then(onRestarted, ({ cause, message }: Error) => {
-      const failed = cause instanceof Error ? cause.message : message;
-      this.#options.afterFailedRestart(() => this.#restart(exit, onRestarted, failed));
+    this.#begin("restart").catch(({ cause, message }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      const failed = this.#life;
+      if (failed.is !== "failed") return;
+      const again = () => this.#life === failed && this.#restart(exit, reason);
+      if (restartMs > 0) clock.after(restartMs, again);
+      else again();
     });
-  }
-
-  #reportExit(exit: UnexpectedExit, restart: { isRelaunched?: boolean; restartReason?: string } = {}): void {
-    const { label } = this.#plan;
-    const served = this.#options.isServed ? { isServed: true } : {};
-    this.#options.report(createProblem("ServerDied", { label, exit, ...restart, ...served }, this.#place()));
-  }
-
-  #lose(exit: UnexpectedExit, restartReason?: string): void {
-    if (this.#closing) return;
-    this.exit = exit;
-    this.#reportExit(exit, restartReason === undefined ? {} : { restartReason });
-    this.#options.onExit(exit);
   }
 
   /**
@@ -365,7 +333,7 @@ export class SessionServer {
    * is called. Until then, the server does not end for want of calls.
    */
   watchResource(wanted: WantedWatch): () => void {
-    const end = this.#watches.add(wanted, this.#current);
+    const end = this.#watches.add(wanted, this.current);
     this.beginRequest();
     // It joins the watch when it is ready; a failure is for the next call to tell.
     this.start().catch(() => {});
@@ -374,36 +342,40 @@ export class SessionServer {
     };
   }
 
-  /** What it listed last, also while it restarts; `undefined` until it has started. */
-  get lists(): ServerLists | undefined {
-    return this.#lists;
-  }
-
   /** Its instructions for models when it was last ready. */
   get instructions(): string | undefined {
     return this.lastConnected?.instructions;
   }
 
-  /** Why it has not started; `undefined` while it starts. Throws any other error. */
+  get #hasFailedForGood(): boolean {
+    return this.#life.is === "failed" && this.#life.until === Number.POSITIVE_INFINITY;
+  }
+
+  /** Why it has not started with its session. Throws any other error than a `TrailblazeError`. */
   get fault(): Problem | undefined {
-    const fault = this.#startFault;
-    if (fault !== undefined && !(fault instanceof TrailblazeError)) throw fault;
-    return fault?.problem;
+    const error = this.#life.is === "failed" && this.#hasFailedForGood ? this.#life.error : undefined;
+    if (error !== undefined && !(error instanceof TrailblazeError)) throw error;
+    return error?.problem;
+  }
+
+  /** How it exited, if it is not restarted. */
+  get exit(): UnexpectedExit | undefined {
+    return "exit" in this.#life ? this.#life.exit : undefined;
   }
 
   /** Whether a new state may use it: it can run, or be started. */
   get isUsable(): boolean {
-    return !this.#closing && this.exit === undefined && this.#startFault === undefined;
+    return this.#life.is !== "closed" && this.#life.is !== "exited" && !this.#hasFailedForGood;
   }
 
   /** Whether it did not start, or has exited and is not restarted. */
   get hasFailed(): boolean {
-    return this.exit !== undefined || this.#startFault !== undefined || this.#failed !== undefined;
+    return this.#life.is === "failed" || this.exit !== undefined;
   }
 
   /** Whether it neither runs nor starts. */
   get isIdle(): boolean {
-    return this.#connected === undefined;
+    return this.#life.is === "idle";
   }
 
   /** Keeps it running until the returned function is called. It is closed when the last one is. */
@@ -420,20 +392,27 @@ export class SessionServer {
 
   /** The running server; `undefined` while it starts, or is compared with the lock. */
   get current(): ConnectedServer | undefined {
-    return this.#startsForRequests ? undefined : this.#current;
+    return this.#life.is === "running" ? this.#life.connected : undefined;
   }
 
-  /** Settles when its start has; `undefined` while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
-  get ready(): Promise<ConnectedServer> | undefined {
-    return this.#connected;
+  /** Settles when its start has; at once while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
+  get ready(): Promise<unknown> {
+    if (this.#life.is === "failed") return Promise.reject(this.#life.error);
+    return this.#life.is === "starting" ? this.#life.ready : Promise.resolve();
   }
 
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
-    if (!this.#closing) this.#options.onClosed();
-    this.#closing = true;
+    if (this.#life.is !== "closed") this.#options.onClosed();
+    this.#life = { is: "closed", exit: this.exit };
     this.#cancelIdle();
-    this.#revoke();
-    await Promise.all([this.#starting?.close().catch(() => {}), this.#ending]);
+    this.#stop.abort(failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" }));
+    await Promise.all([this.#ending, this.#endProcess()]);
   }
+}
+
+/** What a server said after a start. */
+interface Said {
+  lists: ServerLists | undefined;
+  instructions: string | undefined;
 }

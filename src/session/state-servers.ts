@@ -4,9 +4,7 @@ import { isToolAllowed } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
-import type { ListedKind } from "../lock/server-entries.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { makeOwnName } from "../qualified-names/advertised-names.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -15,20 +13,18 @@ import {
 } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { collectFailedServer, describeUnusable } from "./excluded.ts";
+import { describeUnusable } from "./excluded.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
 import { ServerApproval } from "./server-approval.ts";
 import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
-import { collectServerPrompts } from "./session-prompts.ts";
-import { collectServerResources } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { StateSources } from "./take-state.ts";
-import { type Contribution, collectServerTools, explainDenied } from "./tool-candidates.ts";
+import { type Contribution, collectServer, contribute, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
 export interface StateContext {
@@ -57,8 +53,6 @@ export interface StateContext {
   publish(sources: StateSources): Promise<SessionState>;
 }
 
-export const noTools = { candidates: [], skipped: [], problems: [] } as const satisfies Contribution;
-
 /** The servers of one reading of the project. */
 export class StateServers {
   readonly #context: StateContext;
@@ -68,8 +62,8 @@ export class StateServers {
   readonly states = new ServerStates();
   /** Decides which servers and tools are approved. */
   gate: Gate | undefined;
-  /** The servers of the config that may not start. */
-  readonly #refused: Contribution = { candidates: [], skipped: [], problems: [] };
+  /** What is left out before it starts: servers of the config. */
+  readonly refused = contribute();
 
   constructor(context: StateContext, port: InspectionPort) {
     this.#context = context;
@@ -93,7 +87,6 @@ export class StateServers {
     const approved = gate?.findApproved(plan);
     const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
     const isLazy = mayBeLazy && approved !== undefined;
-    if (!isLazy) await processes.prepare();
     const added = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
       isLazy,
       idleMs: preferred.idleMs ?? config.serversIdleMs,
@@ -102,9 +95,7 @@ export class StateServers {
     this.#releases.push(server.hold());
     this.states.add(added);
     if (gate === undefined) return added;
-    // `tools` of a server in the config is only about its tools.
-    const isDenied: IsDenied = (name, list) =>
-      list === "tools" ? explainDenied(plan, name, isToolAllowed) !== undefined : !isToolAllowed(name);
+    const isDenied: IsDenied = (name, list) => explainDenied(plan, list, name, isToolAllowed) !== undefined;
     const approval = new ServerApproval(gate, added, { approved, isLazy }, isDenied);
     this.#approvals.set(server, approval);
     return { ...added, approval };
@@ -130,15 +121,10 @@ export class StateServers {
     return Promise.all(plans.map(({ server, plan, content }) => this.#add(plan, content, server)));
   }
 
-  /** What is left out before it starts. */
-  get refused(): Contribution {
-    return this.#refused;
-  }
-
   /** Checks a server of the config before its start. */
   #mayStart(server: UserServer): boolean {
     const { refusal, problems = [] } = this.gate?.checkServer(server) ?? {};
-    this.#refused.problems.push(...problems);
+    this.refused.problems.push(...problems);
     if (refusal === undefined) return true;
     const { file } = this.#context.config;
     const source: ToolSource = {
@@ -147,7 +133,7 @@ export class StateServers {
       ...(file === undefined ? {} : { file }),
     };
     const skipped = describeUnusable(server.name, source, refusal);
-    this.#refused.skipped.push(skipped);
+    this.refused.skipped.push(skipped);
     this.states.exclude([skipped]);
     return false;
   }
@@ -203,43 +189,15 @@ export class StateServers {
     return approval === undefined ? server.instructions : approval.offer?.verdict.instructions;
   }
 
-  /** What a server offers; nothing while that is unknown. */
+  /** What a server offers. One that says something else to models than is approved is ended, and offers nothing. */
   collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
     const { server, plan, approval } = one;
-    const { lists, fault } = server;
-    if (approval === undefined || approval.offer === undefined) {
-      if (lists === undefined) return fault === undefined ? noTools : collectFailedServer(plan, fault);
-      const prompts = collectServerPrompts(one, lists.prompts, isToolAllowed);
-      const resources = collectServerResources(one, lists, isToolAllowed);
-      return { ...collectServerTools(one, lists.tools, isToolAllowed), ...prompts, ...resources };
-    }
-    const { lists: offered, verdict } = approval.offer;
-    const { refused, refusal, problems, vanished } = verdict;
-    const { label, source } = plan;
-    if (refusal !== undefined) {
-      void server.close();
-      if (this.#context.only !== undefined) throw new TrailblazeError(refusal);
-      const skipped = describeUnusable(source.item ?? label, source, refusal);
-      this.states.exclude([skipped]);
-      return { candidates: [], skipped: [skipped], problems: [refusal] };
-    }
-    const { listed, ...collected } = collectServerTools(one, offered.tools, isToolAllowed, verdict);
-    const lost = (kind: ListedKind) =>
-      vanished
-        .filter((one) => one.kind === kind)
-        .map(({ name, problem }) =>
-          describeUnusable(makeOwnName(plan.choices?.prefix, name), source, problem),
-        );
-    const { prompts, skippedPrompts } = collectServerPrompts(one, offered.prompts, isToolAllowed, verdict);
-    return {
-      ...collected,
-      // The lock has no tools that the config excludes, so patterns may match more than it has.
-      ...(lists === undefined ? {} : { listed }),
-      prompts,
-      skippedPrompts: [...skippedPrompts, ...lost("prompt")],
-      ...collectServerResources(one, offered, isToolAllowed, refused),
-      skipped: [...collected.skipped, ...lost("tool")],
-      problems: [...collected.problems, ...problems],
-    };
+    const refusal = approval?.offer?.verdict.refusal;
+    if (refusal === undefined) return collectServer(one, isToolAllowed);
+    void server.close();
+    if (this.#context.only !== undefined) throw new TrailblazeError(refusal);
+    const skipped = describeUnusable(plan.source.item ?? plan.label, plan.source, refusal);
+    this.states.exclude([skipped]);
+    return contribute({ skipped: [skipped], problems: [refusal] });
   }
 }

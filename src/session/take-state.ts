@@ -17,7 +17,6 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {
-  collectUnusableServers,
   collectVanished,
   describeExcluded,
   findRefusals,
@@ -30,13 +29,10 @@ import { findNeededServers, giveNames, type NameContext, Names } from "./names.t
 import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
-import { collectPackPrompts } from "./session-prompts.ts";
-import { collectPackResources } from "./session-reads.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
-import type { ToolCandidate } from "./session-tool.ts";
-import { noTools, type StateContext, StateServers } from "./state-servers.ts";
-import { type Contribution, collectBundles, collectPackTools, indexCode } from "./tool-candidates.ts";
+import { type StateContext, StateServers } from "./state-servers.ts";
+import { type Contribution, collectBundles, collectPack, contribute, indexCode } from "./tool-candidates.ts";
 import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
 /** One reading of the project, with the servers that were started for it. Creates states from what they list by then. */
@@ -56,9 +52,9 @@ export class StateSources {
   #owners: CodeOwner[] = [];
   #ofPacks: PlannedServer[][] = [];
   /** The contributions of the host, and of each pack without its servers. */
-  #hostTools: Contribution = noTools;
+  #hostTools = contribute();
   #packTools: Contribution[][] = [];
-  #excluded: Contribution = noTools;
+  #excluded = contribute();
   #registry: Registry | undefined;
   #builtInNames: string[] = [];
   /** The labels of the servers that calls need; `undefined` for all. */
@@ -167,7 +163,7 @@ export class StateSources {
       ...selection.excluded.filter(isCallable).map(describeExcluded),
       ...collectVanished(packs.flatMap(({ problems }) => problems)),
     ];
-    this.#excluded = { candidates: [], skipped, problems: [] };
+    this.#excluded = contribute({ skipped });
     states.exclude(this.#excluded.skipped);
     if (!startsEarly) await startOwn();
     if (this.#needed === undefined) this.#ofPacks = await resources.step(this.#startPacks(packs));
@@ -197,28 +193,21 @@ export class StateSources {
       root: inspected.pack.location,
       ...(follows ? { content: hashPackCode(port, inspected) } : {}),
     }));
-    const packTools = this.#packs.map((pack, index) =>
-      setOwner(collectPackTools(pack, config), this.#owners[index]),
-    );
-    this.#failForErrors(packTools.flatMap(({ problems }) => problems));
-    const code = indexCode([this.#hostTools, ...packTools]);
+    const ofPacks = this.#packs.map((pack, index) => {
+      const { pack: found } = pack.inspected;
+      const owner = this.#owners[index] ?? { pack: found, root: found.location };
+      return { pack, owner, offered: collectPack(pack, config, owner) };
+    });
+    this.#failForErrors(ofPacks.flatMap(({ offered }) => offered.problems));
+    const code = indexCode([this.#hostTools, ...ofPacks.map(({ offered }) => offered)]);
     const refusals = findRefusals(this.#packs);
-    for (const [index, pack] of this.#packs.entries()) {
+    for (const { pack, owner, offered } of ofPacks) {
       const from = pack.inspected.pack;
       const resolveTool = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      const bundles = await resources.step(collectBundles(pack, code, resolveTool, refusals));
+      const bundles = await resources.step(collectBundles(pack, owner, code, resolveTool, refusals));
       this.#failForErrors(bundles.problems);
-      this.#packTools.push([
-        packTools[index] ?? noTools,
-        setOwner(bundles, this.#owners[index]),
-        collectUnusableServers(pack),
-        ...[this.#owners[index]].flatMap((owner) =>
-          owner === undefined
-            ? []
-            : [{ ...noTools, ...collectPackPrompts(pack, owner), ...collectPackResources(pack, owner) }],
-        ),
-      ]);
+      this.#packTools.push([offered, bundles]);
     }
     this.#holdCode();
   }
@@ -307,7 +296,7 @@ export class StateSources {
     return all.map((one) => ({
       ...one,
       candidates: one.candidates.map((candidate) => ({ ...candidate, tool: { ...candidate.tool } })),
-      prompts: one.prompts?.map((candidate) => ({ ...candidate, prompt: { ...candidate.prompt } })) ?? [],
+      prompts: one.prompts.map((candidate) => ({ ...candidate, prompt: { ...candidate.prompt } })),
     }));
   }
 
@@ -335,7 +324,7 @@ export class StateSources {
       candidates,
       only === undefined ? config : undefined,
     );
-    const prompts = contributions.flatMap((one) => one.prompts ?? []);
+    const prompts = contributions.flatMap((one) => one.prompts);
     const { renamed, collision } = giveNames(registered, nameCollisions);
     const collisions = [collision, giveNames(prompts, nameCollisions, "prompt").collision];
     const [collided] = collisions.filter((one) => one !== undefined);
@@ -365,8 +354,8 @@ export class StateSources {
       ...context,
       candidates: registered,
       prompts,
-      skippedPrompts: contributions.flatMap((one) => one.skippedPrompts ?? []),
-      resources: contributions.flatMap((one) => one.resources ?? []),
+      skippedPrompts: contributions.flatMap((one) => one.skippedPrompts),
+      resources: contributions.flatMap((one) => one.resources),
       resourceServers: contributions.flatMap((one) => one.resourceServer ?? []),
       toolsets,
       shownToolsets: findShownToolsets(options.toolsets, toolsets, {
@@ -419,16 +408,6 @@ export class StateSources {
       { builtIns: this.#builtInNames, manager },
     );
   }
-}
-
-/** The same with the owner of the pack's own code. */
-function setOwner(contribution: Contribution, owner: CodeOwner | undefined): Contribution {
-  const candidates = contribution.candidates.map((candidate): ToolCandidate => {
-    const { route } = candidate;
-    if (route.by !== "code" || owner === undefined || route.code.owner.root !== owner.root) return candidate;
-    return { ...candidate, route: { ...route, code: { ...route.code, owner } } };
-  });
-  return { ...contribution, candidates };
 }
 
 /** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */

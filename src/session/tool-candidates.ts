@@ -7,7 +7,9 @@ import {
   reservedParameter,
 } from "../json-schema/reserved-parameters.ts";
 import type { ListVerdict } from "../lock/gate.ts";
-import type { AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { ListedKind } from "../lock/server-entries.ts";
+import type { AdvertisedPrompt, AdvertisedTool } from "../mcp/client/connected-server.ts";
+import type { ListKey } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
   type Path,
@@ -18,28 +20,47 @@ import {
 } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
+import { createEntryMeta } from "../runtime/mcp-shapes.ts";
+import { createPackResource } from "../runtime/pack-resource.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { describeUnusable } from "./excluded.ts";
-import type { PromptContribution } from "./session-prompts.ts";
-import type { ResourceContribution } from "./session-reads.ts";
+import { collectFailedServer, describeUnusable } from "./excluded.ts";
+import { createPackPrompt, readPromptTexts } from "./pack-prompt.ts";
+import type { PromptCandidate } from "./session-prompts.ts";
+import {
+  collectServerResources,
+  describeResource,
+  type ResourceCandidate,
+  type ResourceListing,
+  type ResourceServer,
+} from "./session-reads.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import type { SessionTool, Skipped, ToolCandidate } from "./session-tool.ts";
 
 /** What one source contributes to a session. */
-export interface Contribution extends Partial<PromptContribution>, Partial<ResourceContribution> {
+export interface Contribution {
   candidates: ToolCandidate[];
   skipped: Skipped[];
+  prompts: PromptCandidate[];
+  skippedPrompts: Skipped[];
+  resources: ResourceCandidate[];
+  /** Can read more than it lists: what results link to. */
+  resourceServer?: ResourceServer;
   problems: Problem[];
-  /** The tools of a server that has started. */
-  listed?: ListedTools;
+  /** What a server lists that has started. */
+  listed?: ListedNames;
 }
 
+export const contribute = (given: Partial<Contribution> = {}): Contribution => ({
+  ...{ candidates: [], skipped: [], prompts: [], skippedPrompts: [], resources: [], problems: [] },
+  ...given,
+});
+
 /** The server's own names of what it lists. */
-export interface ListedTools {
+export interface ListedNames {
   /** The label: of a server of a pack, its qualified name. */
   server: string;
   /** Qualified name of the server's pack; `undefined` for a server of the config. */
@@ -106,31 +127,58 @@ export function findUnknownOptions(
     });
 }
 
-/** The tools of a pack that the host runs. */
-export function collectPackTools(checked: CheckedPack, config: SessionConfig): Contribution {
-  const { inspected, unusable } = checked;
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
-  const { pack } = inspected;
-  const owner: CodeOwner = { pack, root: pack.location };
+/** What a pack offers that the host runs, but for its bundles, and what of it cannot be used. */
+export function collectPack(
+  { inspected, unusable }: CheckedPack,
+  config: SessionConfig,
+  owner: CodeOwner,
+): Contribution {
+  const contribution = contribute();
+  const { skipped, skippedPrompts } = contribution;
   for (const item of inspected.items) {
-    if (item.declaration.kind !== "tool") continue;
-    const { definition, qualifiedName } = item;
+    const { definition, qualifiedName, declaration } = item;
+    const { kind } = declaration;
     const source = describeSource(inspected, item);
-    const name = textOrNull(definition?.name) ?? item.declaration.name;
     const problem = unusable.get(item);
-    const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
-    if (definition === null || problem !== undefined || handler === undefined) {
-      contribution.skipped.push(describeUnusable(name, source, problem));
-      continue;
+    const name = textOrNull(definition?.name) ?? declaration.name;
+    const isUsable = definition !== null && problem === undefined;
+    if (kind === "server") {
+      if (problem !== undefined) skipped.push(describeUnusable(declaration.name, source, problem));
+    } else if (kind === "tool") {
+      const handler = placeOfCode(definition?.handler, owner.root, "handler", item);
+      if (!isUsable || handler === undefined) {
+        skipped.push(describeUnusable(name, source, problem));
+        continue;
+      }
+      const given = config.options.get(qualifiedName);
+      contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given));
+      const { meta } = readToolMeta(definition._meta);
+      const tool = describeTool(name, qualifiedName, source, definition, meta);
+      const initialize = placeOfCode(definition.initialize, owner.root, "initialize", item);
+      const options = readOptions(definition.options, given);
+      const code = { owner, handler, initialize, options };
+      contribution.candidates.push(createCandidate(tool, definition, meta, code));
+    } else if (kind === "prompt") {
+      if (!isUsable) {
+        skippedPrompts.push(describeUnusable(name, source, problem));
+        continue;
+      }
+      const prompt = createPackPrompt(item, owner);
+      const { listing } = prompt;
+      contribution.prompts.push({
+        prompt: { name, qualifiedName, source, ...readPromptTexts(listing) },
+        listing,
+        route: { by: "code", owner, prompt },
+      });
+    } else if (item.shape === "resource" && isUsable) {
+      const resource = createPackResource(item, owner);
+      const { listing } = resource;
+      contribution.resources.push({
+        resource: describeResource(listing as unknown as ResourceListing, source),
+        listing,
+        route: { by: "code", resource },
+      });
     }
-    const given = config.options.get(qualifiedName);
-    contribution.problems.push(...findUnknownOptions(qualifiedName, definition.options, given));
-    const { meta } = readToolMeta(definition._meta);
-    const tool = describeTool(name, qualifiedName, source, definition, meta);
-    const initialize = placeOfCode(definition.initialize, owner.root, "initialize", item);
-    const options = readOptions(definition.options, given);
-    const code = { owner, handler, initialize, options };
-    contribution.candidates.push(createCandidate(tool, definition, meta, code));
   }
   return contribution;
 }
@@ -150,11 +198,12 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, T
  */
 export async function collectBundles(
   { inspected, unusable }: CheckedPack,
+  owner: CodeOwner,
   code: ReadonlyMap<string, ToolCode>,
   resolve: (reference: string) => string,
   refusals: ReadonlyMap<string, Problem>,
 ): Promise<Contribution> {
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [] };
+  const contribution = contribute();
   const { pack, items } = inspected;
   for (const item of items) {
     if (item.shape !== "toolsBundle") continue;
@@ -170,7 +219,7 @@ export async function collectBundles(
       contribution.skipped.push(...lost);
       continue;
     }
-    const { tools, problems } = await createBundleTools(item, inspected, (reference) => {
+    const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
       try {
         const name = resolve(reference);
         const found = code.get(name) ?? refusals.get(name);
@@ -207,34 +256,36 @@ export function refuseReserved(schema: Readonly<Record<string, unknown>>): Probl
     : createProblem("ReservedParameter", { name: reservedParameter }, { path });
 }
 
-/** The message for a tool that the config excludes; `undefined` for one that it allows. */
+/** Why the config excludes an entry of a server's list; `undefined` for one that it allows. */
 export function explainDenied(
   { choices }: ServerPlan,
+  list: ListKey,
   name: string,
   isAllowed: (name: string) => boolean,
 ): string | undefined {
   if (!isAllowed(name)) return "The config's `packs` excludes it.";
-  return choices === undefined || isToolChosen(choices, name)
+  // `tools` of a server in the config is only about its tools.
+  return list !== "tools" || choices === undefined || isToolChosen(choices, name)
     ? undefined
     : "`tools` of its server in the config excludes it.";
 }
 
+const noVerdict: ListVerdict = { refused: new Map(), problems: [], vanished: [] };
+
 /**
- * The tools that a running server advertises, in its order. `isAllowed` applies the policy for packs to the server's own
- * names.
+ * What a server offers of its lists, in their order, as far as the config and the lock allow it; nothing while they are unknown.
+ * `isAllowed` applies the policy for packs to the server's own names.
  */
-export function collectServerTools(
-  { server, plan, approval }: PlannedServer,
-  tools: readonly AdvertisedTool[],
+export function collectServer(
+  planned: PlannedServer,
   isAllowed: (name: string) => boolean = () => true,
-  verdict?: Pick<ListVerdict, "refused" | "reserved">,
 ): Contribution {
-  const { source, legacyContext, choices, configPath } = plan;
-  const names = [...tools, ...server.invalidTools].map(({ name }) => name);
-  const { prompts = [], resources = [], resourceTemplates = [] } = server.lists ?? {};
-  const otherNames = [...prompts, ...resources, ...resourceTemplates].map(({ name }) => name);
-  const listed = { server: plan.label, pack: plan.pack, choices, configPath, names, otherNames };
-  const contribution: Contribution = { candidates: [], skipped: [], problems: [], listed };
+  const { server, plan, approval } = planned;
+  const { lists, verdict } = approval?.offer ?? { lists: server.lists, verdict: noVerdict };
+  if (lists === undefined)
+    return server.fault === undefined ? contribute() : collectFailedServer(plan, server.fault);
+  const { source, choices, configPath } = plan;
+  const prefix = choices?.prefix;
   const { pack, item } = source;
   const place: ProblemPlace =
     pack !== undefined && item !== undefined
@@ -243,61 +294,90 @@ export function collectServerTools(
         ? {}
         : { path: configPath };
   // A problem's place has no key for a tool of a server, or for a server of the config.
-  const owner = pack === undefined ? ` of server ${quote(plan.label)}` : "";
-  const report = (name: string, { file: _, path: __, ...problem }: Problem) => {
-    const message = `Tool ${quote(name)}${owner}: ${problem.message}`;
-    contribution.problems.push({ ...problem, message, ...place });
+  const ofServer = pack === undefined ? ` of server ${quote(plan.label)}` : "";
+  const placeIn = (name: string, { file: _, path: __, ...problem }: Problem): Problem => {
+    const message = `Tool ${quote(name)}${ofServer}: ${problem.message}`;
+    return { ...problem, message, ...place };
   };
-  contribution.problems.push(...server.listProblems.map((problem) => ({ ...problem, ...place })));
-  for (const { name, reason } of server.invalidTools) {
-    contribution.skipped.push({ name, source, reason: "Invalid", message: reason });
-  }
-  const offered = offerNames(choices?.prefix, names, verdict?.reserved?.tools);
-  for (const advertised of tools) {
-    const { inputSchema, _meta } = advertised;
-    const name = makeOwnName(choices?.prefix, advertised.name);
-    const denied = explainDenied(plan, advertised.name, isAllowed);
-    if (denied !== undefined) {
-      contribution.skipped.push({ name, source, reason: "Denied", message: denied });
-      continue;
-    }
-    if (advertised.execution?.taskSupport === "required") {
+  const lost = (kind: ListedKind) =>
+    verdict.vanished
+      .filter((one) => one.kind === kind)
+      .map(({ name, problem }) => describeUnusable(makeOwnName(prefix, name), source, problem));
+  const skipped = server.invalidTools.map(
+    ({ name, reason: message }): Skipped => ({ name, source, reason: "Invalid", message }),
+  );
+  const problems = server.listProblems.map((problem) => ({ ...problem, ...place }));
+  const contribution = contribute({ skipped, problems });
+  const { candidates, prompts, skippedPrompts } = contribution;
+
+  /** The entries of a list that are offered, each with its name; the others join `left`. */
+  const choose = <Entry extends AdvertisedTool | AdvertisedPrompt>(
+    list: "tools" | "prompts",
+    entries: readonly Entry[],
+    names: readonly string[],
+    left: Skipped[],
+  ) => {
+    const offered = offerNames(prefix, names, verdict.reserved?.[list]);
+    return entries.flatMap((entry) => {
+      const own = makeOwnName(prefix, entry.name);
+      const denied = explainDenied(plan, list, entry.name, isAllowed);
+      const refusal = verdict.refused.get(entry);
+      if (denied !== undefined) left.push({ name: own, source, reason: "Denied", message: denied });
+      else if (refusal !== undefined) left.push(describeUnusable(own, source, refusal));
+      if (denied !== undefined || refusal !== undefined) return [];
+      const name = offered.get(entry.name) ?? own;
+      const isSame = name === addPrefix(prefix ?? "", entry.name);
+      return [{ entry, name, renamed: isSame ? {} : { _meta: { "trailblaze/originalName": entry.name } } }];
+    });
+  };
+
+  const toolNames = [...lists.tools, ...server.invalidTools].map(({ name }) => name);
+  for (const { entry, name, renamed } of choose("tools", lists.tools, toolNames, skipped)) {
+    if (entry.execution?.taskSupport === "required") {
       const message = "It can be called only as a task, and sessions do not support tasks.";
-      contribution.skipped.push({ name, source, reason: "TaskRequired", message });
+      skipped.push({ name, source, reason: "TaskRequired", message });
       continue;
     }
-    const refusal = verdict?.refused.get(advertised);
-    if (refusal !== undefined) {
-      contribution.skipped.push(describeUnusable(name, source, refusal));
-      continue;
-    }
-    const fault = refuseReserved(inputSchema);
+    const fault = refuseReserved(entry.inputSchema);
     if (fault !== undefined) {
-      report(advertised.name, fault);
-      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      problems.push(placeIn(entry.name, fault));
+      skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
-    const { meta, problems } = readToolMeta(_meta);
-    for (const problem of problems) report(advertised.name, problem);
-    const offeredName = offered.get(advertised.name) ?? name;
-    const tool = describeTool(offeredName, null, source, advertised, meta);
-    if (offeredName !== addPrefix(choices?.prefix ?? "", advertised.name))
-      tool._meta = { "trailblaze/originalName": advertised.name };
-    contribution.candidates.push({
-      tool,
-      definition: advertised,
+    const { meta, problems: faults } = readToolMeta(entry._meta);
+    problems.push(...faults.map((one) => placeIn(entry.name, one)));
+    candidates.push({
+      tool: { ...describeTool(name, null, source, entry, meta), ...renamed },
+      definition: entry,
       meta,
       route: {
         by: "server",
-        server,
-        plan,
-        ...(approval === undefined ? {} : { approval }),
-        advertisedName: advertised.name,
+        ...planned,
+        advertisedName: entry.name,
         // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
-        legacyContext: legacyContext && !mayRefuseContext(inputSchema),
+        legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema),
       },
       ...(choices?.toolset === undefined ? {} : { toolset: choices.toolset }),
     });
   }
-  return contribution;
+  skipped.push(...lost("tool"));
+  problems.push(...verdict.problems);
+
+  const promptNames = lists.prompts.map(({ name }) => name);
+  for (const { entry, name, renamed } of choose("prompts", lists.prompts, promptNames, skippedPrompts)) {
+    const prompt = { name, qualifiedName: null, source, ...readPromptTexts(entry), ...renamed };
+    const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, prompt._meta) };
+    prompts.push({ prompt, listing, route: { by: "server", ...planned, advertisedName: entry.name } });
+  }
+  skippedPrompts.push(...lost("prompt"));
+
+  const { prompts: others = [], resources = [], resourceTemplates = [] } = server.lists ?? {};
+  const otherNames = [...others, ...resources, ...resourceTemplates].map(({ name }) => name);
+  const listed = { server: plan.label, pack: plan.pack, choices, configPath, names: toolNames, otherNames };
+  return {
+    ...contribution,
+    ...collectServerResources(planned, lists, isAllowed, verdict.refused),
+    // The lock has no tools that the config excludes, so patterns may match more than it has.
+    ...(server.lists === undefined ? {} : { listed }),
+  };
 }

@@ -8,7 +8,7 @@ import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { declarationsOf } from "./select-packs.ts";
-import type { Contribution, ListedTools } from "./tool-candidates.ts";
+import type { Contribution, ListedNames } from "./tool-candidates.ts";
 
 /** What a session found. */
 export interface PatternSources {
@@ -106,7 +106,7 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
 }
 
 /** The `deny` patterns of a user's server that match none of its tools, with their paths. */
-function findUnmatchedChoices({ choices, configPath, names }: ListedTools) {
+function findUnmatchedChoices({ choices, configPath, names }: ListedNames) {
   if (choices === undefined || configPath === undefined) return [];
   return (choices.deny ?? []).flatMap((pattern, index): [Path, string][] => {
     const isMatched = names.some((name) => matchesToolName([pattern], name));
