@@ -1,13 +1,11 @@
 import type { Device, SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, Skipped, SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
-import { type Contribution, contribute } from "./tool-candidates.ts";
 
 /** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: Excluded) =>
@@ -81,18 +79,6 @@ export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: s
   server: name,
   ...(file === undefined ? {} : { file }),
 });
-
-/** A server that does not start, and why. */
-export function collectFailedServer(
-  { label, source, configPath }: ServerPlan,
-  problem: Problem,
-): Contribution {
-  const { pack, item } = source;
-  const own = configPath === undefined ? {} : { path: problem.path ?? configPath };
-  const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
-  const skipped: SkippedTool = { name: label, source, reason: "ServerFailed", message: problem.message };
-  return contribute({ skipped: [skipped], problems: [{ ...problem, ...place }] });
-}
 
 /**
  * The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one, unless it need

@@ -17,7 +17,6 @@ import { OpenCalls } from "./call.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
-import { refuseIncompletePacks, refuseIncompleteProject } from "./missing-packages.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Recording } from "./recording.ts";
 import { Requests } from "./requests.ts";
@@ -207,7 +206,6 @@ class Opening {
       // A failing server that the session needs fails it immediately.
       await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
       superseded?.throwIfAborted();
-      await sources.collect();
       return await this.#states.publish(sources);
     } finally {
       if (superseded?.aborted) {
@@ -266,14 +264,7 @@ class Opening {
       needsPacks: isAlone || (isFirst && !served && config.packs.onError === "fail"),
       follows: this.#options.watch === true,
       openGate: () => this.#openGate(config),
-      ...(sources === undefined
-        ? {}
-        : {
-            accept: (found) => refuseIncompleteProject(found, sources.used),
-            acceptPacks: (packs) =>
-              refuseIncompletePacks(packs, { used: sources.used, packs: sources.installed }),
-          }),
-      publish: (sources) => this.#states.publish(sources),
+      before: sources,
     };
   }
 

@@ -181,9 +181,7 @@ export class Requests {
     request: ClientRequest,
   ): Promise<Round<ReadAnswer>> {
     const answering: Answering =
-      route.by === "code"
-        ? { by: "code", owner: route.resource.owner }
-        : { by: "server", server: route.from.server, plan: route.from.plan };
+      route.by === "code" ? { by: "code", owner: route.resource.owner } : { by: "server", ...route.from };
     const run = async (call: OpenCall, round: InputRound | undefined): Promise<Round<ReadAnswer>> => {
       if (route.by === "code") {
         const { owner, match, read } = route.resource;

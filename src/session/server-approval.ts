@@ -80,7 +80,7 @@ export class ServerApproval {
   /** `approved`: what the lock approves; needed for a server that `isLazy`. */
   constructor(
     gate: Gate,
-    { plan, server }: PlannedServer,
+    { plan, server }: Pick<PlannedServer, "plan" | "server">,
     { approved, isLazy }: { approved: ListedServer | undefined; isLazy: boolean },
     isDenied: IsDenied,
   ) {

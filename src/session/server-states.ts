@@ -3,11 +3,11 @@ import type { Era } from "../mcp/client/handshake.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { describeSource } from "../runtime/server-launches.ts";
+import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeOwnServer, describeUnusable } from "./excluded.ts";
-import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { SessionServer } from "./session-servers.ts";
 import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
@@ -73,7 +73,7 @@ export class ServerStates {
     }
   }
 
-  add({ plan: { key, label, source }, server }: PlannedServer): void {
+  add({ key, label, source }: ServerPlan, server: SessionServer): void {
     this.#entries.set(key, { label, source, server });
   }
 

@@ -20,7 +20,7 @@ import { LogFiles } from "./log-files.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
-import { type PlannedServer, type ServerReports, SessionServer } from "./session-servers.ts";
+import { type ServerReports, SessionServer } from "./session-servers.ts";
 
 /** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
 function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
@@ -125,7 +125,7 @@ export class SessionProcesses {
     plan: ServerPlan,
     config: SessionConfig,
     { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
-  ): PlannedServer {
+  ): SessionServer {
     const { resources } = this.#options;
     resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
@@ -133,7 +133,7 @@ export class SessionProcesses {
     if (known?.isUsable) {
       known.idleMs = idleMs;
       if (!isLazy) known.startWithSession();
-      return { plan, server: known };
+      return known;
     }
     const server = this.#createServer(plan, config, () => {
       forget();
@@ -143,7 +143,7 @@ export class SessionProcesses {
     const forget = resources.add(() => server.close());
     server.idleMs = idleMs;
     if (!isLazy) server.startWithSession();
-    return { plan, server };
+    return server;
   }
 
   /** Equal for servers that one process can be. */

@@ -62,18 +62,17 @@ export const describeResource = (
   source,
 });
 
-/** The resources that a running server lists, in its order. `isAllowed` applies the policy for packs to their names. */
+/** The resources that a running server lists, in its order. */
 export function collectServerResources(
   one: PlannedServer,
   lists: {
     resources: readonly AdvertisedResource[];
     resourceTemplates: readonly AdvertisedResourceTemplate[];
   },
-  isAllowed: (name: string) => boolean,
   refused: ReadonlyMap<object, Problem>,
 ): { resources: ResourceCandidate[]; resourceServer: ResourceServer } {
   const all: readonly ResourceListing[] = [...lists.resources, ...lists.resourceTemplates];
-  const isHidden = (listing: ResourceListing) => !isAllowed(listing.name) || refused.has(listing);
+  const isHidden = (listing: ResourceListing) => !one.isAllowed(listing.name) || refused.has(listing);
   const fits = ({ uri, uriTemplate = "" }: ResourceListing, asked: string) =>
     uri === asked || fitsServerTemplate(uriTemplate, asked);
   const hidden = all.filter(isHidden);

@@ -90,6 +90,8 @@ export interface SessionServerOptions {
 export interface PlannedServer {
   plan: ServerPlan;
   server: SessionServer;
+  /** Applies the policy for packs to the server's own names. */
+  isAllowed(name: string): boolean;
   /** What the lock says about its lists; `undefined` without a lock. */
   approval?: ServerApproval;
 }

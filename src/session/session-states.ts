@@ -33,7 +33,7 @@ export class SessionStates {
     const published = this.#publishing.then(async () => {
       const listings = this.#listings;
       const before = this.current;
-      const state = await sources.createState(before);
+      const state = await sources.createState(before, () => this.publish(sources));
       this.#resources.closing.throwIfAborted();
       this.#listed = listings;
       const endUse = sources.use();

@@ -1,10 +1,8 @@
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
-import type { ServerApproval } from "./server-approval.ts";
-import type { SessionServer } from "./session-servers.ts";
+import type { PlannedServer } from "./session-servers.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */
 export type ToolInputSchema = { type: "object" } & Record<string, unknown>;
@@ -79,15 +77,12 @@ export interface SessionToolset {
 /** How a tool's calls are executed. */
 export type ToolRoute =
   | ({ by: "code" } & RunnableTool)
-  | {
+  | ({
       by: "server";
-      server: SessionServer;
-      plan: ServerPlan;
-      approval?: ServerApproval;
       advertisedName: string;
       /** Whether calls carry `_trailblazeContext` in their arguments. */
       legacyContext: boolean;
-    };
+    } & PlannedServer);
 
 /** A tool and what its registration and its calls need. */
 export interface ToolCandidate {

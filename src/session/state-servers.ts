@@ -1,7 +1,6 @@
 import { locateInConfig } from "../config/config-file.ts";
 import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
 import { isToolAllowed } from "../config/tool-policy.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { Gate, IsDenied } from "../lock/gate.ts";
 import { TrailblazeError } from "../problems/index.ts";
@@ -14,6 +13,7 @@ import {
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeUnusable } from "./excluded.ts";
+import type { UsedPackage } from "./missing-packages.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
 import { ServerApproval } from "./server-approval.ts";
@@ -21,9 +21,7 @@ import { ServerStates } from "./server-states.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionResources } from "./session-resources.ts";
-import type { PlannedServer, SessionServer } from "./session-servers.ts";
-import type { SessionState } from "./session-state.ts";
-import type { StateSources } from "./take-state.ts";
+import type { PlannedServer } from "./session-servers.ts";
 import { type Contribution, collectServer, contribute, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
@@ -43,14 +41,10 @@ export interface StateContext {
   startsAll: boolean;
   /** Whether installed code may change while the session is open. */
   follows: boolean;
-  /** Called before anything is started for a state that follows another. Throws if it must not be taken. */
-  accept?(found: FoundPacks): void;
-  /** The same, for the packs' definitions. */
-  acceptPacks?(packs: readonly CheckedPack[]): void;
+  /** The sources of the state before; an installation in progress must not replace them. */
+  before: { used: readonly UsedPackage[]; installed: readonly CheckedPack[] } | undefined;
   /** Creates what decides which items are approved; `undefined` if everything is. */
   openGate(): Promise<Gate | undefined>;
-  /** Takes a state again from sources that have more than before. */
-  publish(sources: StateSources): Promise<SessionState>;
 }
 
 /** The servers of one reading of the project. */
@@ -58,7 +52,6 @@ export class StateServers {
   readonly #context: StateContext;
   readonly #port: InspectionPort;
   readonly #releases: (() => void)[] = [];
-  readonly #approvals = new Map<SessionServer, ServerApproval>();
   readonly states = new ServerStates();
   /** Decides which servers and tools are approved. */
   gate: Gate | undefined;
@@ -80,30 +73,23 @@ export class StateServers {
     plan: ServerPlan,
     content: string | undefined,
     preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
-    isToolAllowed: (tool: string) => boolean = () => true,
+    isAllowed: (tool: string) => boolean = () => true,
   ): Promise<PlannedServer> {
     const { processes, config, startsAll } = this.#context;
     const { gate } = this;
     const approved = gate?.findApproved(plan);
     const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
     const isLazy = mayBeLazy && approved !== undefined;
-    const added = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
+    const server = processes.getServer(content === undefined ? plan : { ...plan, content }, config, {
       isLazy,
       idleMs: preferred.idleMs ?? config.serversIdleMs,
     });
-    const { server } = added;
     this.#releases.push(server.hold());
-    this.states.add(added);
+    this.states.add(plan, server);
+    const added: PlannedServer = { plan, server, isAllowed };
     if (gate === undefined) return added;
-    const isDenied: IsDenied = (name, list) => explainDenied(plan, list, name, isToolAllowed) !== undefined;
-    const approval = new ServerApproval(gate, added, { approved, isLazy }, isDenied);
-    this.#approvals.set(server, approval);
-    return { ...added, approval };
-  }
-
-  /** What the lock says about a server; `undefined` for one that is not of this reading, or without a lock. */
-  approvalOf(server: SessionServer): ServerApproval | undefined {
-    return this.#approvals.get(server);
+    const isDenied: IsDenied = (name, list) => explainDenied(added, list, name) !== undefined;
+    return { ...added, approval: new ServerApproval(gate, added, { approved, isLazy }, isDenied) };
   }
 
   async startOwn(isWanted: (server: UserServer) => boolean): Promise<PlannedServer[]> {
@@ -174,26 +160,16 @@ export class StateServers {
     }
   }
 
-  /** The tools of a pack's servers that the policy allows. */
-  collectPack({ inspected }: CheckedPack, servers: readonly PlannedServer[]): Contribution[] {
-    const describe = describeServers(inspected);
-    const { packs } = this.#context.config;
-    return servers.map((one) => {
-      const described = describe(one.plan.source.item ?? "");
-      return this.collect(one, (tool) => isToolAllowed(packs, described, tool));
-    });
-  }
-
   /** What models should know of a server, as far as the lock approves it. */
   instructionsOf({ server, approval }: PlannedServer): string | undefined {
     return approval === undefined ? server.instructions : approval.offer?.verdict.instructions;
   }
 
   /** What a server offers. One that says something else to models than is approved is ended, and offers nothing. */
-  collect(one: PlannedServer, isToolAllowed?: (tool: string) => boolean): Contribution {
+  collect(one: PlannedServer): Contribution {
     const { server, plan, approval } = one;
     const refusal = approval?.offer?.verdict.refusal;
-    if (refusal === undefined) return collectServer(one, isToolAllowed);
+    if (refusal === undefined) return collectServer(one);
     void server.close();
     if (this.#context.only !== undefined) throw new TrailblazeError(refusal);
     const skipped = describeUnusable(plan.source.item ?? plan.label, plan.source, refusal);

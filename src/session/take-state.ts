@@ -24,7 +24,12 @@ import {
   isCallable,
   selectFitting,
 } from "./excluded.ts";
-import { findUsedPackages, type UsedPackage } from "./missing-packages.ts";
+import {
+  findUsedPackages,
+  refuseIncompletePacks,
+  refuseIncompleteProject,
+  type UsedPackage,
+} from "./missing-packages.ts";
 import { findNeededServers, giveNames, type NameContext, Names } from "./names.ts";
 import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
@@ -35,6 +40,15 @@ import { type StateContext, StateServers } from "./state-servers.ts";
 import { type Contribution, collectBundles, collectPack, contribute, indexCode } from "./tool-candidates.ts";
 import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
+/** A selected pack, as far as it is approved. */
+interface ReadPack {
+  checked: CheckedPack;
+  owner: CodeOwner;
+  /** What it contributes without its servers. */
+  offered: Contribution[];
+  servers: PlannedServer[];
+}
+
 /** One reading of the project, with the servers that were started for it. Creates states from what they list by then. */
 export class StateSources {
   readonly #inspection = createInspectionPorts();
@@ -44,16 +58,12 @@ export class StateSources {
   readonly #releases: (() => void)[] = [];
   #own: PlannedServer[] = [];
   #found: FoundPacks | undefined;
-  /** Before approval. */
-  #installed: readonly CheckedPack[] = [];
-  #packs: readonly CheckedPack[] = [];
-  #used: readonly UsedPackage[] = [];
-  /** The owners of the packs' code. */
-  #owners: CodeOwner[] = [];
-  #ofPacks: PlannedServer[][] = [];
-  /** The contributions of the host, and of each pack without its servers. */
+  /** The selected packs before approval. */
+  installed: readonly CheckedPack[] = [];
+  /** The packages that were used when the project was read; none if it is not followed. */
+  used: readonly UsedPackage[] = [];
+  #packs: readonly ReadPack[] = [];
   #hostTools = contribute();
-  #packTools: Contribution[][] = [];
   #excluded = contribute();
   #registry: Registry | undefined;
   #builtInNames: string[] = [];
@@ -79,23 +89,13 @@ export class StateSources {
     return this.#found;
   }
 
-  /** The packages that were used when the project was read; none if it is not followed. */
-  get used(): readonly UsedPackage[] {
-    return this.#used;
-  }
-
-  /** The selected packs, approved or not. */
-  get installed(): readonly CheckedPack[] {
-    return this.#installed;
-  }
-
   get servers(): PlannedServer[] {
-    return [...this.#own, ...this.#ofPacks.flat()];
+    return [...this.#own, ...this.#packs.flatMap(({ servers }) => servers)];
   }
 
-  /** Resolves when each server has started or failed. Rejects if one fails that the session needs. */
+  /** `started` resolves when each server has started or failed, and rejects if one fails that the session needs. */
   async read(): Promise<{ started: Promise<unknown> }> {
-    const { options, config, resources, follows, accept, acceptPacks, only } = this.#context;
+    const { options, config, resources, follows, before, only } = this.#context;
     const { port, createEvaluator } = this.#inspection;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
@@ -108,7 +108,7 @@ export class StateSources {
       this.#own = await resources.step(this.#servers.startOwn((server) => this.#isNeeded(server)));
     };
     // The servers of the config start while packs are found, unless the state may be refused.
-    const startsEarly = accept === undefined && gate?.isFrozen !== true;
+    const startsEarly = before === undefined && gate?.isFrozen !== true;
     if (startsEarly) await startOwn();
     const ownStarted = () => Promise.all(this.#own.map((one) => this.#servers.whenStarted(one)));
     const early = startsEarly ? ownStarted() : undefined;
@@ -118,9 +118,9 @@ export class StateSources {
     const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
     // What is named so takes a pack that the project does not declare.
     for (const name of named) await resources.step(lookUpSubject(port, found, name));
-    accept?.(found);
+    if (before !== undefined) refuseIncompleteProject(found, before.used);
     this.#found = found;
-    if (follows) this.#used = findUsedPackages(found, config);
+    if (follows) this.used = findUsedPackages(found, config);
     const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
     if (only === undefined) this.#problems.push(...found.problems);
     this.#problems.push(...relevant.flatMap(({ pack }) => pack.problems));
@@ -153,9 +153,9 @@ export class StateSources {
       packs.push(checked);
       states.addPack(checked);
     }
-    acceptPacks?.(installed);
-    this.#installed = installed;
-    this.#packs = packs;
+    if (before !== undefined)
+      refuseIncompletePacks(installed, { used: before.used, packs: before.installed });
+    this.installed = installed;
     if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
     // What is left of the lock is about others.
     if (only === undefined) this.#problems.push(...(gate?.finish(found) ?? []));
@@ -166,19 +166,27 @@ export class StateSources {
     this.#excluded = contribute({ skipped });
     states.exclude(this.#excluded.skipped);
     if (!startsEarly) await startOwn();
-    if (this.#needed === undefined) this.#ofPacks = await resources.step(this.#startPacks(packs));
+    this.#packs = packs.map((checked) => {
+      const { inspected } = checked;
+      const { pack } = inspected;
+      const content = follows ? { content: hashPackCode(port, inspected) } : {};
+      const owner: CodeOwner = { pack, root: pack.location, ...content };
+      return { checked, owner, offered: [collectPack(checked, config, owner)], servers: [] };
+    });
+    if (this.#needed === undefined) await resources.step(this.#startPacks());
+    const ofPacks = this.#packs.flatMap(({ servers }) => servers);
     const started = Promise.all([
       early ?? ownStarted(),
-      ...this.#ofPacks.flat().map((one) => this.#servers.whenStarted(one)),
+      ...ofPacks.map((one) => this.#servers.whenStarted(one)),
     ]);
     started.catch(() => {});
+    await this.#collectCode();
     return { started };
   }
 
-  /** Reads the built-ins and the tools of packs. */
-  async collect(): Promise<void> {
-    const { config, options, resources, follows } = this.#context;
-    const { port } = this.#inspection;
+  /** Reads the built-ins, and the bundles of packs, which run the code of other tools. */
+  async #collectCode(): Promise<void> {
+    const { config, options, resources } = this.#context;
     const given = await checkBuiltIns(options.builtIns ?? []);
     const builtIns: OwnTool[] = [
       ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
@@ -188,26 +196,17 @@ export class StateSources {
     const registry = this.#createRegistry(this.found);
     this.#registry = registry;
     if (builtIns.length > 0) this.#hostTools = await resources.step(this.#collectOwn(builtIns));
-    this.#owners = this.#packs.map(({ inspected }) => ({
-      pack: inspected.pack,
-      root: inspected.pack.location,
-      ...(follows ? { content: hashPackCode(port, inspected) } : {}),
-    }));
-    const ofPacks = this.#packs.map((pack, index) => {
-      const { pack: found } = pack.inspected;
-      const owner = this.#owners[index] ?? { pack: found, root: found.location };
-      return { pack, owner, offered: collectPack(pack, config, owner) };
-    });
-    this.#failForErrors(ofPacks.flatMap(({ offered }) => offered.problems));
-    const code = indexCode([this.#hostTools, ...ofPacks.map(({ offered }) => offered)]);
-    const refusals = findRefusals(this.#packs);
-    for (const { pack, owner, offered } of ofPacks) {
-      const from = pack.inspected.pack;
+    const ofPacks = this.#packs.flatMap(({ offered }) => offered);
+    this.#failForErrors(ofPacks.flatMap(({ problems }) => problems));
+    const code = indexCode([this.#hostTools, ...ofPacks]);
+    const refusals = findRefusals(this.#packs.map(({ checked }) => checked));
+    for (const { checked, owner, offered } of this.#packs) {
+      const from = checked.inspected.pack;
       const resolveTool = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      const bundles = await resources.step(collectBundles(pack, owner, code, resolveTool, refusals));
+      const bundles = await resources.step(collectBundles(checked, owner, code, resolveTool, refusals));
       this.#failForErrors(bundles.problems);
-      this.#packTools.push([offered, bundles]);
+      offered.push(bundles);
     }
     this.#holdCode();
   }
@@ -240,8 +239,9 @@ export class StateSources {
   #holdCode(): void {
     const { follows, processes } = this.#context;
     if (!follows) return;
-    for (const owner of this.#owners) this.#releases.push(processes.runners.hold(owner));
-    for (const { route } of this.#packTools.flat().flatMap((one) => one.candidates)) {
+    for (const { owner } of this.#packs) this.#releases.push(processes.runners.hold(owner));
+    const offered = this.#packs.flatMap((one) => one.offered);
+    for (const { route } of offered.flatMap((one) => one.candidates)) {
       if (route.by !== "code" || route.code.owner.pack === undefined) continue;
       const { owner, handler } = route.code;
       processes.runners
@@ -263,35 +263,30 @@ export class StateSources {
     if (broken !== undefined) throw new TrailblazeError(broken);
   }
 
-  #startPacks(packs: readonly CheckedPack[]): Promise<PlannedServer[][]> {
-    return Promise.all(packs.map((pack) => this.#servers.startPack(pack)));
+  async #startPacks(): Promise<void> {
+    const start = async (pack: ReadPack) => {
+      pack.servers = await this.#servers.startPack(pack.checked);
+    };
+    await Promise.all(this.#packs.map(start));
   }
 
   /** Starts the servers that the calls of the session did not need, for one that needs them after all. */
   async #startOthers(): Promise<void> {
-    const { resources } = this.#context;
     const others = await this.#servers.startOwn((server) => !this.#isNeeded(server));
-    const ofPacks = await this.#startPacks(this.#packs);
-    await resources.step(Promise.allSettled([...others, ...ofPacks.flat()].map((one) => one.server.ready)));
     const byLabel = new Map([...this.#own, ...others].map((one) => [one.plan.label, one]));
     this.#own = this.config.subprocessServers.flatMap(({ name }) => byLabel.get(name) ?? []);
-    this.#ofPacks = ofPacks;
+    await this.#startPacks();
+    const { resources } = this.#context;
+    await resources.step(Promise.allSettled(this.servers.map((one) => one.server.ready)));
     this.#needed = undefined;
   }
 
   /** What every source contributes now, in the order of the session's tools. */
   #contribute(): Contribution[] {
-    const ofPacks = this.#packs.flatMap((pack, index) => [
-      ...(this.#packTools[index] ?? []),
-      ...this.#servers.collectPack(pack, this.#ofPacks[index] ?? []),
-    ]);
-    const all = [
-      this.#hostTools,
-      ...this.#own.map((one) => this.#servers.collect(one)),
-      this.#servers.refused,
-      ...ofPacks,
-      this.#excluded,
-    ];
+    const collect = (servers: readonly PlannedServer[]) => servers.map((one) => this.#servers.collect(one));
+    const ofPacks = this.#packs.flatMap(({ offered, servers }) => [...offered, ...collect(servers)]);
+    const { refused } = this.#servers;
+    const all = [this.#hostTools, ...collect(this.#own), refused, ...ofPacks, this.#excluded];
     // A state names its tools itself.
     return all.map((one) => ({
       ...one,
@@ -302,18 +297,22 @@ export class StateSources {
 
   /** What the lock says about a server; `undefined` for one of other sources, or without a lock. */
   approvalOf(server: SessionServer) {
-    return this.#servers.approvalOf(server);
+    return this.servers.find((one) => one.server === server)?.approval;
   }
 
   /**
    * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`: `NameCollision`, and
-   * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists.
+   * `ToolsetNotFound` unless a server could still provide the toolset or `previous` exists. `publish` takes a state again.
    */
-  async createState(previous: SessionState | undefined): Promise<SessionState> {
+  async createState(
+    previous: SessionState | undefined,
+    publish: () => Promise<SessionState>,
+  ): Promise<SessionState> {
     const { config, options, resources, only } = this.#context;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
-    const [contributions, packs] = [this.#contribute(), this.#packs];
+    const contributions = this.#contribute();
+    const packs = this.#packs.map(({ checked }) => checked);
     const isLazy = this.#needed !== undefined;
     const isPending = this.servers.some(
       ({ server, approval }) => server.lists === undefined && !server.fault && !approval?.isLazy,
@@ -371,18 +370,14 @@ export class StateSources {
       ],
       servers: this.#servers.states,
       instructions: only && this.servers.flatMap((one) => this.#servers.instructionsOf(one) ?? [])[0],
-      packs: packs.flatMap((checked, index) => {
-        const owner = this.#owners[index];
-        return owner === undefined ? [] : [{ ...checked, owner }];
-      }),
-      startOthers: isLazy ? () => this.#completed() : undefined,
+      packs: this.#packs.map(({ checked, owner }) => ({ ...checked, owner })),
+      startOthers: isLazy
+        ? () => {
+            this.#completing ??= this.#startOthers().then(publish);
+            return this.#completing;
+          }
+        : undefined,
     });
-  }
-
-  /** The state with the servers that the calls of the session did not need. */
-  #completed(): Promise<SessionState> {
-    this.#completing ??= this.#startOthers().then(() => this.#context.publish(this));
-    return this.#completing;
   }
 
   /** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */

@@ -27,7 +27,7 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { collectFailedServer, describeUnusable } from "./excluded.ts";
+import { describeUnusable } from "./excluded.ts";
 import { createPackPrompt, readPromptTexts } from "./pack-prompt.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import {
@@ -258,10 +258,9 @@ export function refuseReserved(schema: Readonly<Record<string, unknown>>): Probl
 
 /** Why the config excludes an entry of a server's list; `undefined` for one that it allows. */
 export function explainDenied(
-  { choices }: ServerPlan,
+  { plan: { choices }, isAllowed }: PlannedServer,
   list: ListKey,
   name: string,
-  isAllowed: (name: string) => boolean,
 ): string | undefined {
   if (!isAllowed(name)) return "The config's `packs` excludes it.";
   // `tools` of a server in the config is only about its tools.
@@ -270,16 +269,21 @@ export function explainDenied(
     : "`tools` of its server in the config excludes it.";
 }
 
+/** A server that does not start, and why. */
+function collectFailedServer({ label, source, configPath }: ServerPlan, problem: Problem): Contribution {
+  const { pack, item } = source;
+  const own = configPath === undefined ? {} : { path: problem.path ?? configPath };
+  const place = pack === undefined || item === undefined ? own : { pack, kind: "server" as const, item };
+  const skipped: Skipped = { name: label, source, reason: "ServerFailed", message: problem.message };
+  return contribute({ skipped: [skipped], problems: [{ ...problem, ...place }] });
+}
+
 const noVerdict: ListVerdict = { refused: new Map(), problems: [], vanished: [] };
 
 /**
  * What a server offers of its lists, in their order, as far as the config and the lock allow it; nothing while they are unknown.
- * `isAllowed` applies the policy for packs to the server's own names.
  */
-export function collectServer(
-  planned: PlannedServer,
-  isAllowed: (name: string) => boolean = () => true,
-): Contribution {
+export function collectServer(planned: PlannedServer): Contribution {
   const { server, plan, approval } = planned;
   const { lists, verdict } = approval?.offer ?? { lists: server.lists, verdict: noVerdict };
   if (lists === undefined)
@@ -320,7 +324,7 @@ export function collectServer(
     const offered = offerNames(prefix, names, verdict.reserved?.[list]);
     return entries.flatMap((entry) => {
       const own = makeOwnName(prefix, entry.name);
-      const denied = explainDenied(plan, list, entry.name, isAllowed);
+      const denied = explainDenied(planned, list, entry.name);
       const refusal = verdict.refused.get(entry);
       if (denied !== undefined) left.push({ name: own, source, reason: "Denied", message: denied });
       else if (refusal !== undefined) left.push(describeUnusable(own, source, refusal));
@@ -376,7 +380,7 @@ export function collectServer(
   const listed = { server: plan.label, pack: plan.pack, choices, configPath, names: toolNames, otherNames };
   return {
     ...contribution,
-    ...collectServerResources(planned, lists, isAllowed, verdict.refused),
+    ...collectServerResources(planned, lists, verdict.refused),
     // The lock has no tools that the config excludes, so patterns may match more than it has.
     ...(server.lists === undefined ? {} : { listed }),
   };
