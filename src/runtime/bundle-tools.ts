@@ -2,8 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { compileBundle } from "./bundle.ts";
-import type { BundleEntry } from "./bundle-entry.ts";
+import { type BundleEntry, compileBundle } from "./bundle.ts";
 import type { CodePlace } from "./tool-code.ts";
 import type { CodeOwner } from "./tool-source.ts";
 

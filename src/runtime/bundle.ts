@@ -1,23 +1,72 @@
+// Bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
-import { compileEntryTemplates } from "../expressions/bundle-templates.ts";
-import { describePosition, type ExpressionEngine } from "../expressions/expression-engine.ts";
-import type { Path } from "../problems/index.ts";
-import { createGeneralError, type RpcError } from "./bundle-catches.ts";
 import {
-  type BundleEntry,
-  type BundleHandler,
-  type BundleRequest,
-  createBundleEntry,
-  type EntryTexts,
-  InputsError,
-} from "./bundle-entry.ts";
-import { convertOutcome, createErrorResult, type ToolOutcome } from "./convert-result.ts";
+  type CatchTemplates,
+  compileEntryTemplates,
+  type EntryTemplates,
+} from "../expressions/bundle-templates.ts";
+import {
+  describePosition,
+  type ExpressionEngine,
+  ExpressionError,
+} from "../expressions/expression-engine.ts";
+import { type Path, quote } from "../problems/index.ts";
+import {
+  convertOutcome,
+  convertReturned,
+  createErrorResult,
+  findFaultOfResult,
+  type ToolOutcome,
+} from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
-import type { Thrown } from "./returned-value.mjs";
+import type { Returned, Thrown } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
+import type { CallToolResult } from "./tool-result.ts";
+
+/** A call of an entry, as its templates see it. Pure JSON. */
+export interface BundleRequest {
+  name: string;
+  /** Validated against the entry's `inputSchema`, defaults included. */
+  arguments: Readonly<Record<string, unknown>>;
+  /** `_meta` of the request; `{}` if absent. */
+  meta: Readonly<Record<string, unknown>>;
+  session: {
+    /** `null` for a modern client, which has no session. */
+    id: string | null;
+    /** `clientInfo` of the client's `initialize` or, from a modern client, of the request; `{}` if absent. */
+    clientInfo: Readonly<Record<string, unknown>>;
+    capabilities: Readonly<Record<string, unknown>>;
+  };
+}
+
+/** Where the code of an entry is. */
+export type BundleHandler =
+  /** A reference to a tool; the entry's templates see what that tool's handler returns or throws. */
+  | { from: "tool"; reference: string }
+  /** `./module.js#export`, as in a tool. */
+  | { from: "module"; handler: string }
+  /** A function in a definition that is code, at `path` from its default export. */
+  | { from: "definition"; path: readonly string[] };
+
+/** How an entry is advertised, as of a tool. */
+export interface EntryTexts {
+  name: string;
+  title?: string;
+  description?: string;
+  inputSchema: Readonly<Record<string, unknown>>;
+  outputSchema?: Readonly<Record<string, unknown>>;
+  annotations?: Readonly<Record<string, unknown>>;
+  _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A compiled tool of a bundle. */
+export interface BundleEntry extends EntryTexts {
+  handler: BundleHandler;
+  templates: EntryTemplates;
+}
 
 /** An expression that does not compile: the arguments of the problem `InvalidExpression`, and its place. */
-export interface BundleExpressionFault {
+interface BundleExpressionFault {
   expression: string;
   reason: string;
   /** Keys from the top of the definition. */
@@ -70,7 +119,7 @@ export function compileBundle(
       onFault: ({ expression, reason, offset, path }) =>
         faults.push({ expression, reason: `${reason}${describePosition(expression, offset)}`, path }),
     });
-    return [createBundleEntry(readTexts(entry), readHandler(entry, index), templates)];
+    return [{ ...readTexts(entry), handler: readHandler(entry, index), templates }];
   });
   return {
     name: isRecord(metadata) ? String(metadata.name) : "",
@@ -78,6 +127,136 @@ export function compileBundle(
     entries,
     faults,
   };
+}
+
+/** A JSON-RPC error. */
+export interface RpcError {
+  code: number;
+  message: string;
+  data?: unknown;
+}
+
+/** JSON-RPC's "Internal error". */
+const internalErrorCode = -32603;
+const generalMessage = "The tool failed.";
+
+/** The answer to an error that no entry of `catches` matches. It reveals nothing to the client. */
+export const createGeneralError = (): RpcError => ({ code: internalErrorCode, message: generalMessage });
+
+type Scope = Readonly<Record<string, unknown>>;
+
+/** `error` as templates see it; all three keys are always present. */
+function readThrown({ code, message, data }: Thrown) {
+  let value: unknown = null;
+  try {
+    if (data !== undefined) value = JSON.parse(data);
+  } catch {
+    // A hostile child process can send invalid JSON.
+  }
+  return { code: code ?? null, message, data: value };
+}
+
+/** A condition that fails to evaluate does not hold. */
+function holds({ when }: CatchTemplates, scope: Scope): boolean {
+  if (when === undefined) return true;
+  try {
+    return when.evaluate(scope) === true;
+  } catch {
+    return false;
+  }
+}
+
+const isCatchAll = ({ code, when }: CatchTemplates) => code === undefined && when === undefined;
+
+function toCode(value: unknown): number {
+  const code = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof code === "number" && Number.isSafeInteger(code) ? code : internalErrorCode;
+}
+
+function toMessage(value: unknown): string {
+  if (value === undefined || value === null) return generalMessage;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
+  try {
+    const answer = error.evaluate(scope);
+    const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
+    return {
+      code: toCode(code),
+      message: toMessage(message),
+      ...(data === undefined || data === null ? {} : { data }),
+    };
+  } catch {
+    return createGeneralError();
+  }
+}
+
+/**
+ * The answer of the first entry of `catches` that matches what was thrown; `undefined` if none does. Entries with
+ * neither code nor condition are tried last, and only they match an error without a code.
+ */
+function catchError(
+  catches: readonly CatchTemplates[],
+  thrown: Thrown,
+  request: object,
+): RpcError | undefined {
+  const scope = { error: readThrown(thrown), request };
+  const { code } = thrown;
+  const fits = (one: CatchTemplates) =>
+    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope);
+  const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);
+  return found === undefined ? undefined : fillError(found, scope);
+}
+
+/** A failed template, as a sentence. */
+function describeTemplateError(what: string, error: unknown): string {
+  if (!(error instanceof ExpressionError)) return `${what}: the value is nested too deeply or is too large.`;
+  const { expression, reason, offset } = error;
+  return `${what}: ${quote(expression, 200)}: ${reason}${describePosition(expression, offset)}.`;
+}
+
+const resultFailed = "Cannot evaluate the tool's `result`";
+const notAllowed = "The tool's `result` is not a valid MCP result";
+const inputsFailed = "Cannot evaluate the tool's `inputs`";
+
+function readReturned(returned: Exclude<Returned, { kind: "refused" | "input" }>): unknown {
+  if (returned.kind === "nothing") return null;
+  return returned.kind === "text" ? returned.text : JSON.parse(returned.json);
+}
+
+function fillResult(
+  template: NonNullable<EntryTemplates["result"]>,
+  returned: Returned,
+  { name, arguments: args }: BundleRequest,
+  leaveOut?: LeaveOut,
+): CallToolResult {
+  if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
+  try {
+    const result = readReturned(returned);
+    const value = template.evaluate({ result, request: { name, arguments: args } });
+    const fault = findFaultOfResult(value, leaveOut);
+    return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
+  } catch (error) {
+    // A hostile child process can send invalid JSON.
+    if (error instanceof SyntaxError) return createErrorResult("The handler's result is not valid JSON.");
+    return createErrorResult(describeTemplateError(resultFailed, error));
+  }
+}
+
+/** The arguments of the handler, a copy, or why there are none. */
+function fillInputs(
+  template: EntryTemplates["inputs"],
+  request: BundleRequest,
+): { args: Record<string, unknown> } | { fault: string } {
+  try {
+    const value = template === undefined ? request.arguments : template.evaluate({ request });
+    // A copy: other templates must not see the handler's changes to `request`.
+    if (isRecord(value)) return { args: JSON.parse(JSON.stringify(value)) as Record<string, unknown> };
+    return { fault: `${inputsFailed}: the value must be an object.` };
+  } catch (error) {
+    return { fault: describeTemplateError(inputsFailed, error) };
+  }
 }
 
 /** How a call of an entry ended. `uncaught` is what the handler threw if no entry of `catches` matched. */
@@ -88,21 +267,20 @@ export type BundleOutcome = ToolOutcome | { error: RpcError; uncaught?: Thrown }
  * does. A template that fails yields a result with `isError`.
  */
 export async function runBundleEntry(
-  entry: BundleEntry,
+  { templates: { inputs, result, catches } }: Pick<BundleEntry, "templates">,
   request: BundleRequest,
   invoke: (args: Record<string, unknown>) => Promise<Outcome>,
   leaveOut?: LeaveOut,
 ): Promise<BundleOutcome> {
-  let args: Record<string, unknown>;
-  try {
-    args = entry.prepareInputs(request);
-  } catch (error) {
-    if (error instanceof InputsError) return { result: createErrorResult(error.message) };
-    throw error;
-  }
-  const outcome = await invoke(args);
+  const filled = fillInputs(inputs, request);
+  if ("fault" in filled) return { result: createErrorResult(filled.fault) };
+  const outcome = await invoke(filled.args);
   if ("returned" in outcome)
-    return convertOutcome(outcome, (returned) => entry.buildResult(returned, request, leaveOut));
-  const error = entry.mapError(outcome.thrown, request);
+    return convertOutcome(outcome, (returned) =>
+      result === undefined
+        ? convertReturned(returned, leaveOut)
+        : fillResult(result, returned, request, leaveOut),
+    );
+  const error = catchError(catches, outcome.thrown, request);
   return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
 }

@@ -1,6 +1,5 @@
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import { type BundleOutcome, runBundleEntry } from "./bundle.ts";
-import type { BundleRequest } from "./bundle-entry.ts";
+import { type BundleOutcome, type BundleRequest, runBundleEntry } from "./bundle.ts";
 import type { RunnableTool } from "./bundle-tools.ts";
 import {
   checkStructuredContent,

@@ -12,7 +12,7 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
-import { createGeneralError } from "../runtime/bundle-catches.ts";
+import { createGeneralError } from "../runtime/bundle.ts";
 import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";

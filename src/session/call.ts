@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type ConnectedServer, ServerCallError } from "../mcp/client/connected-server.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
-import type { BundleOutcome } from "../runtime/bundle.ts";
-import type { BundleRequest } from "../runtime/bundle-entry.ts";
+import type { BundleOutcome, BundleRequest } from "../runtime/bundle.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
-import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
-import type { BundleEntry, BundleRequest } from "../../src/runtime/bundle-entry.ts";
+import {
+  type BundleEntry,
+  type BundleRequest,
+  compileBundle,
+  runBundleEntry,
+} from "../../src/runtime/bundle.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
 import type { Outcome } from "../../src/runtime/tool-code.ts";
 import { firstText } from "../support/first-text.ts";
@@ -27,6 +31,15 @@ function compileEntry(fields: Record<string, unknown>): BundleEntry {
 }
 
 const returning = (value: unknown) => async (): Promise<Outcome> => ({ returned: describeReturned(value) });
+/** What the handler of an entry gets. */
+async function inputsOf(entry: BundleEntry): Promise<Record<string, unknown>> {
+  let inputs: Record<string, unknown> = {};
+  await runBundleEntry(entry, request, async (args) => {
+    inputs = args;
+    return { returned: describeReturned(1) };
+  });
+  return inputs;
+}
 const throwing = (thrown: unknown) => async (): Promise<Outcome> => ({ thrown: describeThrown(thrown) });
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
@@ -56,7 +69,7 @@ describe("compiling a bundle", () => {
       { engine },
     );
     expect(bundle).toMatchObject({ name: "Sample", description: "Samples.", faults: [] });
-    const texts = bundle.entries.map(({ prepareInputs: _, buildResult: __, mapError: ___, ...rest }) => rest);
+    const texts = bundle.entries.map(({ templates: _, ...rest }) => rest);
     expect(texts).toEqual([
       { name: "a", inputSchema: { type: "object" }, handler: { from: "module", handler: "./lib/a.js#a" } },
       {
@@ -120,7 +133,7 @@ describe("compiling a bundle", () => {
 });
 
 describe("inputs of an entry", () => {
-  test("inputs can use the whole request", () => {
+  test("inputs can use the whole request", async () => {
     const entry = compileEntry({
       inputs: {
         place: "${{ request.arguments.city }}",
@@ -131,7 +144,7 @@ describe("inputs of an entry", () => {
         days: 2,
       },
     });
-    expect(entry.prepareInputs(request)).toEqual({
+    expect(await inputsOf(entry)).toEqual({
       place: "Lisbon",
       who: "sample_tool for client in s-1",
       token: 5,
@@ -140,9 +153,9 @@ describe("inputs of an entry", () => {
     });
   });
 
-  test("without inputs, the handler gets a copy of the arguments", () => {
+  test("without inputs, the handler gets a copy of the arguments", async () => {
     for (const fields of [{}, { inputs: "${{ request.arguments }}" }]) {
-      const args = compileEntry(fields).prepareInputs(request) as { nested: { list: number[] } };
+      const args = (await inputsOf(compileEntry(fields))) as { nested: { list: number[] } };
       expect(args).toEqual(request.arguments);
       args.nested.list.push(2);
       expect(request.arguments.nested).toEqual({ list: [1] });
@@ -229,9 +242,10 @@ describe("the result of an entry", () => {
     expect(firstText(result)).toContain(message);
   });
 
-  test("a child process that does not answer in JSON is an error result", () => {
+  test("a child process that does not answer in JSON is an error result", async () => {
     const entry = compileEntry({ result: { content: [] } });
-    expect(entry.buildResult({ kind: "json", json: "{" }, request)).toMatchObject({ isError: true });
+    const invoke = async (): Promise<Outcome> => ({ returned: { kind: "json", json: "{" } });
+    expect(await runBundleEntry(entry, request, invoke)).toMatchObject({ result: { isError: true } });
   });
 });
 
@@ -303,8 +317,11 @@ describe("the catches of an entry", () => {
       error: { code: -32603, message: "The tool failed." },
       uncaught: { code: "OTHER", message: "secret", data: '{"a":1}' },
     });
-    expect(entry.mapError({ message: "no code" }, request)).toBeUndefined();
-    expect(compileEntry({}).mapError({ message: "m", code: "X" }, request)).toBeUndefined();
+    const general = { error: { message: "The tool failed." } };
+    expect(await runBundleEntry(entry, request, throwing(new Error("no code")))).toMatchObject(general);
+    expect(await runBundleEntry(compileEntry({}), request, throwing(invokeError("X")))).toMatchObject(
+      general,
+    );
   });
 
   test.each<[unknown, unknown]>([
