@@ -79,7 +79,7 @@ const servedRestarts = { most: 3, withinMs: 60_000 };
 const remoteRestartMs = 25_000;
 
 /** What starts processes: most code of a session, which one without processes does not load. */
-type Launching = typeof import("./launching.ts") & {
+type Launching = Pick<typeof import("./launching.ts"), "startServer" | "startRemoteServer"> & {
   /** Shared, so that all processes have one watcher. */
   processes: ProcessPort;
 };
@@ -112,9 +112,12 @@ export class SessionProcesses {
 
   async #load(): Promise<Launching> {
     const { haste, openCallback } = this.#options;
-    const [launching, callback] = await Promise.all([import("./launching.ts"), openCallback()]);
+    const [{ startServer, startRemoteServer, createProcessPort }, callback] = await Promise.all([
+      import("./launching.ts"),
+      openCallback(),
+    ]);
     this.callback = callback;
-    return { ...launching, processes: launching.createProcessPort({ haste }) };
+    return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
   }
 
   /**
