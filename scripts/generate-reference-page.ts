@@ -159,7 +159,7 @@ ${formatTable(toolsBundle)}
 
 These are the keys of an entry. [Bundles](guides/bundles.md) explains \`\${{ … }}\`.
 
-${formatTable(bundleEntry)}
+${formatTable(bundleEntry())}
 
 ## A prompt
 

@@ -27,54 +27,56 @@ const code = z
 
 const hint = (description: string) => optional(z.boolean(), description);
 
-const annotations = z.looseObject({
-  title: optional(text, "A display name."),
-  readOnlyHint: hint("The tool does not modify its environment."),
-  destructiveHint: hint("The tool may overwrite or delete data."),
-  idempotentHint: hint("Repeated calls with the same arguments have no additional effect."),
-  openWorldHint: hint("The tool interacts with external systems, such as the web."),
-});
+const annotations = () =>
+  z.looseObject({
+    title: optional(text, "A display name."),
+    readOnlyHint: hint("The tool does not modify its environment."),
+    destructiveHint: hint("The tool may overwrite or delete data."),
+    idempotentHint: hint("Repeated calls with the same arguments have no additional effect."),
+    openWorldHint: hint("The tool interacts with external systems, such as the web."),
+  });
 
 const parameter = z.looseObject({
   required: optional(z.boolean(), "Whether the argument is required. Default: false."),
 });
 
-const tool = z.object({
-  name: describe(name, "The advertised name, which models see: 1 to 64 characters of `A-Za-z0-9_-`."),
-  title: optional(text, "A display name."),
-  description: optional(text, "What the tool does and when to use it."),
-  inputSchema: optional(
-    jsonSchema,
-    "The JSON Schema of the arguments. Either this or `parameters` is required.",
-  ),
-  parameters: optional(
-    z.record(z.string(), parameter),
-    "Short form of the arguments. Add `required: true` to the required ones.",
-    "object of JSON Schemas by name",
-  ),
-  outputSchema: optional(
-    jsonSchema,
-    "The JSON Schema of `structuredContent`. A result that violates it is an error.",
-  ),
-  annotations: optional(annotations, "MCP's hints about the tool's behavior."),
-  _meta: optional(jsonObject, "Additional metadata. The host reads the keys below."),
-  handler: describe(code, "The function that handles calls."),
-  initialize: optional(
-    code,
-    "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
-  ),
-  options: optional(
-    z.record(
-      z.string(),
-      z.looseObject({
-        default: optional(z.unknown(), "The value without one of the user."),
-        description: optional(text, "The purpose of the option."),
-      }),
+const tool = () =>
+  z.object({
+    name: describe(name, "The advertised name, which models see: 1 to 64 characters of `A-Za-z0-9_-`."),
+    title: optional(text, "A display name."),
+    description: optional(text, "What the tool does and when to use it."),
+    inputSchema: optional(
+      jsonSchema,
+      "The JSON Schema of the arguments. Either this or `parameters` is required.",
     ),
-    "Options that users can set in their config.",
-    "object of `{ default, description }` by name",
-  ),
-});
+    parameters: optional(
+      z.record(z.string(), parameter),
+      "Short form of the arguments. Add `required: true` to the required ones.",
+      "object of JSON Schemas by name",
+    ),
+    outputSchema: optional(
+      jsonSchema,
+      "The JSON Schema of `structuredContent`. A result that violates it is an error.",
+    ),
+    annotations: optional(annotations(), "MCP's hints about the tool's behavior."),
+    _meta: optional(jsonObject, "Additional metadata. The host reads the keys below."),
+    handler: describe(code, "The function that handles calls."),
+    initialize: optional(
+      code,
+      "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
+    ),
+    options: optional(
+      z.record(
+        z.string(),
+        z.looseObject({
+          default: optional(z.unknown(), "The value without one of the user."),
+          description: optional(text, "The purpose of the option."),
+        }),
+      ),
+      "Options that users can set in their config.",
+      "object of `{ default, description }` by name",
+    ),
+  });
 
 const serverNames = {
   name: optional(name, "The name sent to clients. Default: the item's name."),
@@ -82,61 +84,63 @@ const serverNames = {
   mcpServerName: optional(name, "The server's key in client configs. Default: the item's name."),
 };
 
-const composedServer = z.object({
-  ...serverNames,
-  description: optional(text, "The purpose of the server."),
-  tools: optional(references, "The tools to serve."),
-  toolsets: optional(references, "Toolsets whose tools are served after those of `tools`."),
-  prompts: optional(references, "The prompts to serve."),
-  resources: optional(references, "The resources to serve."),
-  transport: optional(z.enum(["stdio", "http"]), "The transport. Default: `stdio`."),
-  protocol: optional(
-    z.enum(["both", "modern", "legacy"]),
-    "The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`.",
-  ),
-  initialize: optional(code, "The function that runs once when the server starts, before the tools' own."),
-  instructions: optional(text, "Instructions for models on how to use the server."),
-});
+const composedServer = () =>
+  z.object({
+    ...serverNames,
+    description: optional(text, "The purpose of the server."),
+    tools: optional(references, "The tools to serve."),
+    toolsets: optional(references, "Toolsets whose tools are served after those of `tools`."),
+    prompts: optional(references, "The prompts to serve."),
+    resources: optional(references, "The resources to serve."),
+    transport: optional(z.enum(["stdio", "http"]), "The transport. Default: `stdio`."),
+    protocol: optional(
+      z.enum(["both", "modern", "legacy"]),
+      "The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`.",
+    ),
+    initialize: optional(code, "The function that runs once when the server starts, before the tools' own."),
+    instructions: optional(text, "Instructions for models on how to use the server."),
+  });
 
-const subprocessServer = z.object({
-  ...serverNames,
-  description: optional(text, "The purpose of the server."),
-  command: optional(name, "The program to run. Either this, `script` or `package` is required."),
-  script: optional(name, "A script inside the package, which runs with the host's Node."),
-  package: optional(name, "The npm name of a dependency that is an MCP server."),
-  bin: optional(
-    name,
-    "The command of `package` to run. Default: its only command, or the one named like the package.",
-  ),
-  args: optional(z.array(z.string()), "The arguments, passed as written."),
-  cwd: optional(name, "The working folder, inside the package. Default: the package root."),
-  env: optional(
-    z.record(z.string(), z.string()),
-    "Environment variables to set.",
-    "object of strings by name",
-  ),
-  envPassthrough: optional(z.array(name), "Names of environment variables to pass through from the host."),
-  protocol: optional(
-    z.enum(["auto", "legacy", "modern"]),
-    "The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server.",
-  ),
-  context: optional(
-    z.boolean(),
-    "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true, but false with `package`.",
-  ),
-  legacyContext: optional(
-    z.boolean(),
-    "Whether calls with the context include `_trailblazeContext` in their arguments. Default: true.",
-  ),
-  start: optional(
-    z.enum(["eager", "lazy"]),
-    "When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: as the user's config says.",
-  ),
-  idleMs: optional(
-    z.int().check(z.minimum(1), z.maximum(86_400_000)),
-    "Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: as the user's config says.",
-  ),
-});
+const subprocessServer = () =>
+  z.object({
+    ...serverNames,
+    description: optional(text, "The purpose of the server."),
+    command: optional(name, "The program to run. Either this, `script` or `package` is required."),
+    script: optional(name, "A script inside the package, which runs with the host's Node."),
+    package: optional(name, "The npm name of a dependency that is an MCP server."),
+    bin: optional(
+      name,
+      "The command of `package` to run. Default: its only command, or the one named like the package.",
+    ),
+    args: optional(z.array(z.string()), "The arguments, passed as written."),
+    cwd: optional(name, "The working folder, inside the package. Default: the package root."),
+    env: optional(
+      z.record(z.string(), z.string()),
+      "Environment variables to set.",
+      "object of strings by name",
+    ),
+    envPassthrough: optional(z.array(name), "Names of environment variables to pass through from the host."),
+    protocol: optional(
+      z.enum(["auto", "legacy", "modern"]),
+      "The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server.",
+    ),
+    context: optional(
+      z.boolean(),
+      "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true, but false with `package`.",
+    ),
+    legacyContext: optional(
+      z.boolean(),
+      "Whether calls with the context include `_trailblazeContext` in their arguments. Default: true.",
+    ),
+    start: optional(
+      z.enum(["eager", "lazy"]),
+      "When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: as the user's config says.",
+    ),
+    idleMs: optional(
+      z.int().check(z.minimum(1), z.maximum(86_400_000)),
+      "Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: as the user's config says.",
+    ),
+  });
 
 const metadata = describe(
   z.looseObject({ name: describe(name, "The item's name.") }),
@@ -144,71 +148,83 @@ const metadata = describe(
   "`{ name }`",
 );
 
-const serverDocument = z.object({
-  kind: describe(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "The transport."),
-  metadata,
-  serverInfo: optional(
-    z.looseObject({
-      name: optional(name, "The name sent to clients. Default: the item's name."),
-      version: optional(name, "The version sent to clients. Default: the package's version."),
-    }),
-    "The name and version sent to clients. Defaults: the item's name, the package's version.",
-    "`{ name, version }`",
-  ),
-  instructions: optional(text, "Instructions for models on how to use the server."),
-  mcpServerName: serverNames.mcpServerName,
-  tools: describe(references, "The bundles to serve."),
-});
+const serverDocument = () =>
+  z.object({
+    kind: describe(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "The transport."),
+    metadata,
+    serverInfo: optional(
+      z.looseObject({
+        name: optional(name, "The name sent to clients. Default: the item's name."),
+        version: optional(name, "The version sent to clients. Default: the package's version."),
+      }),
+      "The name and version sent to clients. Defaults: the item's name, the package's version.",
+      "`{ name, version }`",
+    ),
+    instructions: optional(text, "Instructions for models on how to use the server."),
+    mcpServerName: serverNames.mcpServerName,
+    tools: describe(references, "The bundles to serve."),
+  });
 
-const toolsetList = z.object({
-  name: describe(name, "The item's name."),
-  description: optional(text, "What the tools have in common."),
-  tools: optional(references, "The tools of the toolset."),
-  toolsets: optional(references, "Toolsets whose tools it includes."),
-});
+const toolsetList = () =>
+  z.object({
+    name: describe(name, "The item's name."),
+    description: optional(text, "What the tools have in common."),
+    tools: optional(references, "The tools of the toolset."),
+    toolsets: optional(references, "Toolsets whose tools it includes."),
+  });
 
 /** The keys of a tool's annotations, for suggestions. */
-const hintsOfAnyType = z.looseObject(
-  Object.fromEntries(
-    Object.keys(annotations.shape).map((key) => [key, optional(z.unknown(), "As in a tool.")]),
-  ),
-);
-
-const bundleEntry = z.object({
-  name: describe(name, "The advertised name."),
-  title: optional(text, "A display name."),
-  description: optional(text, "What the tool does and when to use it."),
-  argumentsSchema: optional(jsonSchema, "The JSON Schema of the arguments."),
-  outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`."),
-  annotations: optional(hintsOfAnyType, "MCP's hints about the tool's behavior."),
-  _meta: optional(jsonObject, "Additional metadata, as in a tool."),
-  handler: describe(code, "The function that handles calls.", "reference to a tool, or `./module.js#export`"),
-  inputs: optional(z.unknown(), "The handler's input, computed from `request`. Default: the arguments."),
-  result: optional(z.unknown(), "The whole result, computed from `result`. Default: as for a tool."),
-  catches: optional(
-    z.array(
-      z.object({
-        code: optional(z.union([z.string(), z.number()]), "The `code` of the error that the handler throws."),
-        when: optional(z.string(), "CEL condition on `error`."),
-        error: describe(
-          z.looseObject({
-            code: describe(z.union([z.number(), z.string()]), "The code of the JSON-RPC error."),
-          }),
-          "The JSON-RPC error that the client gets.",
-        ),
-      }),
+const hintsOfAnyType = () =>
+  z.looseObject(
+    Object.fromEntries(
+      Object.keys(annotations().shape).map((key) => [key, optional(z.unknown(), "As in a tool.")]),
     ),
-    "JSON-RPC errors for exceptions of the handler. The first match applies.",
-    "array of `{ code, when, error }`",
-  ),
-});
+  );
 
-const toolsBundle = z.object({
-  kind: describe(z.literal("Mcp.Tools"), "Marks the toolset as a bundle."),
-  metadata,
-  description: optional(text, "What the tools have in common."),
-  entries: describe(z.array(bundleEntry), "The tools of the bundle.", "array of entries"),
-});
+const bundleEntry = () =>
+  z.object({
+    name: describe(name, "The advertised name."),
+    title: optional(text, "A display name."),
+    description: optional(text, "What the tool does and when to use it."),
+    argumentsSchema: optional(jsonSchema, "The JSON Schema of the arguments."),
+    outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`."),
+    annotations: optional(hintsOfAnyType(), "MCP's hints about the tool's behavior."),
+    _meta: optional(jsonObject, "Additional metadata, as in a tool."),
+    handler: describe(
+      code,
+      "The function that handles calls.",
+      "reference to a tool, or `./module.js#export`",
+    ),
+    inputs: optional(z.unknown(), "The handler's input, computed from `request`. Default: the arguments."),
+    result: optional(z.unknown(), "The whole result, computed from `result`. Default: as for a tool."),
+    catches: optional(
+      z.array(
+        z.object({
+          code: optional(
+            z.union([z.string(), z.number()]),
+            "The `code` of the error that the handler throws.",
+          ),
+          when: optional(z.string(), "CEL condition on `error`."),
+          error: describe(
+            z.looseObject({
+              code: describe(z.union([z.number(), z.string()]), "The code of the JSON-RPC error."),
+            }),
+            "The JSON-RPC error that the client gets.",
+          ),
+        }),
+      ),
+      "JSON-RPC errors for exceptions of the handler. The first match applies.",
+      "array of `{ code, when, error }`",
+    ),
+  });
+
+const toolsBundle = () =>
+  z.object({
+    kind: describe(z.literal("Mcp.Tools"), "Marks the toolset as a bundle."),
+    metadata,
+    description: optional(text, "What the tools have in common."),
+    entries: describe(z.array(bundleEntry()), "The tools of the bundle.", "array of entries"),
+  });
 
 /** `complete` of a prompt or a template. The host checks that the names are declared. */
 const complete = (of: string) =>
@@ -218,83 +234,85 @@ const complete = (of: string) =>
     "object of arrays of strings, or `./module.js#export`, by name",
   );
 
-const prompt = z.object({
-  name: describe(name, "The item's name."),
-  title: optional(text, "A display name."),
-  description: optional(text, "The purpose of the prompt."),
-  arguments: optional(
-    z.array(
-      z.looseObject({
-        name: describe(name, "The name of the argument."),
-        title: optional(z.unknown(), "A display name."),
-        description: optional(text, "The description shown to the user."),
-        required: optional(z.boolean(), "Whether the argument is required. Default: false."),
-      }),
-    ),
-    "Strings that the user provides.",
-    "array of `{ name, description, required }`",
-  ),
-  content: optional(
-    z.union([
-      text,
+const prompt = () =>
+  z.object({
+    name: describe(name, "The item's name."),
+    title: optional(text, "A display name."),
+    description: optional(text, "The purpose of the prompt."),
+    arguments: optional(
       z.array(
         z.looseObject({
-          role: describe(z.enum(["user", "assistant"]), "The author of the message."),
-          content: describe(
-            z.union([
-              text,
-              z.looseObject({ type: describe(name, "The type of the content block, such as `text`.") }),
-            ]),
-            "A string, or an MCP content block.",
-          ),
+          name: describe(name, "The name of the argument."),
+          title: optional(z.unknown(), "A display name."),
+          description: optional(text, "The description shown to the user."),
+          required: optional(z.boolean(), "Whether the argument is required. Default: false."),
         }),
       ),
-    ]),
-    "The text or messages, with `{{argument}}` placeholders. Either this or `handler` is required.",
-    "string, or array of MCP messages",
-  ),
-  handler: optional(code, "The function that returns a string or `{ messages }` for the arguments."),
-  complete: complete("arguments"),
-});
+      "Strings that the user provides.",
+      "array of `{ name, description, required }`",
+    ),
+    content: optional(
+      z.union([
+        text,
+        z.array(
+          z.looseObject({
+            role: describe(z.enum(["user", "assistant"]), "The author of the message."),
+            content: describe(
+              z.union([
+                text,
+                z.looseObject({ type: describe(name, "The type of the content block, such as `text`.") }),
+              ]),
+              "A string, or an MCP content block.",
+            ),
+          }),
+        ),
+      ]),
+      "The text or messages, with `{{argument}}` placeholders. Either this or `handler` is required.",
+      "string, or array of MCP messages",
+    ),
+    handler: optional(code, "The function that returns a string or `{ messages }` for the arguments."),
+    complete: complete("arguments"),
+  });
 
-const resource = z.object({
-  name: describe(name, "The item's name."),
-  uri: optional(name, "The URI. Either this or `uriTemplate` is required."),
-  uriTemplate: optional(
-    name,
-    "A URI with places for variables, as in `docs://{page}`: level 1 of RFC 6570. A variable never matches a `/`.",
-  ),
-  title: optional(text, "A display name."),
-  description: optional(text, "What the resource contains."),
-  mimeType: optional(name, "The media type of the contents, such as `text/markdown`."),
-  annotations: optional(
-    z.looseObject({
-      audience: optional(z.array(z.enum(["user", "assistant"])), "Who the resource is for."),
-      priority: optional(
-        z.number().check(z.minimum(0), z.maximum(1)),
-        "How important it is: from 0, optional, to 1, required.",
-      ),
-      lastModified: optional(text, "When it was last changed, such as `2026-01-31T12:00:00Z`."),
-    }),
-    "MCP's hints about the resource: `user` or `assistant`, from 0 to 1, and a date and time.",
-    "`{ audience, priority, lastModified }`",
-  ),
-  _meta: optional(jsonObject, "Additional metadata for clients."),
-  text: optional(text, "The contents. Either this, `file` or `handler` is required."),
-  file: optional(
-    name,
-    "A file inside the package with the contents, of at most 10 MiB, relative to the package root.",
-  ),
-  handler: optional(
-    code,
-    "The function that returns a string, bytes or `{ contents }` for the URI and the variables.",
-  ),
-  subscribe: optional(
-    code,
-    "The function that watches the resource while a client is subscribed, and says when it has changed.",
-  ),
-  complete: complete("the template's variables"),
-});
+const resource = () =>
+  z.object({
+    name: describe(name, "The item's name."),
+    uri: optional(name, "The URI. Either this or `uriTemplate` is required."),
+    uriTemplate: optional(
+      name,
+      "A URI with places for variables, as in `docs://{page}`: level 1 of RFC 6570. A variable never matches a `/`.",
+    ),
+    title: optional(text, "A display name."),
+    description: optional(text, "What the resource contains."),
+    mimeType: optional(name, "The media type of the contents, such as `text/markdown`."),
+    annotations: optional(
+      z.looseObject({
+        audience: optional(z.array(z.enum(["user", "assistant"])), "Who the resource is for."),
+        priority: optional(
+          z.number().check(z.minimum(0), z.maximum(1)),
+          "How important it is: from 0, optional, to 1, required.",
+        ),
+        lastModified: optional(text, "When it was last changed, such as `2026-01-31T12:00:00Z`."),
+      }),
+      "MCP's hints about the resource: `user` or `assistant`, from 0 to 1, and a date and time.",
+      "`{ audience, priority, lastModified }`",
+    ),
+    _meta: optional(jsonObject, "Additional metadata for clients."),
+    text: optional(text, "The contents. Either this, `file` or `handler` is required."),
+    file: optional(
+      name,
+      "A file inside the package with the contents, of at most 10 MiB, relative to the package root.",
+    ),
+    handler: optional(
+      code,
+      "The function that returns a string, bytes or `{ contents }` for the URI and the variables.",
+    ),
+    subscribe: optional(
+      code,
+      "The function that watches the resource while a client is subscribed, and says when it has changed.",
+    ),
+    complete: complete("the template's variables"),
+  });
 
 // Spelled out, so that the package's declarations do not contain zod's.
 export type DefinitionShape =
@@ -307,8 +325,7 @@ export type DefinitionShape =
   | "prompt"
   | "resource";
 
-/** Every shape of a definition. */
-export const definitionShapes = {
+const builders = {
   tool,
   composedServer,
   subprocessServer,
@@ -317,7 +334,24 @@ export const definitionShapes = {
   toolsBundle,
   prompt,
   resource,
-} satisfies Record<DefinitionShape, z.ZodMiniObject>;
+} satisfies Record<DefinitionShape, () => z.ZodMiniObject>;
+
+type DefinitionShapes = { readonly [Shape in DefinitionShape]: ReturnType<(typeof builders)[Shape]> };
+
+/** Every shape of a definition, built when it is first used: building all takes longer than to check ten definitions. */
+export const definitionShapes = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    Object.entries(builders).map(([shape, build]) => {
+      let built: z.ZodMiniObject | undefined;
+      const get = () => {
+        built ??= build();
+        return built;
+      };
+      return [shape, { get, enumerable: true }];
+    }),
+  ),
+) as DefinitionShapes;
 
 /** A tool of a bundle: exported for the reference. */
 export { bundleEntry };

@@ -40,8 +40,16 @@ interface SchemaReading {
 
 const noReferences: FollowedReferences = { elsewhere: [], faults: [], targets: new Map() };
 
-/** Finds the faults of a schema and resolves its references. Pure; runs no patterns. */
+const readings = new WeakMap<Schema, SchemaReading>();
+
+/** Finds the faults of a schema, once, and resolves its references. Pure; runs no patterns. */
 export function readSchema(schema: Schema): SchemaReading {
+  const reading = readings.get(schema) ?? readNewSchema(schema);
+  readings.set(schema, reading);
+  return reading;
+}
+
+function readNewSchema(schema: Schema): SchemaReading {
   const survey = surveySchema(schema);
   if (survey === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";

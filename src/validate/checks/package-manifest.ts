@@ -1,4 +1,3 @@
-import { builtinModules } from "node:module";
 import valid from "semver/functions/valid.js";
 import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
@@ -71,7 +70,7 @@ function explainInvalidName(name: unknown): string | undefined {
   if (/^[._-]/.test(name)) return 'it starts with ".", "_" or "-"';
   if (/^@[^/]*\/\./.test(name)) return 'it has a "." after its scope';
   if (["node_modules", "favicon.ico"].includes(name)) return "npm reserves it";
-  if (builtinModules.includes(name)) return "it is the name of a built-in module of Node";
+  if (process.getBuiltinModule(name) !== undefined) return "it is the name of a built-in module of Node";
   return /^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/.test(name)
     ? undefined
     : 'it has a character other than a-z, 0-9, ".", "_" and "-"';
@@ -79,7 +78,10 @@ function explainInvalidName(name: unknown): string | undefined {
 
 function explainInvalidVersion(version: unknown): string | undefined {
   if (typeof version !== "string") return `it is ${describeType(version)}`;
-  return valid(version) === null ? "it is not a semver version" : undefined;
+  // Most are plain, which needs no parser.
+  return !/^(?:\d{1,9}\.){2}\d{1,9}$/.test(version) && valid(version) === null
+    ? "it is not a semver version"
+    : undefined;
 }
 
 /** Checks that npm accepts the name and the version. Reports private packages, which npm does not publish. */
