@@ -18,7 +18,7 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   if (text === undefined) return openPolicy;
   const policy = readPlainPolicy(text.value);
   if (policy !== undefined) return policy;
-  const { explainPacks } = await import("./check-config.ts");
+  const { explainPacks } = await import("./read-config.ts");
   throw await explainPacks(text);
 }
 

@@ -1,5 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { Path } from "../problems/index.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { type Path, TrailblazeError } from "../problems/index.ts";
+import { readProjectConfig } from "./config-file.ts";
 
 /** A user's server as written in the config, not yet checked. */
 export interface ServerEntry {
@@ -36,3 +38,31 @@ export function listServerEntries(config: unknown): ServerEntry[] {
 /** Whether an entry's server is not used: `enabled: false`, or `disabled: true` in clients' configs. */
 export const isDisabled = ({ values, isPasted }: ServerEntry): boolean =>
   values.enabled === false || (isPasted && values.disabled === true);
+
+/** The names that a project's config defines. */
+export interface ConfigNames {
+  servers: readonly string[];
+  /** Those of `servers` that are subprocess servers. */
+  labels: readonly string[];
+  tools: readonly string[];
+}
+
+/** Reads the names of a config's servers and tools; empty if the config cannot be read, which is reported elsewhere. */
+export async function readConfigNames(port: DiscoveryPort, directory: string): Promise<ConfigNames> {
+  const text = await readProjectConfig(port, directory).catch((error: unknown) => {
+    if (!(error instanceof TrailblazeError)) throw error;
+    return undefined;
+  });
+  const config = isRecord(text?.value) ? text.value : {};
+  const strings = (list: readonly unknown[]) => list.filter((one) => typeof one === "string");
+  const labels = strings(listServerEntries(config).map(({ label }) => label));
+  const composed = isRecord(config.servers) ? Object.keys(config.servers) : [];
+  const builtIns: unknown[] = Array.isArray(config.builtIns) ? config.builtIns : [];
+  const tools = strings(builtIns.map((one) => (isRecord(one) ? one.name : undefined)));
+  return { servers: [...composed, ...labels], labels, tools };
+}
+
+/** The kind of item that a config defines with this name. */
+export function findInConfig({ servers, tools }: ConfigNames, name: string): "server" | "tool" | undefined {
+  return servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;
+}

@@ -1,4 +1,4 @@
-import { findInConfig, readConfigNames } from "../config/config-names.ts";
+import { findInConfig, readConfigNames } from "../config/server-entries.ts";
 import type { Confinement } from "../confinement/evaluation-port.ts";
 import {
   type DiscoveryOptions,

@@ -1,4 +1,4 @@
-import { findInConfig, readConfigNames } from "../config/config-names.ts";
+import { findInConfig, readConfigNames } from "../config/server-entries.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { checkBuiltIns } from "../config/built-ins.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";

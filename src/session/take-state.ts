@@ -1,4 +1,4 @@
-import { checkBuiltIns } from "../config/check-built-ins.ts";
+import { checkBuiltIns } from "../config/built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";

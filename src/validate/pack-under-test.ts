@@ -1,17 +1,12 @@
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import { lookUpReferences } from "../discovery/look-up-pack.ts";
-import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import { findReferences, withoutRange } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner, findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
-import type { PackageManager, Path, Problem } from "../problems/index.ts";
-import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import type { PackageManager, Path } from "../problems/index.ts";
 import { type FailingImport, findFailingImport, followImports, isJavaScript } from "./modules/imports.ts";
 import { ModuleFiles, type Resolution } from "./modules/module-files.ts";
 import type { ModuleFault, WrittenImport } from "./modules/parse-module.ts";
@@ -22,44 +17,6 @@ import {
   isInBundled,
   type NeededFile,
 } from "./needed-files.ts";
-
-/** The references in definitions to items outside the pack. */
-function findReferencesElsewhere({ items, extension }: InspectedPack): string[] {
-  const own = new Set(
-    kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
-  );
-  return items.flatMap((item) =>
-    findReferences(item).flatMap(({ reference, kind }) => (own.has(`${kind} ${reference}`) ? [] : reference)),
-  );
-}
-
-/** The item names of the pack's own tools by advertised names that references use instead. */
-function findMistakenNames({ items }: InspectedPack, elsewhere: readonly string[]): Map<string, string> {
-  const wanted = new Set(elsewhere);
-  const found = new Map<string, string>();
-  for (const { shape, definition, declaration } of items) {
-    const name = shape === "tool" ? definition?.name : undefined;
-    if (typeof name === "string" && wanted.delete(name)) found.set(name, declaration.name);
-  }
-  return found;
-}
-
-/** The installed packages that references name and that are not packs, with the problem of their package.json. */
-function findOtherPackages(
-  port: InspectionPort,
-  references: readonly string[],
-  { packs, broken }: FoundPacks,
-  location: string,
-): Map<string, Problem | undefined> {
-  const known = new Set(packs.map(({ pack }) => pack.name));
-  const names = new Set(references.filter(isQualifiedName).map((one) => parseQualifiedName(one).packageName));
-  const others = new Map<string, Problem | undefined>();
-  for (const name of names) {
-    const found = known.has(name) ? undefined : resolveFrom(port, location, name);
-    if (found !== undefined) others.set(name, broken.get(found));
-  }
-  return others;
-}
 
 /** Computes a fact when it is first asked for. */
 function lazy<Fact>(compute: () => Fact): () => Fact {
@@ -80,20 +37,6 @@ interface FactSources {
   builtIns: readonly string[];
   /** The project's package manager, in a session, which starts without facts that take long. */
   sessionManager?: PackageManager;
-}
-
-/** What surrounds a pack that refers to others. */
-export interface OtherPacks {
-  /** The installed packs; empty if all references are to the pack's own items. */
-  installed: readonly DiscoveredPack[];
-  /**
-   * npm names of installed packages that definitions refer to but that are not packs, with the problem of their
-   * package.json if it cannot be read.
-   */
-  otherPackages: ReadonlyMap<string, Problem | undefined>;
-  /** Items by advertised names that references use by mistake. */
-  advertised: ReadonlyMap<string, string>;
-  manager: PackageManager | undefined;
 }
 
 /** A reference to one of the pack's own toolsets. */
@@ -205,22 +148,12 @@ export class PackUnderTest {
   /** The files that items need, without those of resources and what modules import. */
   readonly needed = lazy(() => findNeededFiles(this.inspected.items, this.paths()));
 
-  readonly others = lazy(async (): Promise<OtherPacks> => {
-    const { findContext, sessionManager: manager } = this.#sources;
-    const elsewhere = findReferencesElsewhere(this.inspected);
-    const advertised = findMistakenNames(this.inspected, elsewhere);
-    const programs = [...this.serverPackages().values()];
-    const isAlone = elsewhere.length === 0 && programs.every(({ state }) => state !== "notInstalled");
-    if (isAlone || this.#isInSession) return { installed: [], otherPackages: new Map(), advertised, manager };
-    const project = await findContext();
-    await lookUpReferences(this.port, project, elsewhere, this.inspected.pack);
-    return {
-      installed: project.packs.map((found) => found.pack),
-      otherPackages: findOtherPackages(this.port, elsewhere, project, this.inspected.pack.location),
-      advertised,
-      manager: managerIn(this.port, project),
-    };
-  });
+  /** The packs around the pack. */
+  readonly context = lazy(() => this.#sources.findContext());
+  /** The package manager for commands in hints. */
+  readonly manager = lazy(
+    async () => this.#sources.sessionManager ?? managerIn(this.port, await this.context()),
+  );
 
   readonly #reached = lazy(() => followImports(this.files, this.needed()));
 

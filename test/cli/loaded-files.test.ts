@@ -46,7 +46,7 @@ test("`list` checks a valid `packs` without the schema of the config", async () 
   });
   const files = await filesOf(["list"], cwd);
   expect(files).toContain("packs-config");
-  expect(files).not.toContain("check-config");
+  expect(files).not.toContain("read-config");
 });
 
 test("`validate` and `inspect` load nothing of sessions", async () => {

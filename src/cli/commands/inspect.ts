@@ -1,4 +1,4 @@
-import { readConfigNames } from "../../config/config-names.ts";
+import { readConfigNames } from "../../config/server-entries.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";

@@ -1,3 +1,6 @@
+import { lookUpReferences } from "../../discovery/look-up-pack.ts";
+import { resolveFrom } from "../../discovery/package-folders.ts";
+import { managerIn } from "../../discovery/project-manager.ts";
 import { findReferences, type WrittenReference } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
@@ -9,73 +12,7 @@ import {
   resolveReference,
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import type { OtherPacks, PackUnderTest } from "../pack-under-test.ts";
-
-/** Resolves the references of one pack, each once. */
-class ReferenceLookup {
-  readonly #pack: PackUnderTest;
-  readonly #others: OtherPacks;
-  readonly #own: ReadonlySet<string>;
-  readonly #failures = new Map<string, TrailblazeError | undefined>();
-
-  constructor(pack: PackUnderTest, others: OtherPacks) {
-    this.#pack = pack;
-    this.#others = others;
-    const { extension } = pack.inspected;
-    this.#own = new Set(
-      kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
-    );
-  }
-
-  /** True for a short name that the pack does not declare and that may be a built-in. */
-  canBeBuiltIn({ reference, kind }: WrittenReference): boolean {
-    const isOwn = kinds.some((one) => this.#own.has(`${one} ${reference}`));
-    return kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined;
-  }
-
-  /** The error for a reference that cannot be resolved; `undefined` if it can. */
-  findFailure({ reference, kind }: WrittenReference): TrailblazeError | undefined {
-    const key = `${kind} ${reference}`;
-    if (this.#own.has(key)) return undefined;
-    if (!this.#failures.has(key)) this.#failures.set(key, this.#resolve(reference, kind));
-    return this.#failures.get(key);
-  }
-
-  /** The actual kind of the item, if it differs from the required one. */
-  findOtherKind({ reference, kind }: WrittenReference): Kind | undefined {
-    const others = kinds.filter((one) => one !== kind);
-    return (
-      others.find((one) => this.#own.has(`${one} ${reference}`)) ??
-      (this.#pack.builtIns.includes(reference) ? "tool" : undefined) ??
-      others.find((one) => this.#leadsTo(reference, one))
-    );
-  }
-
-  #leadsTo(reference: string, kind: Kind): boolean {
-    return reference.includes("/") && this.#resolve(reference, kind) === undefined;
-  }
-
-  /** Suggestions for a short name: similar own items, then items of other packs with the same name. */
-  suggest(name: string): string[] {
-    const { inspected } = this.#pack;
-    const { installed } = this.#others;
-    const own = inspected.extension.tools.map((tool) => tool.name);
-    const others = installed.flatMap(({ tools }) => tools.filter((tool) => tool.name === name));
-    return [...findNearestNames(name, own), ...new Set(others.map(({ qualifiedName }) => qualifiedName))];
-  }
-
-  #resolve(reference: string, kind: Kind): TrailblazeError | undefined {
-    const { inspected, builtIns } = this.#pack;
-    const { installed: packs, manager } = this.#others;
-    try {
-      resolveReference(reference, { from: inspected.pack, kind, packs, builtIns, manager });
-      return undefined;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return error;
-      throw error;
-    }
-  }
-}
+import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** The kinds of items that each shape can list. */
 const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
@@ -90,34 +27,6 @@ function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | u
   return kindsHere.includes(otherKind)
     ? `Move it to \`${keyOfKind[otherKind]}\`.`
     : `Only ${listOf(lists, "and")} can be listed here.`;
-}
-
-function describeFailure(
-  item: InspectedItem,
-  { reference, kind, path }: WrittenReference,
-  { code, problem }: TrailblazeError,
-  pack: PackUnderTest,
-  others: OtherPacks,
-  lookup: ReferenceLookup,
-): Finding {
-  if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
-  let { message, hint } = problem;
-  if (code === "PackNotInstalled") {
-    const { packageName: name } = parseQualifiedName(reference);
-    if (!others.otherPackages.has(name)) {
-      const nearest = findNearestNames(
-        name,
-        others.installed.map((one) => one.name),
-      );
-      const isDeclared = pack.dependencies().has(name);
-      const args = { name, nearest, isDeclared, manager: others.manager };
-      return findInItem(item, "PackNotInstalled", args, path);
-    }
-    ({ message, hint } = others.otherPackages.get(name) ?? failure("ExtensionNotFound", { name }).problem);
-  }
-  const otherKind = lookup.findOtherKind({ reference, kind, path });
-  if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
-  return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
 }
 
 /** Finds bundles that a server lists more than once, directly or through toolsets: it would not start. */
@@ -144,21 +53,105 @@ function* checkBundles(pack: PackUnderTest, item: InspectedItem): Generator<Find
 
 /** Checks that every reference resolves to an item of the required kind: of the pack, the host, or another pack. */
 export const checkReferences: Check = async function* (pack) {
-  const others = await pack.others();
-  const lookup = new ReferenceLookup(pack, others);
-  for (const item of pack.inspected.items) {
+  const { port, builtIns, inspected } = pack;
+  const { items, extension, pack: from } = inspected;
+  const own = new Set(
+    kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
+  );
+  const isOwn = (kind: Kind, name: string) => own.has(`${kind} ${name}`);
+  const elsewhere = items.flatMap((item) =>
+    findReferences(item).flatMap(({ reference, kind }) => (isOwn(kind, reference) ? [] : reference)),
+  );
+  const found = elsewhere.length === 0 ? undefined : await pack.context();
+  if (found !== undefined) await lookUpReferences(port, found, elsewhere, from);
+  const packs = found?.packs.map((one) => one.pack) ?? [];
+  const manager = found && managerIn(port, found);
+
+  const failures = new Map<string, TrailblazeError | undefined>();
+  /** The error for a reference that cannot be resolved; `undefined` if it can. */
+  const findFailure = (reference: string, kind: Kind): TrailblazeError | undefined => {
+    const key = `${kind} ${reference}`;
+    if (own.has(key)) return undefined;
+    if (!failures.has(key)) {
+      try {
+        resolveReference(reference, { from, kind, packs, builtIns, manager });
+        failures.set(key, undefined);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        failures.set(key, error);
+      }
+    }
+    return failures.get(key);
+  };
+
+  /** The actual kind of the item, if it differs from the required one. */
+  const findOtherKind = ({ reference, kind }: WrittenReference): Kind | undefined => {
+    const others = kinds.filter((one) => one !== kind);
+    return (
+      others.find((one) => isOwn(one, reference)) ??
+      (builtIns.includes(reference) ? "tool" : undefined) ??
+      others.find((one) => reference.includes("/") && findFailure(reference, one) === undefined)
+    );
+  };
+
+  /** A short name that the pack does not declare may be a built-in. Suggests own tools first, then those of other packs. */
+  const describeBuiltIn = (item: InspectedItem, { reference, path }: WrittenReference) => {
+    const advertises = items.find(
+      ({ shape, definition }) => shape === "tool" && definition?.name === reference,
+    )?.declaration.name;
+    const others = packs.flatMap(({ tools }) => tools.filter((tool) => tool.name === reference));
+    const similar = () => [
+      ...findNearestNames(
+        reference,
+        extension.tools.map((tool) => tool.name),
+      ),
+      ...new Set(others.map(({ qualifiedName }) => qualifiedName)),
+    ];
+    const nearest = advertises === undefined ? similar() : [advertises];
+    return findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
+  };
+
+  const describeFailure = (
+    item: InspectedItem,
+    written: WrittenReference,
+    error: TrailblazeError,
+  ): Finding => {
+    const { reference, path } = written;
+    if (error.code === "PackVersionMismatch") return { item, problem: { ...error.problem, path } };
+    let { message, hint } = error.problem;
+    if (error.code === "PackNotInstalled") {
+      const { packageName: name } = parseQualifiedName(reference);
+      // An installed package that is no pack.
+      const isPack = packs.some((one) => one.name === name);
+      const location = isPack ? undefined : resolveFrom(port, from.location, name);
+      if (location === undefined) {
+        const nearest = findNearestNames(
+          name,
+          packs.map((one) => one.name),
+        );
+        const args = { name, nearest, isDeclared: pack.dependencies().has(name), manager };
+        return findInItem(item, "PackNotInstalled", args, path);
+      }
+      ({ message, hint } = found?.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
+    }
+    const otherKind = findOtherKind(written);
+    if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
+    return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
+  };
+
+  for (const item of items) {
     for (const written of findReferences(item)) {
-      const { reference, path } = written;
-      if (lookup.canBeBuiltIn(written)) {
-        if (pack.builtIns.includes(reference)) continue;
-        const advertises = others.advertised.get(reference);
-        const nearest = advertises === undefined ? lookup.suggest(reference) : [advertises];
-        yield findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
+      const { reference, kind } = written;
+      const mayBeBuiltIn =
+        kind === "tool" &&
+        !kinds.some((one) => isOwn(one, reference)) &&
+        explainInvalidItemName(reference) === undefined;
+      if (mayBeBuiltIn) {
+        if (!builtIns.includes(reference)) yield describeBuiltIn(item, written);
         continue;
       }
-      const error = lookup.findFailure(written);
-      if (error === undefined) continue;
-      yield describeFailure(item, written, error, pack, others, lookup);
+      const error = findFailure(reference, kind);
+      if (error !== undefined) yield describeFailure(item, written, error);
     }
     yield* checkBundles(pack, item);
     yield* checkRepeatedBundles(pack, item);

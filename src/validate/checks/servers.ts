@@ -181,7 +181,8 @@ export const checkServerPrograms: Check = async function* (pack) {
 };
 
 /** Checks that the package of a subprocess server is a dependency with the command, and that `command` is none's. */
-export const checkServerPackages: Check = async function* ({ inspected, serverPackages, others }) {
+export const checkServerPackages: Check = async function* (pack) {
+  const { inspected, serverPackages } = pack;
   const manifest = inspected.manifest.value;
   for (const [item, program] of serverPackages()) {
     const name = String(item.definition?.package);
@@ -191,8 +192,8 @@ export const checkServerPackages: Check = async function* ({ inspected, serverPa
       const args = { name, specifier: name, isGuarded: false, isDev, others: 0 };
       yield findInItem(item, "UndeclaredDependency", { ...args, isServer: true }, ["package"]);
     } else if (program.state === "notInstalled") {
-      const { manager } = await others();
-      const args = { name, label: item.qualifiedName, isDeclared: key !== "peerDependencies", manager };
+      const isDeclared = key !== "peerDependencies";
+      const args = { name, label: item.qualifiedName, isDeclared, manager: await pack.manager() };
       yield findInItem(item, "ServerPackageNotInstalled", args, ["package"]);
     } else if (program.state === "unusable") {
       const { key, reason, hint } = program;
