@@ -79,7 +79,7 @@ function explainInvalidName(name: unknown): string | undefined {
 function explainInvalidVersion(version: unknown): string | undefined {
   if (typeof version !== "string") return `it is ${describeType(version)}`;
   // Most are plain, which needs no parser.
-  return !/^(?:\d{1,9}\.){2}\d{1,9}$/.test(version) && valid(version) === null
+  return !/^(?:(?:0|[1-9]\d{0,8})(?:\.(?!$)|$)){3}$/.test(version) && valid(version) === null
     ? "it is not a semver version"
     : undefined;
 }
