@@ -7,7 +7,7 @@ import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
 import { readSchema } from "./schema-faults.ts";
 import { type Backtrack, createSchemaPattern, PatternLimit, type SchemaPattern } from "./schema-pattern.ts";
 import { isAlias, type ReferenceTargets } from "./schema-references.ts";
-import { type Draft, pathOf, type Schema, surveySchema } from "./schema-survey.ts";
+import { type Draft, type Schema, surveySchema } from "./schema-survey.ts";
 
 type Properties = Record<string, unknown>;
 type Items = readonly unknown[];
@@ -495,7 +495,7 @@ export function findInvalidDefaults(whole: Schema): SchemaFault[] {
     try {
       if (checker.accepts(placed.schema, value)) return [];
       const what = describeViolations(checker.findViolations(placed.schema, value));
-      return [{ what, path: [...pathOf(placed), "default"] }];
+      return [{ what, path: [...placed.path, "default"] }];
     } catch (error) {
       if (error instanceof PatternLimit || error instanceof RangeError) return [];
       throw error;

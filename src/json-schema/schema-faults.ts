@@ -1,14 +1,7 @@
 import { describeValue, keywords, type SchemaFault } from "./keywords.ts";
 import { findExcess } from "./schema-bound.ts";
 import { type FollowedReferences, followReferences } from "./schema-references.ts";
-import {
-  type Draft,
-  listPatterns,
-  type PlacedSchema,
-  pathOf,
-  type Schema,
-  surveySchema,
-} from "./schema-survey.ts";
+import { type Draft, listPatterns, type PlacedSchema, type Schema, surveySchema } from "./schema-survey.ts";
 
 /** The reason why a pattern is not a valid regular expression with the flag `u`; `undefined` if it is. Does not run it. */
 function explainInvalidPattern(pattern: string): string | undefined {
@@ -25,7 +18,7 @@ function explainInvalidPattern(pattern: string): string | undefined {
 function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFault> {
   for (const [key, value] of Object.entries(placed.schema))
     for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
-      yield { what, path: [...pathOf(placed), key, ...path] };
+      yield { what, path: [...placed.path, key, ...path] };
   for (const { pattern, path } of listPatterns(placed)) {
     const reason = explainInvalidPattern(pattern);
     if (reason !== undefined) yield { what: `is not a regular expression (${reason})`, path };

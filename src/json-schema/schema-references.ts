@@ -5,7 +5,6 @@ import { keywords, type SchemaFault } from "./keywords.ts";
 import {
   listSchemas,
   type PlacedSchema,
-  pathOf,
   referenceKeywords,
   type Schema,
   type SchemaSurvey,
@@ -154,7 +153,7 @@ export function followReferences({ draft, schemas }: SchemaSurvey): FollowedRefe
   const long = schemas.find(({ schema: { $id } }) => typeof $id === "string" && $id.length > longestAddress);
   if (long !== undefined) {
     const what = `is longer than ${longestAddress.toLocaleString("en-US")} characters`;
-    return { targets, elsewhere: [], faults: [{ what, path: [...pathOf(long), "$id"] }] };
+    return { targets, elsewhere: [], faults: [{ what, path: [...long.path, "$id"] }] };
   }
   const resources = new Map<Schema, Resource>();
   const all = [...schemas];
@@ -168,15 +167,15 @@ export function followReferences({ draft, schemas }: SchemaSurvey): FollowedRefe
     dynamicAnchors.filter((anchor) => anchor === reference.split("#")[1]).length > 1;
 
   for (const placed of all) {
-    const { schema, parent, steps } = placed;
-    const isInPlace = inPlaceKeywords.has(steps[0]) && steps.length <= 2;
-    if (parent !== undefined && isInPlace)
+    const { schema, parent } = placed;
+    const steps = placed.path.slice(parent?.path.length);
+    if (parent !== undefined && inPlaceKeywords.has(steps[0]) && steps.length <= 2)
       edges.get(parent.schema)?.push({ from: parent.schema, to: schema, path: undefined });
     const resource = resources.get(schema);
     for (const key of referenceKeys) {
       const reference = schema[key];
       if (typeof reference !== "string" || resource === undefined) continue;
-      const path = [...pathOf(placed), key];
+      const path = [...placed.path, key];
       const target = resolveReference(reference, resource, byAddress);
       if ("fault" in target) {
         faults.push({ what: `${target.fault} (${quote(reference)})`, path });
@@ -192,7 +191,7 @@ export function followReferences({ draft, schemas }: SchemaSurvey): FollowedRefe
       if (!isRecord(value)) continue;
       // Unless it has been seen, the target is outside all known keywords, for example in a custom keyword.
       for (const found of listSchemas(
-        { schema: value, parent: target.resource.top, steps: target.path },
+        { schema: value, parent: target.resource.top, path: [...target.resource.top.path, ...target.path] },
         draft,
         seen,
       )) {

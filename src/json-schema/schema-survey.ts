@@ -7,13 +7,13 @@ export type Draft = keyof typeof keywords;
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema with its place in the one around it. */
+/** A schema with its place. */
 export interface PlacedSchema {
   schema: Schema;
   /** The enclosing schema; `undefined` for the top. */
   parent: PlacedSchema | undefined;
-  /** The path from the parent. */
-  steps: Path;
+  /** From the top. */
+  path: Path;
 }
 
 /** A regular expression with its path; for keys of `patternProperties`, the path of the value. */
@@ -58,31 +58,28 @@ export function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>):
       if (holds.length === 0 || value === null) continue;
       const isList = Array.isArray(value);
       if (!isList && holds.includes("itself"))
-        visit({ schema: value as Schema, parent: placed, steps: [key] });
+        visit({ schema: value as Schema, parent: placed, path: [...placed.path, key] });
       if (!holds.includes(isList ? "list" : "object")) continue;
       for (const [name, inner] of Object.entries(value as object))
         if (isRecord(inner))
-          visit({ schema: inner, parent: placed, steps: [key, isList ? Number(name) : name] });
+          visit({
+            schema: inner,
+            parent: placed,
+            path: [...placed.path, key, isList ? Number(name) : name],
+          });
     }
   };
   visit(top);
   return found;
 }
 
-/** The path of a schema from the top. */
-export function pathOf(placed: PlacedSchema): Path {
-  const parts: Path[] = [];
-  for (let at: PlacedSchema | undefined = placed; at !== undefined; at = at.parent) parts.push(at.steps);
-  return parts.reverse().flat();
-}
-
 /** The regular expressions of a schema itself. Runs none. */
-export function listPatterns(placed: PlacedSchema): PlacedPattern[] {
-  const { pattern, patternProperties } = placed.schema;
+export function listPatterns({ schema, path }: PlacedSchema): PlacedPattern[] {
+  const { pattern, patternProperties } = schema;
   const keys = isRecord(patternProperties) ? Object.keys(patternProperties) : [];
   return [
-    ...(typeof pattern === "string" ? [{ pattern, path: [...pathOf(placed), "pattern"] }] : []),
-    ...keys.map((key) => ({ pattern: key, path: [...pathOf(placed), "patternProperties", key] })),
+    ...(typeof pattern === "string" ? [{ pattern, path: [...path, "pattern"] }] : []),
+    ...keys.map((key) => ({ pattern: key, path: [...path, "patternProperties", key] })),
   ];
 }
 
@@ -94,7 +91,7 @@ export function surveySchema(schema: Schema): SchemaSurvey | undefined {
   if (known !== undefined) return known;
   const draft = findDraft(schema);
   if (draft === undefined) return undefined;
-  const schemas = listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set());
+  const schemas = listSchemas({ schema, parent: undefined, path: [] }, draft, new Set());
   const survey = { draft, schemas };
   surveys.set(schema, survey);
   return survey;

@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { findSchemaFaults } from "../json-schema/schema-faults.ts";
-import { draftUris, listSchemas, pathOf } from "../json-schema/schema-survey.ts";
+import { draftUris, listSchemas } from "../json-schema/schema-survey.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -173,10 +173,10 @@ function explainUncompilable(
   const [, version = ""] = dialect.exec(String($schema)) ?? [];
   if (version === "") return "declares a version of JSON Schema that clients do not support";
   const draft = version.startsWith("draft-0") ? "draft07" : "draft2020";
-  const nodes = listSchemas({ schema, parent: undefined, steps: [] }, draft, new Set());
+  const nodes = listSchemas({ schema, parent: undefined, path: [] }, draft, new Set());
   const refs = nodes.flatMap((node) => [node.schema.$ref, node.schema.$dynamicRef]).filter(isText);
   for (const node of nodes) {
-    const at = writePointer(pathOf(node)) || "it";
+    const at = writePointer(node.path) || "it";
     if (node.schema.id !== undefined) return `cannot be compiled: ${at} has an \`id\``;
     if (node.schema.nullable !== undefined && node.schema.type === undefined)
       return `cannot be compiled: ${at} has \`nullable\` without \`type\``;
@@ -184,7 +184,7 @@ function explainUncompilable(
     const isNeeded = refs.some((ref) => !ref.startsWith("#") || node.parent !== undefined);
     if (isNeeded) return `cannot be compiled with others: ${at} has an \`$id\` that references need`;
     delete (node.schema as Record<string, unknown>).$id;
-    leaveOut(join(path, [...pathOf(node), "$id"].join(".")), "may be the `$id` of another schema, too");
+    leaveOut(join(path, [...node.path, "$id"].join(".")), "may be the `$id` of another schema, too");
   }
   const fault = findSchemaFaults({ ...schema, $schema: draftUris[draft] }).find(
     ({ what, path: at }) => !remarks.includes(String(at.at(-1))) && what !== "contains a duplicate",
