@@ -1,6 +1,10 @@
 // The one path of every request for a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
-import { type ConnectedServer, ServerCallError } from "../mcp/client/connected-server.ts";
+import {
+  type ConnectedServer,
+  ServerCallError,
+  type ServerCallOptions,
+} from "../mcp/client/connected-server.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest } from "../runtime/bundle.ts";
 import { CodeExitError } from "../runtime/code-exit-error.ts";
@@ -13,7 +17,7 @@ import type { ToolLog } from "./call-listeners.ts";
 import type { CallOptions } from "./call-options.ts";
 import { type AskInput, answerRounds, askInScope, signRequests } from "./host-input.ts";
 import type { SessionMemory } from "./session-memory.ts";
-import { describeServerExit, type PlannedServer, type SessionServer } from "./session-servers.ts";
+import { describeServerExit, type PlannedServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
 
@@ -90,10 +94,6 @@ type Asking = { inputRequired: InputRequired };
 
 /** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | Asking;
-
-/** Asks for a call. `isWaiting`: while its server waits in the middle of it. `undefined` if the session has no user. */
-export const askAround = ({ requested, scope }: OpenCall, rules?: { isWaiting: boolean }) =>
-  askInScope({ tool: requested.name, author: authorOf(requested.answering) }, scope, rules);
 
 /** Why a call that was not canceled has failed: an exit, the end of its time, or the error in `cause`. */
 export class CallFailure extends Error {
@@ -195,11 +195,12 @@ export class OpenCalls {
     run: (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>,
   ): Promise<Round<Answer>> {
     const { scope, stop, requested } = call;
+    const author = authorOf(requested.answering);
     if (scope.passesRounds && call.depth === 0) {
       const { requests, ...state } = asking.inputRequired;
-      return { inputRequired: { requests: signRequests(requests, authorOf(requested.answering)), ...state } };
+      return { inputRequired: { requests: signRequests(requests, author), ...state } };
     }
-    const ask = askAround(call);
+    const ask = askInScope({ tool: requested.name, author }, scope);
     const askAll = ask && ((requests: InputRequests) => ask(requests, stop.signal));
     return answerRounds<Answer>(asking, (next) => run(call, next), askAll);
   }
@@ -232,43 +233,54 @@ export class OpenCalls {
   }
 }
 
-/** What stops the wait for a server. */
-interface RequestLimits {
+/** A request to a server. `name`: its own name for what is requested, or a URI. */
+interface ServerRequest {
+  kind: Requested["kind"];
+  name: string;
   signal: Cancellation;
   /** They stand still while the server starts for the request, within its own timeouts. */
   limits?: readonly TimeLimit[] | undefined;
 }
 
-/** The server once it is ready; starts it if it does not run. Rejects with the signal's reason, or as `SessionServer.start`. */
-async function connect(
-  server: SessionServer,
-  { signal, limits = [] }: RequestLimits,
-): Promise<ConnectedServer> {
-  let ends: (() => void)[] = [];
-  try {
-    return await abortable(signal, () => {
-      const ready = server.start();
-      // During a restart after an exit, a request waits within its own time.
-      if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
-      return ready;
-    });
-  } finally {
-    for (const end of ends) end();
-  }
-}
-
 /**
- * The server that answers a request, which starts if it does not run. `name`: its own name for what is requested, or a URI.
+ * The server that answers a request, which starts if it does not run.
  * Rejects with `CallFailure` if it has exited, with `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not
  * approve what the server now lists by this name.
  */
 export async function reachServer(
   { server, plan, approval }: PlannedServer,
-  { kind, name, ...limits }: RequestLimits & { kind: Requested["kind"]; name: string },
+  { kind, name, signal, limits = [] }: ServerRequest,
 ): Promise<ConnectedServer> {
   if (server.exit !== undefined)
     throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
-  const connected = server.current ?? (await connect(server, limits));
+  let connected = server.current;
+  if (connected === undefined) {
+    let ends: (() => void)[] = [];
+    try {
+      connected = await abortable(signal, () => {
+        const ready = server.start();
+        // During a restart after an exit, a request waits within its own time.
+        if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
+        return ready;
+      });
+    } finally {
+      for (const end of ends) end();
+    }
+  }
   approval?.refuse(kind, name);
   return connected;
+}
+
+/** The same for a call, and how it is then requested. */
+export async function reachForCall(
+  planned: PlannedServer,
+  call: OpenCall,
+  name: string,
+  round: InputRound | undefined,
+): Promise<{ connected: ConnectedServer; how: ServerCallOptions }> {
+  const { requested, stop: signal, limit, scope } = call;
+  const { kind } = requested;
+  const connected = await reachServer(planned, { kind, name, signal, limits: scope.limits });
+  const ask = askInScope({ tool: requested.name, author: authorOf(requested.answering) }, scope, true);
+  return { connected, how: { signal, limit, round, ask, user: scope.sessionId } };
 }

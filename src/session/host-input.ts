@@ -124,12 +124,12 @@ export function signRequests(requests: InputRequests, author: string | undefined
 
 /**
  * Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if the session has no user.
- * `author`: the label of the server or the name of the pack that asks.
+ * `author`: the label of the server or the name of the pack that asks. `isWaiting`: whether a server waits in the middle of a call.
  */
 export function askInScope(
   { tool, author }: { tool: string; author: string | undefined },
   { ask, limits = [] }: { ask: AskInput | undefined; limits?: readonly TimeLimit[] },
-  { isWaiting = false } = {},
+  isWaiting = false,
 ) {
   if (ask === undefined) return undefined;
   return async (requests: InputRequests, signal: AbortSignal): Promise<InputAnswers> => {

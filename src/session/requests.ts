@@ -14,14 +14,13 @@ import { failedResult } from "../runtime/tool-result.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import {
   type Answering,
-  askAround,
   CallFailure,
   type CallScope,
   type OpenCall,
   type OpenCalls,
   type Requested,
   type Round,
-  reachServer,
+  reachForCall,
 } from "./call.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
@@ -134,13 +133,8 @@ export class Requests {
         return route.prompt.get(args, { runner: () => this.#runners.get(owner), context, leaveOut }, round);
       }
       const { advertisedName } = route;
-      const { stop: signal, limit, scope } = call;
-      const asked = { kind: "prompt", name: advertisedName, signal, limits: [limit] } as const;
-      const connected = await reachServer(route, asked);
-      const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, {
-        ...{ signal, limit, round, user: scope.sessionId },
-        ask: askAround(call, { isWaiting: true }),
-      });
+      const { connected, how } = await reachForCall(route, call, advertisedName, round);
+      const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, how);
       return inputRequired === undefined ? result : { inputRequired };
     };
     return this.#execute<PromptResult>({ kind: "prompt", name, answering: route }, state, request, run);
@@ -189,14 +183,9 @@ export class Requests {
         const leaveOut = this.#calls.noteLeftOut("resources/read", { uri }, owner);
         return read(uri, match(uri) ?? {}, { runner: () => this.#runners.get(owner), context, leaveOut });
       }
-      const { stop: signal, limit, scope } = call;
-      const asked = { kind: "resource", name: uri, signal, limits: [limit] } as const;
-      const connected = await reachServer(route.from, asked);
+      const { connected, how } = await reachForCall(route.from, call, uri, round);
       try {
-        const { inputRequired, ...result } = await connected.readResource(uri, {
-          ...{ signal, limit, round, user: scope.sessionId },
-          ask: askAround(call, { isWaiting: true }),
-        });
+        const { inputRequired, ...result } = await connected.readResource(uri, how);
         if (inputRequired !== undefined) return { inputRequired };
         return { ...(result as unknown as ResourceResult), isStatic: false };
       } catch (error) {

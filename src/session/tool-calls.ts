@@ -22,7 +22,6 @@ import type { CallToolResult } from "../runtime/tool-result.ts";
 import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
 import {
   type Answering,
-  askAround,
   type Caller,
   CallFailure,
   type CallScope,
@@ -30,7 +29,7 @@ import {
   type OpenCallOptions,
   type OpenCalls,
   type Round,
-  reachServer,
+  reachForCall,
 } from "./call.ts";
 import { CallListeners } from "./call-listeners.ts";
 import { CallMemory, visibleMemory } from "./session-memory.ts";
@@ -202,16 +201,14 @@ export class ToolCalls {
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, scope, state, depth, stop: signal, limit, onProgress, onLog } = call;
+    const { id, scope, state, depth, stop, onProgress, onLog } = call;
     const { plan, advertisedName, legacyContext } = route;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
-    let callback: CallbackEndpoint | undefined;
+    const { connected, how } = await reachForCall(route, call, advertisedName, round);
+    // A remote server gets no address that it could call back.
+    const callback = plan.context && !("url" in plan) ? this.#options.callback() : undefined;
     try {
-      const request = { kind: "tool", name: advertisedName, signal, limits: scope.limits } as const;
-      const connected = await reachServer(route, request);
-      // A remote server gets no address that it could call back.
-      if (plan.context && !("url" in plan)) callback = this.#options.callback();
       const facts = {
         sessionId,
         invocationId: id,
@@ -222,22 +219,14 @@ export class ToolCalls {
       const sent = legacyContext
         ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
         : args;
-      callback?.beginInvocation(id, key, depth, signal, sessionId);
+      callback?.beginInvocation(id, key, depth, stop, sessionId);
       const answer = await connected.callTool(
         {
           name: advertisedName,
           arguments: sent,
           ...(plan.context ? { _meta: { trailblaze: createCallMeta(facts) } } : {}),
         },
-        {
-          signal,
-          limit,
-          onProgress,
-          onLog,
-          ask: askAround(call, { isWaiting: true }),
-          user: sessionId,
-          round,
-        },
+        { ...how, onProgress, onLog },
       );
       this.links.note(answer.content, { server: label });
       const { inputRequired } = answer;
