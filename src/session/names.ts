@@ -141,8 +141,8 @@ export class Names<One extends Candidate> {
 
   /** All that a name refers to, for the one whose name counts most: advertised, labeled, qualified, a server's own. */
   find(name: string): readonly One[] {
-    const indexes = [this.#advertised, this.#labeled, this.#qualified, this.#own];
-    return indexes.map((index) => index.get(name)).find((found) => found !== undefined) ?? [];
+    const exact = this.#advertised.get(name) ?? this.#labeled.get(name);
+    return exact ?? this.#qualified.get(name) ?? this.#own.get(name) ?? [];
   }
 
   /**
