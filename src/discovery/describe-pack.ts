@@ -5,7 +5,7 @@ import { type Declaration, parseExtension } from "../extension-schema/parse-exte
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
-import type { ReadPackage } from "./manifest.ts";
+import { isFault, type ReadPackage } from "./manifest.ts";
 import type { DiscoveredItem, FoundPack, Manifest } from "./types.ts";
 
 function textOrNull(value: unknown): string | null {
@@ -107,4 +107,25 @@ export async function describePack(
     extension,
     isUsable: usable && hostProblem === undefined,
   };
+}
+
+/** Describes the packages that are packs. Those whose package.json cannot be used are added to `broken`. */
+export async function describePackages(
+  packages: readonly ReadPackage[],
+  broken: Map<string, Problem>,
+): Promise<FoundPack[]> {
+  const packs: FoundPack[] = [];
+  for (const { read, ...source } of packages) {
+    const { location, name, origin } = source;
+    // A broken package is an error if it is the project or one of its declared dependencies.
+    const context = origin === "self" || origin === "direct" ? "operation" : "bystander";
+    if (isFault(read)) {
+      const { describeFault } = await import("./describe-fault.ts");
+      const isSource = origin === "self" || origin === "workspace";
+      broken.set(location, describeFault(read, name, { context, isSource }));
+    } else if (Object.hasOwn(read.value, "trailblaze")) {
+      packs.push(await describePack({ ...source, manifest: read }, "operation", context));
+    }
+  }
+  return packs;
 }

@@ -1,8 +1,8 @@
 import { matchesAny, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { describePack } from "./describe-pack.ts";
-import { isFault, type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
+import { describePackages } from "./describe-pack.ts";
+import { type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
 import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
 import { findProject, type Project } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
@@ -109,27 +109,6 @@ function needsWalk({ transitive }: PacksPolicy, packs: readonly FoundPack[]): bo
   if (transitive.length === 0) return false;
   const names = packs.flatMap((found) => [found.pack.qualifiedName, ...itemNames(found)]);
   return transitive.some((pattern) => pattern.includes("*") || !matchesAny([pattern], names));
-}
-
-/** Describes the packages that are packs. Those whose package.json cannot be used are added to `broken`. */
-async function describePackages(
-  packages: readonly ReadPackage[],
-  broken: Map<string, Problem>,
-): Promise<FoundPack[]> {
-  const packs: FoundPack[] = [];
-  for (const { read, ...source } of packages) {
-    const { location, name, origin } = source;
-    // A broken package is an error if it is the project or one of its declared dependencies.
-    const context = origin === "self" || origin === "direct" ? "operation" : "bystander";
-    if (isFault(read)) {
-      const { describeFault } = await import("./describe-fault.ts");
-      const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, describeFault(read, name, { context, isSource }));
-    } else if (Object.hasOwn(read.value, "trailblaze")) {
-      packs.push(await describePack({ ...source, manifest: read }, "operation", context));
-    }
-  }
-  return packs;
 }
 
 /** Sorts problems by code and place, which are independent of messages. */

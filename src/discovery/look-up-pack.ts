@@ -1,8 +1,8 @@
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
-import { describePack } from "./describe-pack.ts";
+import { describePackages } from "./describe-pack.ts";
 import type { FoundPacks } from "./find-packs.ts";
-import { isFault, readManifests } from "./manifest.ts";
+import { readManifests } from "./manifest.ts";
 import { packageFolders, packNamesIn } from "./package-folders.ts";
 import { compareText, decideEnabled } from "./rank-packs.ts";
 import type { DiscoveredPack } from "./types.ts";
@@ -23,15 +23,8 @@ async function lookUpPack(
 ): Promise<void> {
   if (found.packs.some(({ pack }) => pack.name === name && pack.origin !== "global")) return;
   const { directory, origin } = from;
-  const [source] = readManifests(port, packageFolders(port, directory, [name], origin), []);
-  if (source === undefined) return;
-  const { read, location } = source;
-  if (isFault(read)) {
-    const { describeFault } = await import("./describe-fault.ts");
-    const options = { context: "bystander", isSource: false } as const;
-    found.broken.set(location, describeFault(read, name, options));
-  } else if (Object.hasOwn(read.value, "trailblaze")) {
-    const added = await describePack({ ...source, manifest: read });
+  const packages = readManifests(port, packageFolders(port, directory, [name], origin), []);
+  for (const added of await describePackages(packages, found.broken)) {
     added.pack.enabled = decideEnabled(found.policy, added);
     found.packs.push(added);
     found.packs.sort((one, other) => compareText(one.pack.name, other.pack.name));

@@ -50,7 +50,7 @@ export function readManifests(
       if (read === undefined) continue;
       const isSource = name === undefined;
       if (!isSource && "text" in read && isIrrelevant(read.text)) {
-        others?.push({ path, text: read.text });
+        if (read.text.length <= maximumManifestBytes) others?.push({ path, text: read.text });
         break;
       }
       // Undefined if the folder is a link that leads to itself.

@@ -15,19 +15,11 @@ type CompareVersions = (a: string | null, b: string | null) => number;
 
 /** Semver order with invalid versions first. Loaded only if a pack has several copies. */
 async function createVersionOrder(): Promise<CompareVersions> {
-  const { default: SemVer } = await import("semver/classes/semver.js");
-  const parse = (version: string | null) => {
-    try {
-      return version === null ? undefined : new SemVer(version);
-    } catch {
-      return undefined;
-    }
-  };
+  const { default: parse } = await import("semver/functions/parse.js");
   return (a, b) => {
     const [first, second] = [parse(a), parse(b)];
-    if (first === undefined || second === undefined) {
-      return Number(first !== undefined) - Number(second !== undefined) || compareText(a ?? "", b ?? "");
-    }
+    if (first === null || second === null)
+      return Number(first !== null) - Number(second !== null) || compareText(a ?? "", b ?? "");
     return first.compare(second) || first.compareBuild(second);
   };
 }

@@ -155,9 +155,13 @@ export function readInstalled(
   for (const { name, read } of [...known, ...packages])
     if (!isFault(read)) dropDeclared(read, name === undefined ? dependencyKeys : installedKeys);
   // To parse every package.json would take longer than to read all of them.
-  const mentioned = new RegExp(`"(?:${[...undeclared].join("|").replaceAll(".", "\\.")})"`);
-  for (const { path, text } of undeclared.size === 0 ? [] : others)
-    if (mentioned.test(text)) dropDeclared(readUsableManifest(port, path), installedKeys);
+  const names = [...undeclared].map((name) => name.replace(/\W/g, String.raw`\$&`));
+  const mentioned = new RegExp(`"(?:${names.join("|")})"`);
+  for (const { path, text } of undeclared.size === 0 ? [] : others) {
+    const dependencies = text.indexOf('ependencies"');
+    if (dependencies >= 0 && mentioned.test(text.slice(dependencies)))
+      dropDeclared(readUsableManifest(port, path), installedKeys);
+  }
   return packages.map((one) => (undeclared.has(one.name ?? "") ? one : { ...one, origin: "transitive" }));
 }
 

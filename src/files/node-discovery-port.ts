@@ -42,19 +42,15 @@ function readManifest(directory: string): ManifestRead | undefined {
     // A pipe is not waited for.
     descriptor = openSync(path, openFlags);
     const length = readSync(descriptor, buffer);
-    let bytes = buffer.subarray(0, length);
-    let text = bytes.toString();
     const isWhole = length > 0 && length < buffer.length;
-    if (!isWhole || text.includes('"trailblaze"')) {
-      const stats = fstatSync(descriptor);
-      if (!stats.isFile()) return describeOther(describeFileType(stats));
-      if (stats.size > maximumSearchedBytes) return { tooLarge: stats.size };
-    }
-    if (!isWhole) {
-      bytes = Buffer.concat([bytes, readFileSync(descriptor)]);
-      text = bytes.toString();
-    }
-    return { text, isUtf8: !text.includes("\uFFFD") || isUtf8(bytes) };
+    const text = buffer.toString("utf8", 0, length);
+    if (isWhole && !text.includes('"trailblaze"') && !text.includes("\uFFFD")) return { text, isUtf8: true };
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return describeOther(describeFileType(stats));
+    if (stats.size > maximumSearchedBytes) return { tooLarge: stats.size };
+    const read = buffer.subarray(0, length);
+    const bytes = isWhole ? read : Buffer.concat([read, readFileSync(descriptor)]);
+    return { text: bytes.toString(), isUtf8: isUtf8(bytes) };
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;

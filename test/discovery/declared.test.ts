@@ -226,6 +226,16 @@ describe("`all`", () => {
     ]);
   });
 
+  test("a pack in a folder with any name is found", async () => {
+    const root = makeTree({
+      "package.json": { name: "app" },
+      "node_modules/a(b[/package.json": packManifest("a"),
+      "node_modules/desk/package.json": { name: "desk", dependencies: { "a(b[": "*" } },
+    });
+    const { packs } = await discoverPacks({ cwd: root, all: true });
+    expect(packs.map(({ name, origin }) => [name, origin])).toEqual([["a(b[", "transitive"]]);
+  });
+
   test("what the config shuts out is not available on demand", async () => {
     const root = makeTree({
       "package.json": { name: "app" },
