@@ -276,17 +276,6 @@ describe("a call whose signal aborts", () => {
 });
 
 describe("the function initialize", () => {
-  test("`initialize` runs once, however often it is requested, and gets the options", async () => {
-    const { root, runner, textOf } = createRunner({
-      "a.mjs":
-        "let seen = []; export const init = async (c) => { seen.push(c.options) }; export const a = () => seen;",
-    });
-    const init = () => runner.initialize(inModule(root, "./a.mjs#init"), { options: { o: 1 } });
-    await Promise.all([init(), init()]);
-    await init();
-    expect(await textOf("./a.mjs#a")).toBe('[{"o":1}]');
-  });
-
   test("each call rejects with what `initialize` threw", async () => {
     const { root, runner } = createRunner({
       "a.mjs": "let n = 0; export const init = () => { throw new Error(`no ${++n}`) };",

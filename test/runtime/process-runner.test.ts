@@ -89,14 +89,9 @@ describe("a handler in a child process", () => {
 
   test.each([
     ["return 'text'", { content: [{ type: "text", text: "text" }] }],
-    ["return", { content: [] }],
-    ["return null", { content: [{ type: "text", text: "null" }] }],
-    ["return [1]", { content: [{ type: "text", text: "[1]" }] }],
     ["return { a: 1 }", { content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 } }],
-    ["return { content: [{ type: 'text', text: 'x' }] }", { content: [{ type: "text", text: "x" }] }],
     ["return new Map()", "The handler returned a value that JSON cannot represent: it holds a Map."],
     ["throw new Error('thrown')", "thrown"],
-    ["throw 7", "The handler threw a value of type number."],
     ["return Promise.reject('rejected')", "rejected"],
     ["return context.callTool('x', 1)", "Arguments must be an object."],
   ])("in a child process, a handler may be %s", async (body, expected) => {
@@ -383,8 +378,6 @@ describe("a child process that fails", () => {
 
 describe.runIf(process.platform === "linux")("closing a runner", () => {
   test.each([
-    ["that waits", "setInterval(() => {}, 1000)"],
-    ["that ignores SIGTERM", "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"],
     [
       "that will not exit",
       "process.exit = () => {}; process.reallyExit = () => {}; process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)",

@@ -15,7 +15,6 @@ const wide = {
     Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]),
   ),
 };
-const repeated = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$", default: "aa" } } };
 
 const list = { type: "object", properties: { l: { type: "array" } } };
 const slow = "${{ request.arguments.l.all(i, request.arguments.l.all(j, (1 / 0 > 1) || true)) }}";
@@ -33,7 +32,6 @@ const project = () =>
         echo: { inputSchema: exponential },
         output: { outputSchema: exponential },
         wide: { inputSchema: wide, handler: "./handlers.js#echo" },
-        repeated: { inputSchema: repeated, handler: "./handlers.js#echo" },
       },
       "export const echo = (args) => args; export const output = () => ({ a: 'x' });",
       {
@@ -61,14 +59,6 @@ test("a schema that can take exponentially many steps is refused, and the host c
   }
   expect(await session.callTool("wide", { p19999: "x" })).toMatchObject({ variant: "Success" });
   expect((await session.callTool("wide", { p0: 1 })).message).toContain("/p0 must be string");
-});
-
-test("strings are matched with a pattern that can backtrack exponentially", async () => {
-  const session = await openForTest(project());
-  expect((await session.callTool("repeated", {})).variant).toBe("Success");
-  expect((await session.callTool("repeated", { a: "a".repeat(50) })).variant).toBe("Success");
-  const { message } = await session.callTool("repeated", { a: `${"a".repeat(50)}!` });
-  expect(message).toContain("/a must match the pattern");
 });
 
 test("expressions end at their limit of steps", async () => {
