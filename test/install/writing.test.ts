@@ -9,6 +9,8 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -170,10 +172,22 @@ describe("the lock of a config", () => {
   });
 });
 
-test("four installs at once lose no entry", async () => {
-  const { file, folder, install } = makePlace();
+test("installs at once, two of them in processes of their own, lose no entry", async () => {
+  const place = makePlace();
+  const { file, folder, install } = place;
   const names = Array.from({ length: 4 }, (_, index) => `server-${index}`);
-  await Promise.all(names.map((name) => install("cursor", "mine", { name })));
+  const [one = "", two = "", ...others] = names;
+  const plans = await Promise.all([one, two].map((name) => place.planInstall("cursor", "mine", { name })));
+  const processes = plans.map((plan) =>
+    runProcess(process.execPath, [...hostArguments, savePlan(place.root, plan)], {
+      cwd: place.project,
+      env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+      timeoutMs: 110_000,
+    }),
+  );
+  const installs = others.map((name) => install("cursor", "mine", { name }));
+  expect((await Promise.all(processes)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+  await Promise.all(installs);
   const { mcpServers } = JSON.parse(read(file).replace("// servers", ""));
   expect(Object.keys(mcpServers).sort()).toEqual(["theirs", ...names].sort());
   expect(readdirSync(folder)).toEqual(["mcp.json"]);
@@ -201,6 +215,27 @@ test("an install that another program's change overtakes is decided again", asyn
   ).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
   expect(read(place.file)).not.toContain('"mine"');
   expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+});
+
+test("what an install left that was killed before it replaced the file is removed by the next one", async () => {
+  const place = makePlace();
+  writeFileSync(join(place.folder, ".mcp.json.trailblaze-0123456789ab"), "half");
+  mkdirSync(`${place.file}.lock`);
+  const longAgo = Date.now() / 1000 - 60;
+  utimesSync(`${place.file}.lock`, longAgo, longAgo);
+  await place.install("cursor", "mine");
+  expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+  await place.uninstall("cursor", "mine");
+  expect(read(place.file)).toBe(original);
+});
+
+test("a config that is too large is refused before it is read", async () => {
+  const { file, install } = makePlace();
+  truncateSync(file, 65 << 20);
+  await expect(install("cursor", "mine")).rejects.toMatchObject({
+    code: "ClientConfigMalformed",
+    problem: { args: { reason: "it has 65 MiB; the limit is 64 MiB" } },
+  });
 });
 
 test("a config that another program is writing is read once it is complete", async () => {

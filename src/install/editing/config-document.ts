@@ -130,7 +130,7 @@ export class ConfigDocument {
   /** The first alternative in which the entry has a value and everything else is as before. */
   #verify(texts: readonly string[], place: EntryPlace, entry: unknown): ConfigDocument | undefined {
     const path = [...place.container, place.key];
-    const others = toPlain(without(this.root, path));
+    const others = without(this.root, path);
     for (const text of texts) {
       const edited = openConfig(this.editor, this.#mark + text);
       if (edited instanceof ConfigSyntaxError) continue;
@@ -159,9 +159,10 @@ export class ConfigDocument {
       const path = place.container.slice(0, depth);
       const value = valueAt(edited.root, path);
       if (value === undefined) continue;
+      if (!isEmptyValue(value)) break;
       const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
-      const texts = isEmptyValue(value) ? edited.#config.remove(outer) : [];
       const comments = countComments(edited.#body);
+      const texts = edited.#config.remove(outer);
       const shorter = texts.filter((text) => countComments(text) === comments);
       const next = edited.#verify(shorter, outer, undefined);
       if (next === undefined) break;
