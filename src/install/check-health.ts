@@ -1,12 +1,18 @@
 import { resolve } from "node:path";
+import satisfies from "semver/functions/satisfies.js";
+import { diffLock } from "../approval/diff-lock.ts";
 import { findConfigProblems, readConfig } from "../config/read-config.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { lockFileOf, readLock } from "../lock/lock-file.ts";
+import { lockModeOf } from "../lock/open-gate.ts";
+import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import { listInstalls } from "./list-installs.ts";
+import { resolveServer } from "./resolve-server.ts";
 
 /** One check and its result. */
 export interface HealthCheck {
@@ -14,6 +20,10 @@ export interface HealthCheck {
   ok: boolean;
   /** One line for users. */
   summary: string;
+}
+
+interface Check extends HealthCheck {
+  problems?: readonly Problem[];
 }
 
 export interface Health {
@@ -25,34 +35,23 @@ export interface Health {
 
 const supportedNode = "^20.19.0 || >=22.12.0";
 
-async function checkNode(): Promise<HealthCheck> {
-  const { default: satisfies } = await import("semver/functions/satisfies.js");
-  const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
-  const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
-  return { name: "node", ok, summary };
+/** A check that fails with an error that has a problem. */
+function failed(name: HealthCheck["name"], error: unknown): Check {
+  if (!(error instanceof TrailblazeError)) throw error;
+  return { name, ok: false, summary: error.message, problems: [error.problem] };
 }
 
 const count = (number: number, noun: string, nouns = `${noun}s`) =>
   `${number} ${number === 1 ? noun : nouns}`;
 
-function checkPacks(packs: readonly DiscoveredPack[]): HealthCheck {
-  const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
-  const enabled = packs.filter(({ enabled: isEnabled, shadowed }) => isEnabled && !shadowed);
-  const names = broken.map(({ name }) => name).join(", ");
-  const summary = `${count(packs.length, "pack")}, ${enabled.length} enabled`;
-  return {
-    name: "packs",
-    ok: broken.length === 0,
-    summary: names === "" ? summary : `${summary}; broken: ${names}`,
-  };
+function checkNode(): Check {
+  const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
+  const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
+  return { name: "node", ok, summary };
 }
 
 /** Checks whether the servers of entries in clients' configs still exist. */
-async function checkInstalls(directory: string): Promise<{ check: HealthCheck; problems: Problem[] }> {
-  const [{ listInstalls }, { resolveServer }] = await Promise.all([
-    import("./list-installs.ts"),
-    import("./resolve-server.ts"),
-  ]);
+async function checkInstalls(directory: string): Promise<Check> {
   const installs = await listInstalls(directory);
   const problems: Problem[] = [];
   for (const { server, file, project } of installs) {
@@ -64,11 +63,119 @@ async function checkInstalls(directory: string): Promise<{ check: HealthCheck; p
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }
+  const entries = `${count(installs.length, "entry", "entries")} in client configs`;
   const summary =
     installs.length === 0
       ? "no entries in client configs"
-      : `${count(installs.length, "entry", "entries")} in client configs, ${problems.length} with a missing server`;
-  return { check: { name: "clients", ok: problems.length === 0, summary }, problems };
+      : `${entries}, ${problems.length} with a missing server`;
+  return { name: "clients", ok: problems.length === 0, summary, problems };
+}
+
+/** Checks the packs of a project. `config`: `undefined` if it is invalid, and then the packs' own problems are reported, too. */
+async function checkPacks(cwd: string, config: SessionConfig | undefined): Promise<Check> {
+  const everything = { allow: undefined, deny: [], transitive: [] };
+  const found = await findPacks(createNodeInspectionPort(), { cwd, policy: config?.packs ?? everything });
+  const packs = found.packs.map(({ pack }) => pack);
+  const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
+  const enabled = packs.filter((pack) => pack.enabled && !pack.shadowed);
+  const names = broken.map(({ name }) => name).join(", ");
+  const summary = `${count(packs.length, "pack")}, ${enabled.length} enabled`;
+  return {
+    name: "packs",
+    ok: broken.length === 0,
+    summary: names === "" ? summary : `${summary}; broken: ${names}`,
+    problems: config ? [] : [...found.problems, ...packs.flatMap(({ problems }) => problems)],
+  };
+}
+
+/** Checks trailblaze.lock without starting anything. If it has a problem, no session opens. */
+async function checkLock(
+  config: SessionConfig,
+  { cwd, config: given, lock }: SessionOptions,
+): Promise<Check> {
+  const mode = lockModeOf(config, lock);
+  const describe = (ok: boolean, summary: string): Check => ({ name: "lock", ok, summary });
+  if (mode === "off") return describe(true, "not used");
+  const file = lockFileOf(config.project);
+  try {
+    if ((await readLock(config.project)) === undefined) {
+      if (mode !== "frozen") return describe(true, "none, so everything that is installed is used");
+      const problem = createProblem("LockMissing", { file }, { file });
+      return { ...describe(false, problem.message), problems: [problem] };
+    }
+    const { inSync, packs, servers } = await diffLock({ cwd, config: given, static: true });
+    if (inSync) return describe(true, "approves what is installed");
+    const differing = [...packs, ...servers].filter(({ change }) => change !== "same");
+    const names = differing.map(({ name }) => name).join(", ");
+    const summary = `differs from what is installed: ${names}; run \`trailblaze diff\``;
+    return describe(mode !== "frozen", summary);
+  } catch (error) {
+    return failed("lock", error);
+  }
+}
+
+/** Opens a session, which starts its servers, and closes it. */
+async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
+  const started: string[] = [];
+  const noted: SessionOptions = {
+    ...options,
+    onCommand(command) {
+      started.push(command.label);
+      options.onCommand?.(command);
+    },
+    onConnect(server) {
+      started.push(server.label);
+      options.onConnect?.(server);
+    },
+  };
+  try {
+    const session = await openSessionByRules(noted, { userServers: "reported" });
+    try {
+      const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
+      const names = lost.map(({ name }) => name);
+      // A server without a value for a variable fails before it has a command.
+      const total = new Set([...started, ...names]).size;
+      const servers = total === 0 ? "none to start" : `${total - names.length} of ${total} started`;
+      const rest = names.length === 0 ? "" : `; failed: ${names.join(", ")}`;
+      yield { name: "servers", ok: names.length === 0, summary: `${servers}${rest}` };
+      // `openSession` would reject. Here, these are excluded so that the others are checked, too.
+      const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
+      const summary =
+        needed.length === 0
+          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} excluded`
+          : `cannot open without ${listOf(needed, "and")}`;
+      yield { name: "session", ok: needed.length === 0, summary, problems: session.problems };
+    } finally {
+      await session.close();
+    }
+  } catch (error) {
+    yield failed("session", error);
+  }
+}
+
+async function* checkAll(directory: string, cwd: string, options: SessionOptions): AsyncGenerator<Check> {
+  const port = createNodeInspectionPort();
+  const clients = await checkInstalls(directory);
+  const source = { directory, config: options.config, cwd };
+  const problems = await findConfigProblems(port, source);
+  const isValid = problems.length === 0;
+  yield {
+    name: "config",
+    ok: isValid,
+    summary: isValid ? "valid" : count(problems.length, "error"),
+    problems,
+  };
+  yield clients;
+  const config = isValid ? await readConfig(port, source) : undefined;
+  const unchecked = (why: string): Check => {
+    return { name: "session", ok: false, summary: `not checked, because ${why}` };
+  };
+  yield await checkPacks(cwd, config);
+  if (config === undefined) return yield unchecked("the config is invalid");
+  const lock = await checkLock(config, options);
+  yield lock;
+  if (lock.problems !== undefined) return yield unchecked("trailblaze.lock cannot be used");
+  yield* checkSession(options);
 }
 
 /**
@@ -76,91 +183,20 @@ async function checkInstalls(directory: string): Promise<{ check: HealthCheck; p
  * servers. It stops all of them.
  */
 export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
-  const port = createNodeInspectionPort();
   const cwd = resolve(options.cwd ?? process.cwd());
-  const health: Health = { project: null, checks: [await checkNode()], problems: [] };
-  const add = (check: HealthCheck, problems: readonly Problem[] = []) => {
+  const health: Health = { project: null, checks: [], problems: [] };
+  const add = ({ problems = [], ...check }: Check) => {
     health.checks.push(check);
     health.problems.push(...problems);
   };
-
-  let directory: string;
+  add(checkNode());
   try {
-    ({ directory } = findProject(port, cwd));
+    health.project = findProject(createNodeInspectionPort(), cwd).directory;
   } catch (error) {
-    if (!(error instanceof TrailblazeError)) throw error;
-    add({ name: "project", ok: false, summary: error.message }, [error.problem]);
+    add(failed("project", error));
     return health;
   }
-  health.project = directory;
-  add({ name: "project", ok: true, summary: directory });
-
-  const clients = await checkInstalls(directory);
-  const configProblems = await findConfigProblems(port, { directory, config: options.config, cwd });
-  const described = configProblems.length === 0 ? "valid" : count(configProblems.length, "error");
-  add({ name: "config", ok: configProblems.length === 0, summary: described }, configProblems);
-
-  add(clients.check, clients.problems);
-
-  const everything = { allow: undefined, deny: [], transitive: [] };
-  const config =
-    configProblems.length > 0
-      ? undefined
-      : await readConfig(port, { directory, config: options.config, cwd });
-  const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
-  const packs = found.packs.map(({ pack }) => pack);
-  add(checkPacks(packs));
-  if (config === undefined) {
-    const summary = "not checked, because the config is invalid";
-    add({ name: "session", ok: false, summary }, [
-      ...found.problems,
-      ...packs.flatMap(({ problems }) => problems),
-    ]);
-    return health;
-  }
-  const { checkLock } = await import("./check-lock.ts");
-  const lock = await checkLock(config, options);
-  add(lock.check, lock.problem === undefined ? [] : [lock.problem]);
-  if (lock.problem !== undefined) {
-    const summary = "not checked, because trailblaze.lock cannot be used";
-    add({ name: "session", ok: false, summary });
-    return health;
-  }
-  const started: string[] = [];
-  try {
-    const onCommand: SessionOptions["onCommand"] = (command) => {
-      started.push(command.label);
-      options.onCommand?.(command);
-    };
-    const onConnect: SessionOptions["onConnect"] = (server) => {
-      started.push(server.label);
-      options.onConnect?.(server);
-    };
-    const session = await openSessionByRules(
-      { ...options, onCommand, onConnect },
-      { userServers: "reported" },
-    );
-    try {
-      const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
-      const failed = lost.map(({ name }) => name);
-      // A server without a value for a variable fails before it has a command.
-      const total = new Set([...started, ...failed]).size;
-      const servers = total === 0 ? "none to start" : `${total - failed.length} of ${total} started`;
-      const rest = failed.length === 0 ? "" : `; failed: ${failed.join(", ")}`;
-      add({ name: "servers", ok: failed.length === 0, summary: `${servers}${rest}` });
-      // `openSession` would reject. Here, these are excluded so that the others are checked, too.
-      const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
-      const summary =
-        needed.length === 0
-          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} excluded`
-          : `cannot open without ${listOf(needed, "and")}`;
-      add({ name: "session", ok: needed.length === 0, summary }, session.problems);
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    if (!(error instanceof TrailblazeError)) throw error;
-    add({ name: "session", ok: false, summary: error.message }, [error.problem]);
-  }
+  add({ name: "project", ok: true, summary: health.project });
+  for await (const check of checkAll(health.project, cwd, options)) add(check);
   return health;
 }
