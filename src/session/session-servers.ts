@@ -18,7 +18,7 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { ServerApproval } from "./server-approval.ts";
 
 /** A resource whose changes somebody wants to hear of. */
-export interface WantedWatch {
+interface WantedWatch {
   uri: string;
   changed(): void;
   /** Whether the lock does not approve it, now that it is known what the server lists. */
@@ -29,33 +29,8 @@ interface Watch extends WantedWatch {
   end(): void;
 }
 
-const begin = (server: ConnectedServer, { uri, changed, isRefused }: WantedWatch): (() => void) =>
-  isRefused() ? () => {} : server.watchResource(uri, changed);
-
-/** The resources of a server that somebody follows, also while it does not run. */
-export class ServerWatches {
-  readonly #watches = new Set<Watch>();
-
-  /** Watches now if the server runs. The returned function ends it, and returns whether it was the first call. */
-  add(wanted: WantedWatch, server: ConnectedServer | undefined): () => boolean {
-    const watch = { ...wanted, end: server === undefined ? () => {} : begin(server, wanted) };
-    this.#watches.add(watch);
-    return () => {
-      const isFirst = this.#watches.delete(watch);
-      if (isFirst) watch.end();
-      return isFirst;
-    };
-  }
-
-  /** Watches at a server that is ready. */
-  join(server: ConnectedServer): void {
-    for (const watch of this.#watches) watch.end = begin(server, watch);
-  }
-
-  /** Tells of changes that may have been missed. */
-  tellAll(): void {
-    for (const { changed } of this.#watches) notifyHost(changed);
-  }
+function beginWatch(server: ConnectedServer, watch: Watch): void {
+  watch.end = watch.isRefused() ? () => {} : server.watchResource(watch.uri, watch.changed);
 }
 
 /** What a server needs from its session. */
@@ -132,7 +107,8 @@ export class SessionServer {
   #ending: Promise<void> | undefined;
   readonly #stop = new CallStop();
   #holders = 0;
-  readonly #watches = new ServerWatches();
+  /** The resources that somebody follows, also while it does not run. */
+  readonly #watches = new Set<Watch>();
   #requests = 0;
   #cancelIdle = () => {};
   #idleMs: number | undefined;
@@ -209,8 +185,11 @@ export class SessionServer {
     if (cause !== "session") await this.#compare(before);
     if (this.#life.is !== "starting") return connected;
     this.#life = { is: "running", connected };
-    this.#watches.join(connected);
-    if (cause === "restart") this.#watches.tellAll();
+    for (const watch of this.#watches) {
+      beginWatch(connected, watch);
+      // It may have missed a change.
+      if (cause === "restart") notifyHost(watch.changed);
+    }
     if (cause === "session") this.#options.onListed?.();
     void connected.exit.then((exit) => this.#onExit(connected, exit));
     this.#awaitIdle();
@@ -335,12 +314,16 @@ export class SessionServer {
    * is called. Until then, the server does not end for want of calls.
    */
   watchResource(wanted: WantedWatch): () => void {
-    const end = this.#watches.add(wanted, this.current);
+    const watch: Watch = { ...wanted, end: () => {} };
+    this.#watches.add(watch);
+    if (this.current !== undefined) beginWatch(this.current, watch);
     this.beginRequest();
     // It joins the watch when it is ready; a failure is for the next call to tell.
     this.start().catch(() => {});
     return () => {
-      if (end()) this.endRequest();
+      if (!this.#watches.delete(watch)) return;
+      watch.end();
+      this.endRequest();
     };
   }
 
