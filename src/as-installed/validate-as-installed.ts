@@ -161,7 +161,10 @@ async function startServers(
   const config = { timeouts, packs, logDir, crash: "isolate", nameCollisions: "prefix" } as const;
   const session = await openSessionByRules(
     {
-      ...{ cwd: project, config, lock: "off", signal },
+      cwd: project,
+      config,
+      lock: "off",
+      signal,
       onCommand: ({ command, args }) => onCommand([command, ...args].join(" ")),
     },
     { userServers: "reported" },

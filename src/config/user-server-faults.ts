@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { stringsIn } from "../data/strings-in.ts";
 import { listOf, type Path, quote } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import type { ConfigFault } from "./config-file.ts";
@@ -6,17 +7,6 @@ import { pastedServer } from "./config-schema.ts";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 import { formatPath } from "./shape-faults.ts";
 import { findVariableFaults } from "./variables.ts";
-
-/** Finds strings with NUL characters, which operating systems reject. */
-function* findZeros(value: unknown, path: Path): Generator<ConfigFault> {
-  if (typeof value === "string" && value.includes("\0")) {
-    yield { reason: `\`${formatPath(path)}\` contains a NUL character`, path };
-  } else if (Array.isArray(value)) {
-    for (const [index, entry] of value.entries()) yield* findZeros(entry, [...path, index]);
-  } else if (isRecord(value)) {
-    for (const [key, entry] of Object.entries(value)) yield* findZeros(entry, [...path, key]);
-  }
-}
 
 const maximumLabel = 128;
 
@@ -140,7 +130,10 @@ export function* findUserServerFaults(config: unknown): Generator<ConfigFault> {
     const { path, values } = entry;
     yield* findLabelFaults(entry, firstByCase);
     yield* findWayFaults(entry);
-    for (const key of ["command", "args", "cwd", "env"]) yield* findZeros(values[key], [...path, key]);
+    // Operating systems reject NUL characters.
+    for (const key of ["command", "args", "cwd", "env"])
+      for (const { text, path: at } of stringsIn(values[key], [...path, key]))
+        if (text.includes("\0")) yield { reason: `\`${formatPath(at)}\` contains a NUL character`, path: at };
     yield* findUrlFaults(values.url, [...path, "url"]);
     yield* findHeaderFaults(values.headers, [...path, "headers"]);
     if (!isDisabled(entry)) yield* findVariableFaults(values, path);

@@ -1,4 +1,4 @@
-import { isRecord } from "../data/parse-json.ts";
+import { stringsIn } from "../data/strings-in.ts";
 import { type Path, printable } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { formatPath } from "./shape-faults.ts";
@@ -50,23 +50,17 @@ function hintFor(rest: string): string {
   return `Write \`\${${name.replaceAll("-", "_")}}\`, ${literal}.`;
 }
 
-function* findFaultsIn(value: unknown, path: Path): Generator<ConfigFault> {
-  if (Array.isArray(value)) {
-    for (const [index, entry] of value.entries()) yield* findFaultsIn(entry, [...path, index]);
-  } else if (isRecord(value)) {
-    for (const [key, entry] of Object.entries(value)) yield* findFaultsIn(entry, [...path, key]);
-  } else if (typeof value === "string") {
-    for (const { 0: match, 1: name, index } of value.matchAll(reference)) {
-      if (match === "$${" || (name !== undefined && !editorVariables.includes(name))) continue;
-      const rest = value.slice(index);
-      // The rest of the string may be secret.
-      const [start = "${", isWhole] = /^\$\{[\w:]{0,40}(\}?)/.exec(rest) ?? [];
-      const shown = isWhole === "}" ? start : `${start}…`;
-      const reason = `\`${formatPath(path)}\` contains \`${printable(shown)}\`, which is not a reference to a variable`;
-      yield { reason, path, hint: hintFor(rest) };
-      return;
-    }
+function findFaultIn(text: string, path: Path): ConfigFault | undefined {
+  for (const { 0: match, 1: name, index } of text.matchAll(reference)) {
+    if (match === "$${" || (name !== undefined && !editorVariables.includes(name))) continue;
+    const rest = text.slice(index);
+    // The rest of the string may be secret.
+    const [start = "${", isWhole] = /^\$\{[\w:]{0,40}(\}?)/.exec(rest) ?? [];
+    const shown = isWhole === "}" ? start : `${start}…`;
+    const reason = `\`${formatPath(path)}\` contains \`${printable(shown)}\`, which is not a reference to a variable`;
+    return { reason, path, hint: hintFor(rest) };
   }
+  return undefined;
 }
 
 /** Finds `${` in a server's strings that is neither a reference to a variable nor escaped. One fault per string. */
@@ -74,5 +68,9 @@ export function* findVariableFaults(
   values: Readonly<Record<string, unknown>>,
   path: Path,
 ): Generator<ConfigFault> {
-  for (const key of expandedKeys) yield* findFaultsIn(values[key], [...path, key]);
+  for (const key of expandedKeys)
+    for (const { text, path: at } of stringsIn(values[key], [...path, key])) {
+      const fault = findFaultIn(text, at);
+      if (fault !== undefined) yield fault;
+    }
 }

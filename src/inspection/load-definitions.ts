@@ -31,7 +31,6 @@ export interface LoadOptions {
 interface FileContents {
   /** By file. Files with problems are absent. */
   values: Map<string, unknown>;
-  sources: Map<string, SourceText>;
   texts: Map<string, SourceText>;
   problems: Problem[];
   confinement: Confinement;
@@ -84,7 +83,6 @@ async function readFiles(
 ): Promise<FileContents> {
   const contents: FileContents = {
     values: new Map(),
-    sources: new Map(),
     texts: new Map(),
     problems: [],
     confinement: "data",
@@ -111,10 +109,7 @@ async function readFiles(
       const data = await once.get(["data", ...key], () => readData(source, read.bytes, place, context));
       if (data.source !== undefined) contents.texts.set(source.file, data.source);
       if ("problem" in data) contents.problems.push(data.problem);
-      else {
-        contents.values.set(source.file, data.value);
-        contents.sources.set(source.file, data.source);
-      }
+      else contents.values.set(source.file, data.value);
     }
   }
   if (code.length > 0) {
@@ -130,7 +125,7 @@ async function readFiles(
         continue;
       }
       const { reason, missingPackage, cause, problem, ...position } = result;
-      const args = { reason, missingPackage, ...(cause === undefined ? {} : { cause }) };
+      const args = { reason, missingPackage, cause };
       const fullPlace = { ...place, ...position };
       if (problem !== undefined) {
         contents.problems.push({ ...problem, ...fullPlace });
@@ -222,7 +217,6 @@ export async function loadDefinitions(
     problems,
     confinement: contents.confinement,
     files: located.kinds,
-    sources: contents.sources,
     texts: contents.texts,
     combined,
   };

@@ -50,13 +50,6 @@ export function createMissingFinder(
   let findEntry: ((name: string) => string | undefined) | undefined;
   let misnamed: { folder: string; files: ReadonlyMap<string, string> }[] | undefined;
 
-  /** Folders that authors confuse with the right one: `tool`, `Tools`, the root itself. */
-  const listMisnamed = () =>
-    [...misnamedFolders(key).map((one) => joinPath(root, one)), root].map((one) => ({
-      folder: one,
-      files: readFolder(listFolder(one) ?? []),
-    }));
-
   const suggest = (name: string, entries: Readonly<Record<string, unknown>>): MissingDefinition["meant"] => {
     const near = findOrphan(name);
     const fileName = near === undefined ? undefined : orphans.get(near);
@@ -65,25 +58,21 @@ export function createMissingFinder(
     findEntry ??= createFinder(Object.keys(entries).filter((one) => !declared.has(one)));
     const entry = findEntry(name);
     if (entry !== undefined && combined !== undefined) return { file: combined, key: entry, renameTo: name };
-    misnamed ??= listMisnamed();
-    for (const { folder: other, files } of misnamed) {
-      const found = files.get(name);
-      if (found !== undefined) return { file: joinPath(other, found), moveTo: folder };
-    }
-    return undefined;
+    // Folders that authors confuse with the right one: `tool`, `Tools`, the root itself.
+    misnamed ??= [...misnamedFolders(key).map((one) => joinPath(root, one)), root].map((one) => ({
+      folder: one,
+      files: readFolder(listFolder(one) ?? []),
+    }));
+    const found = misnamed.find(({ files }) => files.has(name));
+    return found && { file: joinPath(found.folder, `${found.files.get(name)}`), moveTo: folder };
   };
 
-  return (name, entries = {}) => {
-    const meant = suggest(name, entries);
-    return {
-      ...{
-        name,
-        own: `${folder}/${name}.{json,yaml,mjs}`,
-        combined: combined ?? `${folder}.{json,yaml,mjs}`,
-      },
-      ...(meant === undefined ? {} : { meant }),
-    };
-  };
+  return (name, entries = {}) => ({
+    name,
+    own: `${folder}/${name}.{json,yaml,mjs}`,
+    combined: combined ?? `${folder}.{json,yaml,mjs}`,
+    meant: suggest(name, entries),
+  });
 }
 
 function misnamedFolders(key: KindKey): string[] {

@@ -92,8 +92,10 @@ export function findPackageProgram(
   { package: name, bin }: ServerPackage,
 ): PackageProgram {
   const unusable = (key: "package" | "bin", reason: string, hint?: string): PackageProgram => ({
-    ...{ state: "unusable", key, reason },
-    ...(hint === undefined ? {} : { hint }),
+    state: "unusable",
+    key,
+    reason,
+    hint,
   });
   const folder = findPackageFolder(port, from, name);
   if (folder === undefined) return { state: "notInstalled" };

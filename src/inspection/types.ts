@@ -30,8 +30,6 @@ export interface InspectedPack extends FoundPack {
   confinement: Confinement;
   /** Every definition file, with or without a declaration. */
   files: readonly LocatedKind[];
-  /** The texts of valid data definitions, by file. */
-  sources: ReadonlyMap<string, SourceText>;
   /** The texts of all definitions that were read, by file, for locating problems. */
   texts: ReadonlyMap<string, SourceText>;
   /** The contents of combined files, by file. */

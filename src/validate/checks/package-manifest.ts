@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import valid from "semver/functions/valid.js";
 import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
@@ -70,7 +71,7 @@ function explainInvalidName(name: unknown): string | undefined {
   if (/^[._-]/.test(name)) return 'it starts with ".", "_" or "-"';
   if (/^@[^/]*\/\./.test(name)) return 'it has a "." after its scope';
   if (["node_modules", "favicon.ico"].includes(name)) return "npm reserves it";
-  if (process.getBuiltinModule(name) !== undefined) return "it is the name of a built-in module of Node";
+  if (isBuiltin(name)) return "it is the name of a built-in module of Node";
   return /^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/.test(name)
     ? undefined
     : 'it has a character other than a-z, 0-9, ".", "_" and "-"';

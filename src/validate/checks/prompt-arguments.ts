@@ -1,4 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
+import { stringsIn } from "../../data/strings-in.ts";
 import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
 import { describePosition } from "../../expressions/expression-engine.ts";
 import { unclosedPlacesFor } from "../../extension-schema/prompt-messages.ts";
@@ -24,16 +25,6 @@ const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
 /** Limit on the reported placeholders of one prompt. */
 const maximumReported = 100;
 
-/** Every string in a prompt's content. The parser limits the depth. */
-function* findTexts(value: unknown, path: Path): Generator<{ text: string; path: Path }> {
-  if (typeof value === "string") yield { text: value, path };
-  else if (typeof value === "object" && value !== null) {
-    for (const [key, entry] of Object.entries(value)) {
-      yield* findTexts(entry, [...path, Array.isArray(value) ? Number(key) : key]);
-    }
-  }
-}
-
 /** The names of declared arguments in order; `undefined` if they are not valid. */
 function readNames({ definition }: InspectedItem): string[] | undefined {
   const list = definition?.arguments ?? [];
@@ -56,7 +47,7 @@ function* checkDuplicates(item: InspectedItem, names: readonly string[]): Genera
 function* checkPlaces(item: InspectedItem, names: readonly string[]): Generator<Finding> {
   const known = new Set(names);
   const reported = new Set<string>();
-  for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
+  for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
     for (const [, name = ""] of text.matchAll(place)) {
       if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
       reported.add(name);
@@ -76,7 +67,7 @@ function* checkUnclosed(item: InspectedItem, names: readonly string[]): Generato
   const unclosed = unclosedPlacesFor(names);
   if (unclosed === undefined) return;
   const pending = new Set(names);
-  for (const { text, path } of findTexts(item.definition?.content, ["content"])) {
+  for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
     for (const [, name = ""] of text.matchAll(unclosed)) {
       if (!pending.delete(name)) continue;
       const reason = `the placeholder for ${quote(name)} in its content lacks a closing brace`;

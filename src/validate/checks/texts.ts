@@ -79,11 +79,12 @@ export const checkTexts: Check = function* ({ inspected }) {
       yield* report(odd, (code, args) => findInManifest(code, args, ["trailblaze", ...odd.path], place));
     }
   }
-  const plain = new Set(
-    [...inspected.sources].flatMap(([file, source]) => (isPlain(source.text) ? file : [])),
+  // Code may compute strings that its text does not show.
+  const isPlainFile = new Map(
+    [...inspected.texts].map(([file, { text }]) => [file, /\.(?:json|ya?ml)$/.test(file) && isPlain(text)]),
   );
   for (const item of inspected.items) {
-    if (item.file !== null && plain.has(item.file)) continue;
+    if (item.file !== null && isPlainFile.get(item.file)) continue;
     for (const odd of findOddTexts(writtenDefinition(item))) {
       yield* report(odd, (code, args) => findInItem(item, code, args, odd.path));
     }

@@ -214,7 +214,7 @@ export class ModuleFiles {
     const isEsm = suffix === "mjs" || type === "module";
     const isCommonJs = suffix === "cjs" || type === "commonjs";
     const format = isEsm ? "esm" : isCommonJs ? "commonjs" : undefined;
-    const module = await parseModule(text, format, this.#asked < maximumAsked);
+    const module = await parseModule(text, format, this.#asked < maximumAsked ? askNode : undefined);
     if (module.kind === "broken") this.#asked++;
     return module;
   }
@@ -239,6 +239,11 @@ export class ModuleFiles {
     this.#scopes.set(folder, scope);
     return scope;
   }
+}
+
+async function askNode(text: string, kind: ModuleKind) {
+  const { findSyntaxErrorIn } = await import("../../confinement/confined-process.ts");
+  return findSyntaxErrorIn(text, kind);
 }
 
 /** Decodes the path of a relative URL; `undefined` if it is malformed. */

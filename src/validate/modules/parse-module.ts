@@ -329,6 +329,12 @@ async function readCommonJs(text: string, program: Program): Promise<ParsedModul
   return { kind: "commonjs", names: new Set(exports), stars: reexports, imports, isOpen };
 }
 
+/** Asks Node for the syntax error in a text; `undefined` if Node finds none. */
+type SyntaxCheck = (
+  text: string,
+  kind: ModuleKind,
+) => Promise<{ reason: string; line?: number; column?: number } | undefined>;
+
 /** The messages by which Node itself detects the format of a module, and those of the parser. */
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|'import' and 'export' may|Cannot use 'import\.meta' outside a module)/;
@@ -393,7 +399,7 @@ function addBounds(Base: any): any {
 export async function parseModule(
   text: string,
   format: ModuleKind | undefined,
-  mayAskNode: boolean,
+  askNode: SyntaxCheck | undefined,
 ): Promise<ParsedModule> {
   const { Parser } = await import("acorn");
   const parser = Parser.extend(addBounds);
@@ -416,8 +422,7 @@ export async function parseModule(
   if (!(error instanceof SyntaxError)) return { kind: "opaque", why: "cannot be parsed" };
   const reason = error.message.replace(/ \(\d+:\d+\)$/, "");
   const known = { reason, ...placeOf(text, Number((error as { pos?: number }).pos)) };
-  const { findSyntaxErrorIn } = await import("../../confinement/confined-process.ts");
-  const found = mayAskNode ? await findSyntaxErrorIn(text, kind) : known;
+  const found = askNode === undefined ? known : await askNode(text, kind);
   if (found === undefined) return { kind: "opaque", why: "cannot be parsed" };
   if (kind === "esm" || !saysEsm.test(found.reason))
     return { kind: "broken", why: "cannot be parsed", fault: { fault: "syntax", ...found } };
