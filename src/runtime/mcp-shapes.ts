@@ -198,6 +198,17 @@ const outputSchema: Check = (schema, path, leaveOut) => {
   return explainUncompilable(schema, path, leaveOut);
 };
 
+/** An entry whose name may be null: then it is known by what identifies it. */
+const named =
+  (id: string, check: Check): Check =>
+  (value, path, leaveOut) => {
+    if (isRecord(value) && value.name === null) {
+      leaveOut(join(path, "name"), "is null");
+      value.name = value[id];
+    }
+    return check(value, path, leaveOut);
+  };
+
 /** What servers list, by the key of the result. Each fault makes that entry unusable. */
 export const listedShapes = {
   tools: entry(
@@ -219,8 +230,8 @@ export const listedShapes = {
       arguments: list(object({ name: text }, { title: text, description: text, required: flag })),
     },
   ),
-  resources: entry({ uri: name, name }, { ...ofResource, size: bytes }),
-  resourceTemplates: entry({ uriTemplate: name, name }, ofResource),
+  resources: named("uri", entry({ uri: name, name }, { ...ofResource, size: bytes })),
+  resourceTemplates: named("uriTemplate", entry({ uriTemplate: name, name }, ofResource)),
 } as const;
 
 /** The entry of a pack's item in a list, valid for every client. The values stay as they are. */

@@ -13,7 +13,7 @@ export type ServerProtocol = "auto" | Era;
 export interface ServerFacts {
   era: Era;
   protocolVersion: string;
-  /** `null` for a modern server that does not say. */
+  /** `null` for a server that does not say. */
   serverInfo: { name: string; version: string } | null;
   capabilities: JsonObject;
   /** Instructions for models, if it has any. */
@@ -38,6 +38,7 @@ function createReader(method: string) {
       return isValid ? value : [];
     },
     readServerInfo(info: unknown) {
+      if (info === undefined || info === null) return null;
       expect("serverInfo", info, isRecord(info), "an object");
       if (!isRecord(info)) return { name: "", version: "" };
       return {
@@ -48,9 +49,10 @@ function createReader(method: string) {
     readCapabilities(capabilities: unknown): JsonObject {
       expect("capabilities", capabilities, isRecord(capabilities), "an object");
       if (!isRecord(capabilities)) return {};
-      const tools = own(capabilities, "tools");
-      if (tools !== undefined) expect("capabilities.tools", tools, isRecord(tools), "an object");
-      return capabilities;
+      const { tools = {} } = capabilities;
+      if (tools !== null) expect("capabilities.tools", tools, isRecord(tools), "an object");
+      // Null is like absent.
+      return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => value !== null));
     },
     /** Throws `AnswerError` with everything that is wrong. */
     finish(): void {
@@ -87,7 +89,7 @@ export function readDiscoverResult(result: JsonObject): ServerFacts {
   const capabilities = reader.readCapabilities(own(result, "capabilities"));
   const meta = own(result, "_meta");
   const info = isRecord(meta) ? own(meta, "io.modelcontextprotocol/serverInfo") : undefined;
-  const serverInfo = info === undefined ? null : reader.readServerInfo(info);
+  const serverInfo = reader.readServerInfo(info);
   reader.finish();
   if (!revisions.includes(modernRevision)) {
     throw new AnswerError(

@@ -111,12 +111,12 @@ export function readPage(
   result: Readonly<JsonObject>,
   onLeftOut: (fault: ListFault) => void,
 ): { entries: JsonObject[]; nextCursor: string | undefined } {
+  const written = own(result, list);
+  const invalid = `it answered \`${listRules[list].method}\` with an invalid result: \`${list}\``;
   // Some languages write an empty list as null.
-  const members = own(result, list) ?? [];
-  if (!Array.isArray(members)) {
-    const { method } = listRules[list];
-    throw new ListError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
-  }
+  if (written === null) onLeftOut({ list, reason: `${invalid} is null` });
+  const members = written ?? [];
+  if (!Array.isArray(members)) throw new ListError(`${invalid} must be an array`);
   const entries = members.filter((member) => repairEntry(list, member, onLeftOut));
   const cursor = own(result, "nextCursor") ?? undefined;
   if (cursor === undefined || (typeof cursor === "string" && cursor !== ""))

@@ -143,12 +143,12 @@ describe("a server that fails before it lists its tools", () => {
   const info = { name: "x", version: "1" };
   const good = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: info };
   test.each<[string, object, RegExp]>([
-    ["an empty object", {}, /`protocolVersion`.*`capabilities`.*`serverInfo`/],
+    ["an empty object", {}, /`protocolVersion`.*`capabilities`/],
     ["a numeric revision", { ...good, protocolVersion: 42 }, /`protocolVersion`.*number/],
     ["a list of capabilities", { ...good, capabilities: [] }, /`capabilities`.*array/],
     ["tools that are true", { ...good, capabilities: { tools: true } }, /`capabilities.tools`.*boolean/],
     ["no name", { ...good, serverInfo: { version: "1" } }, /`serverInfo.name`.*missing/],
-    ["a null", { ...good, serverInfo: null }, /`serverInfo`.*null/],
+    ["a name alone", { ...good, serverInfo: "x" }, /`serverInfo`.*string/],
   ])(
     "a server that answers `initialize` with %s fails to start, with an explanation",
     async (_, result, words) => {
@@ -171,6 +171,18 @@ describe("a server that fails before it lists its tools", () => {
     const server = await startFixture({ answers: { initialize } }).ready;
     expect(server.serverInfo).toEqual(info);
     expect(server.tools.length).toBeGreaterThan(0);
+  });
+
+  test("null in an answer to `initialize` is like absent", async () => {
+    const result = {
+      ...good,
+      capabilities: { tools: null, prompts: null, resources: null },
+      serverInfo: null,
+    };
+    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
+    const { ready, reports } = startFixture({ answers: { initialize } });
+    expect(await ready).toMatchObject({ serverInfo: null, tools: [], prompts: [], resources: [] });
+    expect(reports.failed).toEqual([]);
   });
 
   test("a server that writes an endless line fails to start", async () => {
