@@ -1,32 +1,11 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition } from "../config/session-config.ts";
+import type { HttpTransport } from "../mcp/http/serve-http.ts";
 import type { ServedProtocol } from "../mcp/protocol-server.ts";
 import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 
-/** How a server is offered over HTTP. */
-export interface HttpTransport {
-  /** Default: 127.0.0.1. A host that is not loopback requires a `token` or `noAuth`. */
-  host?: string;
-  /** Default: a free port. */
-  port?: number;
-  /** The token that clients must send as `Authorization: Bearer`. */
-  token?: string;
-  /** Allows unauthenticated access on a host that is not loopback. */
-  noAuth?: boolean;
-  /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
-  allowedHosts?: readonly string[];
-  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
-  allowedOrigins?: readonly string[] | undefined;
-  /** Seconds without a request after which a session ends. Default: 1800. */
-  sessionTtl?: number;
-  /** Default: 1000. */
-  maxSessions?: number;
-  /** Serves each request without a session. */
-  stateless?: boolean;
-  /** Answers `GET /healthz` without a token: 200, and 503 while the server ends. */
-  health?: boolean;
-}
+export type { HttpTransport };
 
 /** The project, transport, config and limits of a served server. */
 export interface ServeOptions {

@@ -67,13 +67,12 @@ export async function serveOverStdio(
 export async function serveOverHttp(
   label: string,
   { session, requests, protocol }: Omit<ServedEras, "connection">,
-  { sessionTtl, ...options }: HttpTransport,
+  options: HttpTransport,
 ): Promise<RunningServer> {
   const { serveHttp } = await import("../mcp/http/serve-http.ts");
-  const sessionTtlMs = sessionTtl === undefined ? undefined : sessionTtl * 1000;
   const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
   const eras = { modern: requests, protocol };
-  const served = await serveHttp(session, { label, ...options, sessionTtlMs, ...eras, onMisplaced });
+  const served = await serveHttp(session, { label, ...options, ...eras, onMisplaced });
   return createRunning(served.url).finish(served);
 }
 

@@ -19,35 +19,39 @@ import type { HttpSessions } from "./http-sessions.ts";
 
 const path = "/mcp";
 
-export interface ServeHttpOptions {
+/** How a server is offered over HTTP. */
+export interface HttpTransport {
+  /** Default: 127.0.0.1. A host that is not loopback requires a `token` or `noAuth`. */
+  host?: string;
+  /** Default: a free port. */
+  port?: number;
+  /** The token that clients must send as `Authorization: Bearer`. */
+  token?: string;
+  /** Allows unauthenticated access on a host that is not loopback. */
+  noAuth?: boolean;
+  /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
+  allowedHosts?: readonly string[];
+  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
+  allowedOrigins?: readonly string[] | undefined;
+  /** Seconds without a request after which a session ends. Default: 1800. */
+  sessionTtl?: number;
+  /** Default: 1000. */
+  maxSessions?: number;
+  /** Serves each request without a session. */
+  stateless?: boolean;
+  /** Answers `GET /healthz` without a token: 200, and 503 while the server ends. */
+  health?: boolean;
+}
+
+export interface ServeHttpOptions extends HttpTransport {
   /** The server's name in messages. */
   label: string;
-  /** Default: 127.0.0.1. An IPv6 address may be in brackets. */
-  host?: string;
-  /** Default: 0, which selects a free port. */
-  port?: number;
-  /** The token that clients must send as `Authorization: Bearer`. Secret. */
-  token?: string;
-  /** Allows a host other than loopback without a token. */
-  noAuth?: boolean;
-  /** More names (or `name:port`) that `Host` and `Origin` may have, such as a reverse proxy's. */
-  allowedHosts?: readonly string[];
-  /** Origins of pages that may use the server, such as `http://localhost:6274`; CORS lets them read the answers. */
-  allowedOrigins?: readonly string[] | undefined;
   /** Called with a message when a request is refused for its `Host`, once, and for its `Origin`. */
   onMisplaced?: (message: string) => void;
-  /** How long a session without open requests and streams lasts. Default: 1800 s. */
-  sessionTtlMs?: number;
-  /** The limit of sessions. Default: 1000. */
-  maxSessions?: number;
-  /** Serves each request with a server of its own, without session ids. */
-  stateless?: boolean;
   /** Serves modern clients; created when one speaks. Default: only legacy clients are served. */
   modern?(): Promise<ModernHttpServer>;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
-  /** Answers probes at `/healthz`. */
-  health?: boolean;
   /** Default: 4 MiB. */
   maxBodyBytes?: number;
   /** How long open requests may take when the server closes. Default: 2 s. */
@@ -101,7 +105,7 @@ function completeOptions(options: ServeHttpOptions) {
     token,
     allowedHosts,
     allowedOrigins,
-    sessionTtlMs: options.sessionTtlMs ?? 1_800_000,
+    sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
     maxSessions: options.maxSessions ?? 1000,
     stateless: options.stateless ?? false,
     protocol: options.modern === undefined ? "legacy" : (options.protocol ?? "both"),

@@ -87,7 +87,7 @@ describe("the end of a session", () => {
 
   test("a session ends after its time to live, which each request restarts", async () => {
     const clock = createManualClock();
-    const served = await serve({ sessionTtlMs: 1000, clock });
+    const served = await serve({ sessionTtl: 1, clock });
     const idle = await beginSession(served);
     const used = await beginSession(served);
     await settled(clock, 2);
@@ -103,7 +103,7 @@ describe("the end of a session", () => {
 
   test("a session does not end during a call or an open stream", async () => {
     const clock = createManualClock();
-    const served = await serve({ sessionTtlMs: 100, clock });
+    const served = await serve({ sessionTtl: 0.1, clock });
     const calls = await beginSession(served);
     const slow = post(served, calling("slow"), calls);
     const listens = await beginSession(served);
