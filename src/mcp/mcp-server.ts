@@ -95,7 +95,8 @@ class EraServer extends Server {
 
   // The SDK calls it for each handler, also for its own.
   protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
-    const wrapped = super._wrapHandler(method, handler);
+    // The SDK would parse the request and the result of a tool again, which are valid already.
+    const wrapped = method === "tools/call" ? handler : super._wrapHandler(method, handler);
     return async (request, context) => {
       checkParams(method, request.params);
       try {
@@ -385,7 +386,7 @@ export class McpServers {
 
   async #callTool({ name, arguments: written = {} }: Named, context: CallContext): Promise<object> {
     const { changing } = this.#served;
-    await changing?.ready();
+    if (changing !== undefined) await changing.ready();
     const tool = this.#tools.find(name) ?? changing?.findUnlisted(name);
     if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.

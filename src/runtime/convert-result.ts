@@ -119,20 +119,26 @@ export function checkStructuredContent(
  */
 export type ToolOutcome = { result: CallToolResult; fault?: string } | { inputRequired: InputRequired };
 
-/** The result or the questions of an outcome. Of what was thrown, it has only the message. Never rejects. */
-export async function convertOutcome(
+/** The result or the questions of an outcome. Of what was thrown, it has only the message. Never throws; only questions are a promise. */
+export function convertOutcome(
   outcome: Outcome,
   convert: (returned: Returned) => CallToolResult = convertReturned,
-): Promise<ToolOutcome> {
+): ToolOutcome | Promise<ToolOutcome> {
   if ("thrown" in outcome) return { result: createErrorResult(outcome.thrown.message) };
   const { returned } = outcome;
+  if (returned.kind === "input") return convertQuestions(returned.json).catch(refuseJson);
   try {
-    if (returned.kind !== "input") return { result: convert(returned) };
-    const { readInputRequired } = await import("./input-rounds.ts");
-    const read = await readInputRequired(returned.json);
-    return "fault" in read ? { result: createErrorResult(read.fault), fault: read.fault } : read;
+    return { result: convert(returned) };
   } catch {
-    // A hostile child process can send invalid JSON.
-    return { result: createErrorResult("The handler's result is not valid JSON.") };
+    return refuseJson();
   }
+}
+
+// A hostile child process can send invalid JSON.
+const refuseJson = () => ({ result: createErrorResult("The handler's result is not valid JSON.") });
+
+async function convertQuestions(json: string): Promise<ToolOutcome> {
+  const { readInputRequired } = await import("./input-rounds.ts");
+  const read = await readInputRequired(json);
+  return "fault" in read ? { result: createErrorResult(read.fault), fault: read.fault } : read;
 }

@@ -77,7 +77,9 @@ export async function invokeTool(
       : outcome;
   if (entry === undefined) {
     const returned = await runner.invoke(code.handler, withContext(checked.value), context);
-    return checkResult(await convertOutcome(returned, (value) => convertReturned(value, leaveOut)));
+    const outcome = convertOutcome(returned, (value) => convertReturned(value, leaveOut));
+    // Most outcomes are none of a promise, and each `await` costs.
+    return checkResult(outcome instanceof Promise ? await outcome : outcome);
   }
   // The inputs for a tool must match that tool's schema.
   let refusal: string | undefined;

@@ -61,6 +61,7 @@ export class ToolCalls {
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   readonly #listeners: CallListeners;
+  #validator: SchemaValidator | undefined;
   /** The links in results. */
   readonly links = new ResourceLinks<LinkMaker>();
   /** What is left out of the answers of code. */
@@ -99,7 +100,8 @@ export class ToolCalls {
     if ("fault" in candidate) return { success: false, errorMessage: candidate.fault };
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
-      const validator = await this.#options.validator();
+      this.#validator ??= await this.#options.validator();
+      const validator = this.#validator;
       const { name, inputSchema } = candidate.tool;
       const checked = validator.check(inputSchema, call.arguments);
       // An invalid schema is the server author's error, and the server still validates.
@@ -260,6 +262,7 @@ export class ToolCalls {
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     this.#reportRounded(name, args);
+    this.#validator ??= await this.#options.validator();
     const outcome = await invokeTool(tool, {
       args,
       depth,
@@ -267,7 +270,7 @@ export class ToolCalls {
       maxDepth: config.callback.maxDepth,
       isForClient: scope.passesRounds && depth === 0,
       leaveOut: this.noteLeftOut("tools/call", { name }, owner),
-      validator: await this.#options.validator(),
+      validator: this.#validator,
       request: {
         name: tool.entry?.name ?? name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
@@ -289,11 +292,13 @@ export class ToolCalls {
             ...(message === undefined ? {} : { message }),
           }),
       },
-      getRunner: async () => {
-        const runner = await runners.get(owner);
+      getRunner: () => {
+        const runner = runners.get(owner);
+        if (initialize === undefined) return runner;
         // `initialize` may never settle, so the call's timeout applies.
-        if (initialize) await abortable(signal, () => runner.initialize(initialize, { options }));
-        return runner;
+        return runner.then((one) =>
+          abortable(signal, () => one.initialize(initialize, { options })).then(() => one),
+        );
       },
       callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
         const called = await this.#resolveInside(inner, call);
