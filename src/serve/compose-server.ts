@@ -29,6 +29,7 @@ import {
 } from "../runtime/server-launches.ts";
 import { describeServers } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { MemberApproval } from "./member-approval.ts";
 import {
   asReferrer,
@@ -49,12 +50,17 @@ export interface ComposedServer {
   /** The item and its pack; `undefined` for a server of the config. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
   members: ServerMembers;
-  /** What entries of its bundles refer to. */
-  referred: readonly ServerMember[];
-  /** The pack of a member. */
-  packOf(item: InspectedItem): InspectedPack;
+  /** The packs of members, and of what entries of bundles refer to, with these items only. */
+  packs: readonly CheckedPack[];
+  /** The names of the host's tools among them. */
+  builtIns: ReadonlySet<string>;
+  /** The tools that are not approved, by qualified name: entries of bundles that refer to them are left out. */
+  refusals: ReadonlyMap<string, Problem>;
   registry: Registry;
 }
+
+/** What a server says of itself, and how it is offered. */
+type Offer = Pick<ComposedServer, "name" | "info"> & Partial<ComposedServer>;
 
 /** What to start for a name. */
 export type ServeTarget = (
@@ -89,7 +95,6 @@ class ServerFinder {
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
-  readonly #referred = new Map<string, Exclude<ServerMember, { type: "bundle" }>>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
     const { ports, builtIns } = sources;
@@ -106,17 +111,6 @@ class ServerFinder {
 
   get #packs(): DiscoveredPack[] {
     return this.#found.packs.map(({ pack }) => pack);
-  }
-
-  get #lookups(): Pick<ComposedServer, "referred" | "packOf" | "registry"> {
-    return {
-      referred: [...this.#referred.values()],
-      packOf: (item) => this.#inspectedOf(item),
-      registry: createRegistry(this.#packs, {
-        builtIns: this.#builtInNames,
-        manager: this.#library.manager,
-      }),
-    };
   }
 
   async find(reference: string): Promise<ServeTarget> {
@@ -214,30 +208,21 @@ class ServerFinder {
     throw failure("PackNotInstalled", args, { pack: name }, { missingPack: name });
   }
 
-  async #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
+  #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
     const { version } = findProject(this.#sources.ports.port, this.#sources.cwd).manifest?.value ?? {};
-    const members = await this.#readMembers(asReferrer(own));
-    return {
-      name: own.name,
-      info: { name: own.name, version: own.version ?? textOr(version, "0.0.0") },
-      instructions: own.instructions,
-      transport: own.transport ?? "stdio",
-      protocol: own.protocol ?? "both",
-      origin: undefined,
-      members,
-      ...this.#lookups,
-    };
+    const { name, instructions, transport, protocol } = own;
+    const info = { name, version: own.version ?? textOr(version, "0.0.0") };
+    return this.#compose({ name, info, instructions, transport, protocol }, asReferrer(own));
   }
 
-  async #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
+  #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
     const definition = item.definition ?? {};
     const isDocument = item.shape === "serverDocument";
     const info = (isDocument ? definition.serverInfo : definition) as Record<string, unknown> | undefined;
     const metadata = definition.metadata as Record<string, unknown> | undefined;
     const { name } = item.declaration;
-    const members = await this.#readMembers({ from: pack, item, references: findReferences(item) });
     const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
-    return {
+    const offer: Offer = {
       name,
       info: {
         name: textOr(info?.name, textOr(metadata?.name, name)),
@@ -245,11 +230,10 @@ class ServerFinder {
       },
       instructions: textOrUndefined(definition.instructions),
       transport: isHttp ? "http" : "stdio",
-      protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
+      protocol: servedProtocols.find((one) => one === definition.protocol),
       origin: { item, pack },
-      members,
-      ...this.#lookups,
     };
+    return this.#compose(offer, { from: pack, item, references: findReferences(item) });
   }
 
   /** A server of all tools, bundles, prompts and resources of a pack that the policy allows. */
@@ -262,24 +246,16 @@ class ServerFinder {
     }
     const { qualifiedName } = pack;
     const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
-    const members = await this.#readMembers({ from: pack, item: undefined, references });
-    return {
-      name,
-      info: { name, version: pack.version ?? "0.0.0" },
-      instructions: undefined,
-      transport: "stdio",
-      protocol: "both",
-      origin: undefined,
-      members,
-      ...this.#lookups,
-    };
+    const info = { name, version: pack.version ?? "0.0.0" };
+    return this.#compose({ name, info }, { from: pack, item: undefined, references });
   }
 
-  /** The members of a server. Throws unless all of them exist and are valid. */
-  async #readMembers(referrer: Referrer): Promise<ServerMembers> {
+  /** A server with all its members. Throws unless all of them exist and are valid. */
+  async #compose(offer: Offer, referrer: Referrer): Promise<ComposedServer> {
+    const { approval, config } = this.#sources;
     const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
     const read = await reader.readMembers(referrer);
-    const members = this.#sources.approval?.dropRefused(read) ?? read;
+    const members = approval?.dropRefused(read) ?? read;
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
@@ -288,41 +264,51 @@ class ServerFinder {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
     checkEntryNames(members);
-    const found = await this.#readReferred(members);
-    const referred = this.#sources.approval?.dropReferring(members, found) ?? found;
-    const items = [...members.tools, ...referred].flatMap((member) =>
-      member.type === "builtIn" ? [] : [member.item],
-    );
-    for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources]) {
-      const owner = this.#ownerOf(item);
-      if (owner !== undefined) refuseExcluded(this.#sources.config.packs, owner, item);
-    }
-    await this.#checkItems([...items, ...members.prompts, ...members.resources]);
-    return members;
+    const referred = await this.#readReferred(members);
+    const used = [...members.tools, ...(approval?.keepTools(referred) ?? referred)];
+    const items = used.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+    for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
+      refuseExcluded(config.packs, this.#inspectedOf(item), item);
+    const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
+    return {
+      name,
+      info,
+      instructions,
+      transport,
+      protocol,
+      origin,
+      members,
+      packs: await this.#checkItems([...items, ...members.prompts, ...members.resources]),
+      builtIns: new Set(used.flatMap((member) => (member.type === "builtIn" ? [member.name] : []))),
+      refusals: approval?.refusals ?? new Map(),
+      registry: createRegistry(this.#packs, {
+        builtIns: this.#builtInNames,
+        manager: this.#library.manager,
+      }),
+    };
   }
 
   /** The tools that entries of bundles refer to. */
   async #readReferred({ tools }: ServerMembers): Promise<ServerMember[]> {
+    const referred: ServerMember[] = [];
     for (const member of tools) {
       if (member.type !== "bundle") continue;
       const { item } = member;
       for (const { reference, kind, path } of findReferences(item)) {
         if (kind !== "tool") continue;
-        const qualifiedName = await this.#resolveTool(reference, item, path);
-        const [tool] = qualifiedName.includes("/") ? await this.#library.load("tool", [qualifiedName]) : [];
-        this.#referred.set(
-          `${item.qualifiedName} ${reference}`,
-          tool === undefined ? { type: "builtIn", name: qualifiedName } : { type: "tool", item: tool },
-        );
+        const name = await this.#resolveTool(reference, item, path);
+        const [tool] = name.includes("/") ? await this.#library.load("tool", [name]) : [];
+        referred.push(tool === undefined ? { type: "builtIn", name } : { type: "tool", item: tool });
       }
     }
-    return [...this.#referred.values()];
+    return referred;
   }
 
   /** Resolves a reference of a bundle. Throws the problem with its place. */
   async #resolveTool(reference: string, item: InspectedItem, path: Path): Promise<string> {
+    const owner = this.#inspectedOf(item);
     try {
-      const from = this.#packOf(item);
+      const from = owner.pack;
       await this.#library.lookUp([reference], from);
       const context = {
         from,
@@ -334,9 +320,8 @@ class ServerFinder {
       return resolveReference(reference, context).qualifiedName;
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      const owner = this.#ownerOf(item);
       const findings = [{ item, problem: { ...error.problem, path } }];
-      const [placed = error.problem] = owner === undefined ? [] : await placeInItems(owner, findings);
+      const [placed = error.problem] = await placeInItems(owner, findings);
       throw this.#missing(placed, error.missingPack);
     }
   }
@@ -353,41 +338,29 @@ class ServerFinder {
     return new TrailblazeError(problem, { missingPack: spec });
   }
 
-  #ownerOf(item: InspectedItem): InspectedPack | undefined {
-    return this.#library.sourceOf(item);
-  }
-
-  #packOf(item: InspectedItem): DiscoveredPack {
-    return this.#inspectedOf(item).pack;
-  }
-
   #inspectedOf(item: InspectedItem): InspectedPack {
-    const owner = this.#ownerOf(item);
+    const owner = this.#library.sourceOf(item);
     if (owner === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
     return owner;
   }
 
-  /** Throws the first error of items that cannot be used. */
-  async #checkItems(items: readonly InspectedItem[]): Promise<void> {
-    const byPack = groupBy(items, (item) => this.#library.sourceOf(item));
-    const { port } = this.#sources.ports;
-    const { manager } = this.#library;
-    for (const [pack, own] of byPack) {
-      if (pack === undefined) continue;
-      const { unusable } = await checkPack(port, { ...pack, items: own }, manager);
-      const [problem] = unusable.values();
-      if (problem !== undefined) throw new TrailblazeError(problem);
+  /** The packs of items, each with these items. Throws the first error of an item that cannot be used. */
+  async #checkItems(items: readonly InspectedItem[]): Promise<CheckedPack[]> {
+    const byPack = new Map<InspectedPack, Set<InspectedItem>>();
+    for (const item of items) {
+      const pack = this.#inspectedOf(item);
+      byPack.set(pack, (byPack.get(pack) ?? new Set()).add(item));
     }
+    const { port } = this.#sources.ports;
+    const packs: CheckedPack[] = [];
+    for (const [pack, own] of byPack) {
+      const checked = await checkPack(port, { ...pack, items: [...own] }, this.#library.manager);
+      const [problem] = checked.unusable.values();
+      if (problem !== undefined) throw new TrailblazeError(problem);
+      packs.push(checked);
+    }
+    return packs;
   }
-}
-
-function groupBy<Value, Key>(values: readonly Value[], keyOf: (value: Value) => Key): Map<Key, Value[]> {
-  const groups = new Map<Key, Value[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    groups.set(key, [...(groups.get(key) ?? []), value]);
-  }
-  return groups;
 }
 
 /**

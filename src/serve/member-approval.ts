@@ -1,6 +1,4 @@
 import type { UserServer } from "../config/session-config.ts";
-import { isRecord } from "../data/parse-json.ts";
-import { withoutRange } from "../extension-schema/references.ts";
 import type { ServerMember, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
@@ -47,8 +45,9 @@ export class MemberApproval {
     return { ...inspected, items };
   }
 
-  isRefused(item: InspectedItem): boolean {
-    return this.#refused.has(item);
+  /** Why items are not approved, by qualified name. */
+  get refusals(): ReadonlyMap<string, Problem> {
+    return new Map([...this.#refused].map(([{ qualifiedName }, problem]) => [qualifiedName, problem]));
   }
 
   /** Throws for an item that is not approved. */
@@ -58,44 +57,23 @@ export class MemberApproval {
     if (problem !== undefined) throw new TrailblazeError(problem);
   }
 
+  /** The tools that are approved. Throws if a frozen lock differs. */
+  keepTools(tools: readonly ServerMember[]): ServerMember[] {
+    this.#gate.refuseDifferences();
+    return tools.filter((member) => member.type === "builtIn" || !this.#refused.has(member.item));
+  }
+
   /** The members that are approved. Throws if there is none left. */
   dropRefused(members: ServerMembers): ServerMembers {
-    this.#gate.refuseDifferences();
-    const tools = members.tools.filter((member) => member.type === "builtIn" || !this.isRefused(member.item));
-    const prompts = members.prompts.filter((item) => !this.isRefused(item));
-    const resources = members.resources.filter((item) => !this.isRefused(item));
-    const all = [
-      ...members.tools.flatMap((one) => (one.type === "builtIn" ? [] : [one.item])),
-      ...members.prompts,
-      ...members.resources,
-    ];
-    const [problem] = [...all, ...members.toolsets].flatMap((item) => this.#refused.get(item) ?? []);
+    const tools = this.keepTools(members.tools);
+    const keep = (items: readonly InspectedItem[]) => items.filter((item) => !this.#refused.has(item));
+    const prompts = keep(members.prompts);
+    const resources = keep(members.resources);
+    const ofTools = members.tools.flatMap((one) => (one.type === "builtIn" ? [] : [one.item]));
+    const all = [...ofTools, ...members.prompts, ...members.resources, ...members.toolsets];
+    const [problem] = all.flatMap((item) => this.#refused.get(item) ?? []);
     if (problem !== undefined && [...tools, ...prompts, ...resources].length === 0)
       throw new TrailblazeError(problem);
     return { ...members, tools, prompts, resources };
-  }
-
-  /** Leaves out entries of bundles that refer to a refused tool, and returns the tools that others refer to. */
-  dropReferring(members: ServerMembers, referred: readonly ServerMember[]): ServerMember[] {
-    this.#gate.refuseDifferences();
-    const refused = new Set(
-      referred.flatMap((member) =>
-        member.type === "tool" && this.#refused.has(member.item) ? [member.item.qualifiedName] : [],
-      ),
-    );
-    if (refused.size === 0) return [...referred];
-    for (const member of members.tools) {
-      if (member.type !== "bundle") continue;
-      const { item } = member;
-      const pack = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
-      const refers = (handler: unknown) => {
-        const name = withoutRange(String(handler));
-        return refused.has(name) || refused.has(`${pack}/${name}`);
-      };
-      const entries = Array.isArray(item.definition?.entries) ? item.definition.entries : [];
-      const kept = entries.filter((entry) => !isRecord(entry) || !refers(entry.handler));
-      item.definition = { ...item.definition, entries: kept };
-    }
-    return referred.filter((member) => member.type !== "tool" || !refused.has(member.item.qualifiedName));
   }
 }

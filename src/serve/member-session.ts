@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
@@ -58,23 +57,13 @@ const isError = ({ severity }: Problem) => severity === "error";
 
 /** Collects the members of a server. Throws `TrailblazeError` for a bundle or a built-in that cannot be served. */
 async function collectMembers(
-  { members, referred, packOf, registry }: ComposedServer,
+  { members, builtIns: wanted, packs: checked, refusals, registry }: ComposedServer,
   { config, builtIns }: MemberOptions,
 ): Promise<Members> {
-  const byPack = new Map<InspectedPack, Set<InspectedItem>>();
-  const tools = [...members.tools, ...referred].flatMap((one) => (one.type === "builtIn" ? [] : [one.item]));
-  for (const item of [...tools, ...members.prompts, ...members.resources]) {
-    const pack = packOf(item);
-    byPack.set(pack, (byPack.get(pack) ?? new Set()).add(item));
-  }
-  const packs = [...byPack].map(([inspected, items]) => {
-    const { pack } = inspected;
-    const owner: CodeOwner = { pack, root: pack.location };
-    return { inspected: { ...inspected, items: [...items] }, problems: [], unusable: new Map(), owner };
+  const packs = checked.map((one) => {
+    const { pack } = one.inspected;
+    return { ...one, owner: { pack, root: pack.location } };
   });
-  const wanted = new Set(
-    [...members.tools, ...referred].flatMap((one) => (one.type === "builtIn" ? [one.name] : [])),
-  );
   const own = collectOwnTools(
     builtIns
       .filter(({ name }) => wanted.has(String(name)))
@@ -85,11 +74,11 @@ async function collectMembers(
   const ofPacks = packs.map((pack) => collectPack(pack, config, pack.owner));
   const code = indexCode([own, ...ofPacks]);
   const bundles = await Promise.all(
-    packs.map((checked) => {
-      const from = checked.inspected.pack;
+    packs.map((one) => {
+      const from = one.inspected.pack;
       const resolve = (reference: string) =>
         registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      return collectBundles(checked, checked.owner, code, resolve, new Map());
+      return collectBundles(one, one.owner, code, resolve, refusals);
     }),
   );
   const faults = [
@@ -138,19 +127,10 @@ function findInitializers(
   return found.filter((one): one is Initializer => one.place !== undefined);
 }
 
-/** Throws `InitializeFailed`. Runs each function once per runner. */
-async function _runInitialize(runner: OutcomeRunner, { name, place, options }: Initializer): Promise<void> {
-  try {
-    await runner.initialize(place, { options });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw failure("InitializeFailed", { name, reason });
-  }
-}
-
 /** The runners of the members' code. Each runs its owner's `initialize` functions before it is used, a new one after an exit, too. */
 class MemberRunners extends CodeRunners {
   readonly #initializers: readonly Initializer[];
+  readonly #initialized = new WeakMap<Promise<OutcomeRunner>, Promise<OutcomeRunner>>();
 
   constructor({ isolation }: SessionConfig, initializers: readonly Initializer[]) {
     const processes = createProcessPort();
@@ -171,8 +151,18 @@ class MemberRunners extends CodeRunners {
     this.#initializers = initializers;
   }
 
-  override async get(owner: CodeOwner): Promise<OutcomeRunner> {
-    const runner = await super.get(owner);
+  override get(owner: CodeOwner): Promise<OutcomeRunner> {
+    const created = super.get(owner);
+    const known = this.#initialized.get(created);
+    if (known !== undefined) return known;
+    const initialized = this.#initialize(owner, created);
+    this.#initialized.set(created, initialized);
+    initialized.catch(() => this.#initialized.delete(created));
+    return initialized;
+  }
+
+  async #initialize(owner: CodeOwner, created: Promise<OutcomeRunner>): Promise<OutcomeRunner> {
+    const runner = await created;
     for (const { name, place, options, ...one } of this.#initializers) {
       if (one.owner.pack?.location !== owner.pack?.location) continue;
       await runner.initialize(place, { options }).catch((error) => {
