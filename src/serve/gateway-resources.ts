@@ -1,43 +1,51 @@
+import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
 import type { CallChannel, CompletionRequest, ServedResources } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
-import { findResource, type PackResource } from "../runtime/pack-resource.ts";
-import { suggestionMs } from "../runtime/suggestions.ts";
+import type { HandlerContext } from "../runtime/handler-context.ts";
+import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
+import { suggestionMs, suggestValues } from "../runtime/suggestions.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
+import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type CallScope, reachServer } from "../session/call.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
-import {
-  mostWatches,
-  refuseWatch,
-  type Suggesting,
-  suggest,
-  type UseCode,
-  watchResource,
-} from "./serve-resources.ts";
+
+/** How many URIs are watched at once. */
+const mostWatches = 1000;
 
 /** Asks a server for suggestions. */
-function askServer(planned: PlannedServer, ref: ServerCompletion["ref"]) {
-  const named =
-    ref.type === "ref/prompt"
-      ? ({ kind: "prompt", name: ref.name } as const)
-      : ({ kind: "resource", name: ref.uri } as const);
-  const ask = async (request: CompletionRequest, signal: AbortSignal) => {
-    const { argument: name, value, arguments: known } = request;
-    const limit = new TimeLimit(suggestionMs);
-    planned.server.beginRequest();
-    try {
-      const asked = { ref, argument: { name, value }, context: { arguments: known } };
-      const connected = await reachServer(planned, { ...named, signal, limits: [limit] });
-      return await connected.complete(asked, { signal, limit });
-    } finally {
-      planned.server.endRequest();
-      limit.end();
-    }
-  };
-  return { ask };
+async function askServer(
+  planned: PlannedServer,
+  ref: ServerCompletion["ref"],
+  { kind, argument: name, value, arguments: known }: CompletionRequest,
+  signal: AbortSignal,
+): Promise<Suggestions> {
+  const limit = new TimeLimit(suggestionMs);
+  planned.server.beginRequest();
+  try {
+    const asked = { ref, argument: { name, value }, context: { arguments: known } };
+    const named = ref.type === "ref/prompt" ? ref.name : ref.uri;
+    const connected = await reachServer(planned, { kind, name: named, signal, limits: [limit] });
+    return await connected.complete(asked, { signal, limit });
+  } finally {
+    planned.server.endRequest();
+    limit.end();
+  }
+}
+
+/** Runs a function of a pack. Rejects with the message of what it throws. */
+async function runCode(
+  runner: CodeUse["runner"],
+  place: CodePlace,
+  args: Record<string, unknown>,
+  context: HandlerContext,
+): Promise<void> {
+  const outcome = await (await runner()).invoke(place, args, context);
+  if ("thrown" in outcome) throw new Error(outcome.thrown.message);
 }
 
 /** What a followed resource is: another one has other contents. */
@@ -55,9 +63,11 @@ export interface GatewayResourcesOptions {
 /** The resources of an open session, and suggestions for its prompts and templates. */
 export class GatewayResources {
   readonly #options: GatewayResourcesOptions;
-  readonly #watches: SharedWatches = new SharedWatches((uri, changed) =>
-    this.#watches.size < mostWatches ? this.#watch(uri, changed) : refuseWatch(uri, this.#options.report),
-  );
+  readonly #watches: SharedWatches = new SharedWatches((uri, changed) => {
+    if (this.#watches.size < mostWatches) return this.#watch(uri, changed);
+    this.#options.report(`${uri} is not watched: ${mostWatches} resources are`);
+    return () => {};
+  });
   /** Begins the watches again that a change of the session concerns. */
   readonly #refreshes = new Set<() => void>();
   #state: SessionState | undefined;
@@ -123,39 +133,35 @@ export class GatewayResources {
     const parts = this.#options.parts();
     if (parts === undefined) return undefined;
     const state = parts.state();
-    const items = new Map(
-      state.packs.flatMap(({ inspected, owner }) =>
-        inspected.items.map((item) => [item.qualifiedName, { item, owner }] as const),
-      ),
-    );
-    const all = [
-      ...state.prompts.flatMap(({ prompt: { name, qualifiedName }, route }): Suggesting[] => {
-        const kind = "prompt";
-        if (route.by === "server")
-          return [{ kind, name, by: askServer(route, { type: "ref/prompt", name: route.advertisedName }) }];
-        const code = items.get(qualifiedName ?? "");
-        return code === undefined ? [] : [{ kind, name, by: { code } }];
-      }),
-      ...state.resources.map(({ resource, route }): Suggesting => {
-        const name = resource.uriTemplate ?? resource.uri ?? "";
-        const by =
-          route.by === "code"
-            ? { code: route.resource }
-            : askServer(route.from, { type: "ref/resource", uri: name });
-        return { kind: "resource", name, by };
-      }),
-    ];
-    return suggest(all, request, signal, this.#useCode(parts, state, request.name));
+    const { kind, name } = request;
+    const suggest = (item: InspectedItem, owner: CodeOwner) =>
+      suggestValues(item, owner, request, this.#useCode(parts, state, owner, name, signal)).then(
+        (values) => ({ values }),
+      );
+    if (kind === "resource") {
+      const listed = state.resources.find(
+        ({ resource: { uri, uriTemplate = uri } }) => uriTemplate === name,
+      )?.route;
+      if (listed?.by !== "server") return listed && suggest(listed.resource.item, listed.resource.owner);
+      return askServer(listed.from, { type: "ref/resource", uri: name }, request, signal);
+    }
+    const listed = state.prompts.find(({ prompt }) => prompt.name === name);
+    if (listed?.route.by !== "server") return listed && suggest(listed.route.prompt.item, listed.route.owner);
+    const { advertisedName } = listed.route;
+    return askServer(listed.route, { type: "ref/prompt", name: advertisedName }, request, signal);
   }
 
-  #useCode(parts: SessionParts, state: SessionState, name: string): UseCode {
-    return (owner, channel) => ({
-      runner: () => parts.runners.get(owner),
-      context: parts.requests.createContext(state, owner, name, this.#options.ownScope(), {
-        progress: channel.progress,
-        signal: toSignal(channel.signal),
-      }),
-    });
+  /** How code runs for a request that belongs to no client's call. */
+  #useCode(
+    { runners, requests }: SessionParts,
+    state: SessionState,
+    owner: CodeOwner,
+    name: string,
+    signal: AbortSignal,
+  ): CodeUse {
+    const rest = { progress: () => {}, signal };
+    const context = requests.createContext(state, owner, name, this.#options.ownScope(), rest);
+    return { runner: () => runners.get(owner), context };
   }
 
   /** Watches a resource: of a pack by its own function, of a server by the server. */
@@ -183,14 +189,18 @@ export class GatewayResources {
       }
       const { resource } = route;
       const follows = resource.owner.content !== undefined;
-      const found = resource.watch && findResource([resource], uri);
-      if (found === undefined) return;
-      const useCode = this.#useCode(parts, state, uri);
+      const found = findResource([resource], uri);
+      if (resource.watch === undefined || found === undefined) return;
       // Its code may be replaced while no call uses it.
       const release = follows ? parts.runners.hold(resource.owner) : () => {};
-      const stop = watchResource(found, uri, { useCode, changed, report: this.#options.report });
+      const stop = new AbortController();
+      const { runner, context } = this.#useCode(parts, state, resource.owner, uri, stop.signal);
+      runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!stop.signal.aborted) this.#options.report(`${uri} is not watched any more: ${reason}`);
+      });
       end = () => {
-        stop();
+        stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
         release();
       };
     };

@@ -26,6 +26,7 @@ export interface PromptTexts {
 
 /** A prompt of a pack. */
 export interface PackPrompt {
+  item: InspectedItem;
   /** Its entry in `prompts/list`. */
   listing: AdvertisedPrompt;
   /** Fills the content, or runs the handler, with the answers to its questions if it asked before. */
@@ -59,6 +60,7 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   const shown = listing.description === undefined ? {} : { description: listing.description };
   const handler = placeOfCode(code, owner.root, "handler", item);
   return {
+    item,
     listing,
     async get(given, { runner, context, leaveOut }, round) {
       if (content !== undefined) {
