@@ -16,6 +16,7 @@ test("a process answers other calls while hostile calls run", async () => {
     timeoutMs: 60_000,
   });
   const { answered, errors, longestPause } = JSON.parse(stdout);
-  expect({ answered, errors }).toEqual({ answered: 3, errors: 9 });
+  // Patterns are matched in time proportional to the string; the loops take too many steps.
+  expect({ answered, errors }).toEqual({ answered: 3, errors: 1 });
   expect(longestPause).toBeLessThan(5000);
 });
