@@ -1,4 +1,5 @@
 import { isRecord, parseJson } from "../data/parse-json.ts";
+import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
 import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
 import {
@@ -7,13 +8,11 @@ import {
   chooseLauncher,
   findReadable,
   findSyntaxError,
-  isInside,
   isolatesNetwork,
   type Position,
   permissionOption,
   positionInStack,
   positionOfCaret,
-  realPath,
   runConfined,
 } from "./confined-process.ts";
 import type { EvaluatedFile, Evaluation, EvaluationPort, EvaluationRequest } from "./evaluation-port.ts";
@@ -176,7 +175,7 @@ function readAnswers(answers: readonly Answer[], files: readonly string[]): Prom
 /** Why a file cannot be evaluated, as a reason; `undefined` if it can. `path` is its real path. */
 function findObstacle(root: string | undefined, path: string | undefined): string | undefined {
   if (root === undefined || path === undefined) return "it does not exist";
-  if (!isInside(root, path)) return "it is outside the package (symbolic links are followed)";
+  if (!isBelow(root, path)) return "it is outside the package (symbolic links are followed)";
   // Node's permission model treats it as a wildcard.
   return root.includes("*") ? "its path contains a *" : undefined;
 }
@@ -187,10 +186,10 @@ async function evaluate(
   { hasNetwork = false, signal }: ConfinedEvaluatorOptions,
 ): Promise<Evaluation> {
   const results = new Map<string, EvaluatedFile>();
-  const root = realPath(packageRoot);
+  const root = realPathOf(packageRoot);
   const paths = new Map<string, string>();
   for (const file of files) {
-    const path = realPath(file);
+    const path = realPathOf(file);
     const obstacle = findObstacle(root, path);
     if (obstacle !== undefined) results.set(file, { reason: obstacle });
     else if (path !== undefined) paths.set(file, path);

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { maximumDepth } from "../data/parse-json.ts";
+import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
 
 /** Where the system's programs are, whatever the PATH of this process says. */
 const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
@@ -39,19 +40,6 @@ export const permissionOption: string | undefined = ["--permission", "--experime
   (option) => process.allowedNodeEnvironmentFlags.has(option),
 );
 
-/** True for a path in the folder and for the folder itself. */
-export function isInside(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-export function realPath(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The links in a `node_modules` folder and in its scopes. */
 function findLinks(folder: string): string[] {
   try {
@@ -74,7 +62,7 @@ export function findReadable(root: string): string[] {
   let workspace = root;
   for (let at = root; ; at = dirname(at)) {
     const folder = join(at, "node_modules");
-    const real = basename(at) === "node_modules" ? undefined : realPath(folder);
+    const real = basename(at) === "node_modules" ? undefined : realPathOf(folder);
     // A link may lead to another node_modules, but nowhere else.
     if (real !== undefined && basename(real) === "node_modules") {
       readable.push(folder, real);
@@ -83,10 +71,10 @@ export function findReadable(root: string): string[] {
     if (at === dirname(at)) break;
   }
   for (const link of readable.slice(1).flatMap(findLinks)) {
-    const real = realPath(link);
+    const real = realPathOf(link);
     // A folder around the pack would reveal its neighbors, and a pack could create a link to anything.
-    if (real === undefined || isInside(real, root) || !isInside(workspace, real)) continue;
-    const isCovered = readable.some((folder) => isInside(folder, real));
+    if (real === undefined || isBelow(real, root) || !isBelow(workspace, real)) continue;
+    const isCovered = readable.some((folder) => isBelow(folder, real));
     if (!isCovered && existsSync(join(real, "package.json"))) readable.push(real);
   }
   // The permission model treats `*` as a wildcard, wherever it is.

@@ -4,12 +4,13 @@ import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
 
-function isBelow(root: string, path: string): boolean {
+/** True for a path in a folder and for the folder itself. */
+export function isBelow(root: string, path: string): boolean {
   const way = relative(root, path);
   return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-function realPathOf(path: string): string | undefined {
+export function realPathOf(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch {

@@ -1,3 +1,5 @@
+import leven from "leven";
+
 /** Replaces characters that look alike in many fonts, and separators, with one representative each. */
 function foldLookalikes(name: string): string {
   return name
@@ -14,16 +16,9 @@ function foldLookalikes(name: string): string {
 
 /** Whether two different names differ by one inserted, deleted or replaced character, or by two swapped ones. */
 function hasEditDistanceOne(a: string, b: string): boolean {
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start++;
-  let [endOfA, endOfB] = [a.length, b.length];
-  while (endOfA > start && endOfB > start && a[endOfA - 1] === b[endOfB - 1]) {
-    endOfA--;
-    endOfB--;
-  }
-  const [left, right] = [a.slice(start, endOfA), b.slice(start, endOfB)];
-  if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0];
-  return left.length <= 1 && right.length <= 1;
+  if (leven(a, b, { maxDistance: 2 }) <= 1) return true;
+  const at = [...a].findIndex((character, index) => character !== b[index]);
+  return `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
 }
 
 /** Shorter names are exempt: in a family of packs, one letter may be the only difference. */
