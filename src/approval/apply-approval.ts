@@ -1,7 +1,5 @@
 import { changeLock } from "../lock/lock-file.ts";
-import { applyChanges } from "./apply-changes.ts";
-import { ApprovalPlan } from "./approval-plan.ts";
-import { type ApprovalOptions, planApproval } from "./plan-approval.ts";
+import { type ApprovalOptions, ApprovalPlan, applyChanges, planApproval } from "./plan-approval.ts";
 
 /** What has been recorded. Its names are those of the plan's changes. */
 export interface ApprovalResult {

@@ -1,10 +1,10 @@
 import { isSameJson } from "../lock/canonical-json.ts";
-import { ownEntry, startOf } from "../lock/compare.ts";
+import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
 import { readLock } from "../lock/lock-file.ts";
-import type { ServerPlace } from "../lock/recording-gate.ts";
-import type { EntryChange, LockedServer, LockFile } from "../lock/types.ts";
+import { findServer, isDenied, type ServerPlace } from "../lock/parts.ts";
+import type { LockedServer, LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { compareInstallation } from "./compare-installation.ts";
+import { expectLock } from "./expect-lock.ts";
 import { type InstallationOptions, openInstallation } from "./read-installation.ts";
 import { Targets } from "./targets.ts";
 
@@ -22,34 +22,19 @@ export interface LockDifference {
   lockFile: string;
   /** Whether nothing differs. Another version with the same surface is no difference. */
   inSync: boolean;
-  /** By name, also those without a difference. */
-  packs: EntryChange[];
-  /** The servers of the config, by label. */
-  servers: EntryChange[];
+  /** What differs, in the order of the file. */
+  entries: LockDifferenceEntry[];
   /** Of packs that are broken, and of servers that failed to start. */
   problems: Problem[];
   /** Labels of the servers that failed to start, so that their lists were not compared. */
   failedServers: string[];
 }
 
-/** The entry of a server in a lock. */
-export function findLockedServer(lock: LockFile, { pack, server }: ServerPlace): LockedServer | undefined {
-  return pack === undefined
-    ? ownEntry(lock.servers, server)
-    : ownEntry(ownEntry(lock.packs, pack)?.servers, server);
-}
-
-/** Whether the lock denies a server. */
-export function isServerDenied(lock: LockFile, { pack, server }: ServerPlace): boolean {
-  const owner = pack === undefined ? ownEntry(lock.servers, server) : ownEntry(lock.packs, pack);
-  return Array.isArray(owner?.denied) && owner.denied.includes(`server:${server}`);
-}
-
 /** Whether the lock approves how a server is launched. */
-export function isLaunchApproved(lock: LockFile, place: ServerPlace, launch: LockedServer): boolean {
-  const locked = findLockedServer(lock, place);
-  if (locked === undefined || isServerDenied(lock, place)) return false;
-  return isSameJson(startOf(locked), startOf(launch));
+export function isLaunchApproved(lock: LockFile, place: ServerPlace, { launch }: LockedServer): boolean {
+  if (isDenied(lock, { ...place, kind: "server" })) return false;
+  const locked = findServer(lock, place)?.launch;
+  return locked !== undefined && isSameJson(locked, launch);
 }
 
 /**
@@ -70,26 +55,19 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
     (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(lock, place, launch),
   );
   targets.check(lock, installation);
-  const compared = compareInstallation(lock, installation);
-  const select = (entries: readonly EntryChange[], isPack: boolean) =>
-    entries
-      .filter(({ name }) => targets.touches(name, isPack))
-      .map((entry) => narrowEntry(entry, targets, isPack));
-  const packs = select(compared.packs, true);
-  const servers = select(compared.servers, false);
-  return {
-    lockFile,
-    inSync: [...packs, ...servers].every(({ change }) => change === "same"),
-    packs,
-    servers,
-    problems: installation.problems,
-    failedServers: installation.failedServers,
-  };
-}
-
-/** An entry with the items that are meant. */
-function narrowEntry(entry: EntryChange, targets: Targets, isPack: boolean): EntryChange {
-  if (targets.hasEntry(entry.name, isPack)) return entry;
-  const items = entry.items.filter((item) => targets.hasItem(entry, item, isPack));
-  return { ...entry, items, change: items.length === 0 ? "same" : entry.change };
+  const differing = diffLocks(lock, expectLock(lock, installation));
+  const entries = differing.filter((entry) => {
+    const { pack, server, kind, name } = entry;
+    const place = {
+      owner: pack === undefined ? "server" : "pack",
+      entry: pack ?? server ?? "",
+      name,
+    } as const;
+    // A pack as a whole differs only if it has nothing else.
+    if (kind === "pack")
+      return targets.hasEntry(place) && differing.every((other) => other === entry || other.pack !== pack);
+    return targets.hasPart({ ...place, kind }) || (kind === "server" && targets.hasServer(place));
+  });
+  const { problems, failedServers } = installation;
+  return { lockFile, inSync: entries.length === 0, entries, problems, failedServers };
 }

@@ -1,11 +1,25 @@
+import { isSameJson } from "../lock/canonical-json.ts";
+import { ownEntry } from "../lock/compare.ts";
+import { diffLocks } from "../lock/difference.ts";
 import { createLock, readLock } from "../lock/lock-file.ts";
-import type { ServerPlace } from "../lock/recording-gate.ts";
-import type { EntryChange, ItemChange, LockedServer, LockFile } from "../lock/types.ts";
-import type { ApprovalChange } from "./apply-changes.ts";
-import { ApprovalPlan } from "./approval-plan.ts";
-import { type Comparison, compareInstallation } from "./compare-installation.ts";
-import { findLockedServer, isLaunchApproved } from "./diff-lock.ts";
-import { DenialPlanning, liftDenials } from "./plan-denials.ts";
+import {
+  compareParts,
+  denialOf,
+  denialsOf,
+  isDenied,
+  type LockPlace,
+  nameOf,
+  ownerOf,
+  type PartChange,
+  partsOf,
+  removeEntry,
+  setDenied,
+  setPart,
+} from "../lock/parts.ts";
+import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import type { Problem } from "../problems/index.ts";
+import { isLaunchApproved } from "./diff-lock.ts";
+import { expectLock } from "./expect-lock.ts";
 import { type Installation, type InstallationOptions, openInstallation } from "./read-installation.ts";
 import { Targets } from "./targets.ts";
 
@@ -19,20 +33,191 @@ export interface ApprovalOptions extends InstallationOptions {
   deny?: boolean;
 }
 
-/** Every server of an installation that is launched. */
-function* serversOf({ packs, servers }: Installation): Generator<[ServerPlace, LockedServer]> {
-  for (const [server, launch] of servers) yield [{ pack: undefined, server }, launch];
-  for (const [pack, { entry }] of packs) {
-    for (const [server, launch] of Object.entries(entry.servers ?? {})) {
-      if ("lists" in launch) yield [{ pack, server }, launch];
+/** One change of a lock. */
+export interface ApprovalChange {
+  /** `prune` removes what is no longer installed. */
+  action: "approve" | "deny" | "prune";
+  /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
+  name: string;
+  /** A part, or a whole entry: its version, or all of a removed one. */
+  place: LockPlace | Pick<LockPlace, "owner" | "entry">;
+  /** What is recorded, of an approved part. */
+  value?: LockedItem;
+  /** The installed version; `null` if the package has none, absent for a server without a package. */
+  version?: string | null;
+}
+
+const isPart = (place: ApprovalChange["place"]): place is LockPlace => "kind" in place;
+
+const entryOf = (lock: LockFile, { owner, entry }: Pick<LockPlace, "owner" | "entry">) =>
+  ownEntry<LockedPack | LockedServer>(lock[`${owner}s`], entry);
+
+/** The lock after changes; the given one stays as it is. Pure. */
+export function applyChanges(lock: LockFile | undefined, changes: readonly ApprovalChange[]): LockFile {
+  const changed = structuredClone(lock ?? createLock());
+  for (const { action, place, value, version } of changes) {
+    const isNew = entryOf(changed, place) === undefined;
+    if (!isPart(place)) {
+      if (action === "prune") removeEntry(changed, place);
+      else if (place.owner === "pack" && isNew) changed.packs[place.entry] = { surface: "" };
+    } else {
+      setPart(changed, place, action === "approve" ? value : undefined);
+      setDenied(changed, place, action === "deny");
     }
+    const entry = entryOf(changed, place);
+    // A refusal says nothing about the version of what was approved before.
+    if (entry === undefined || action === "prune" || (action === "deny" && !isNew)) {
+      const isEmpty = entry !== undefined && Object.keys(entry).every((key) => key === "surface");
+      if (isEmpty) removeEntry(changed, place);
+    } else if (version === null && place.owner === "pack") delete entry.version;
+    else if (version !== undefined) Object.assign(entry, { version });
+  }
+  return changed;
+}
+
+/** Changes of trailblaze.lock that were not made yet. Strings of packs and servers are not trusted. */
+export class ApprovalPlan {
+  /** Absolute path of the lock, which may not exist yet. */
+  readonly lockFile: string;
+  readonly changes: readonly ApprovalChange[];
+  /** Of packs that are broken, and of servers that failed to start. */
+  readonly problems: readonly Problem[];
+  readonly #context: PlanContext;
+
+  /** Not for callers: `planApproval` creates plans. */
+  constructor(
+    lockFile: string,
+    changes: readonly ApprovalChange[],
+    problems: readonly Problem[],
+    context: PlanContext,
+  ) {
+    this.lockFile = lockFile;
+    this.changes = changes;
+    this.problems = problems;
+    this.#context = context;
+  }
+
+  static contextOf(plan: ApprovalPlan): PlanContext {
+    return plan.#context;
+  }
+
+  /** All that will be written, as a unified difference of the lock; empty if nothing changes. */
+  get text(): string {
+    const { lock = createLock() } = this.#context;
+    return diffLocks(lock, applyChanges(lock, this.changes))
+      .map(({ diff }) => diff)
+      .join("\n");
+  }
+
+  /** The names of servers whose launch it approves without their lists: they can start only after it is applied. */
+  get unlistedServers(): string[] {
+    const launches = this.changes.filter(
+      ({ action, value }) => action === "approve" && value?.lists === null,
+    );
+    return [...new Set(launches.map(({ name }) => name))];
+  }
+
+  /** Labels of the servers that failed to start, so that their lists are unknown. */
+  get failedServers(): readonly string[] {
+    return this.#context.installation.failedServers;
+  }
+
+  /** The same plan with some of its changes. */
+  narrow(changes: readonly ApprovalChange[]): ApprovalPlan {
+    return new ApprovalPlan(this.lockFile, changes, this.problems, this.#context);
+  }
+
+  /** How many items and launches stay without approval after this plan; servers that were not listed count once. */
+  countUnapproved(): number {
+    const { lock, installation } = this.#context;
+    const after = applyChanges(lock, this.changes);
+    const differing = compareParts(after, expectLock(after, installation));
+    // That a server has been listed is approved with what it lists.
+    const isListing = ({ from, to }: PartChange) =>
+      from !== undefined && isSameJson({ ...from, lists: {} }, to);
+    return differing.filter((change) => change.to !== undefined && !isListing(change)).length;
   }
 }
 
-const isPlace = ({ owner, entry }: ApprovalChange, { pack, server }: ServerPlace) =>
-  owner === "pack" ? entry.name === pack && entry.items[0]?.name === server : entry.name === server;
+/** The parts of a plan that callers need not know. */
+interface PlanContext {
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** The lock when the plan was made; `undefined` if there was none. */
+  lock: LockFile | undefined;
+  installation: Installation;
+  /** Whether everything is approved, so that a lock is begun even with nothing in it. */
+  isWhole: boolean;
+}
 
-const isRemembered = (lock: LockFile, place: ServerPlace) => findLockedServer(lock, place)?.lists != null;
+/** The installed version of a pack or of a server's package, for a change. */
+function versionOf({ packs, servers }: Installation, { owner, entry }: Pick<LockPlace, "owner" | "entry">) {
+  if (owner === "pack") return { version: packs.get(entry)?.entry.version ?? null };
+  const version = servers.get(entry)?.version;
+  // A server without a package has no version, not even an unknown one.
+  return version === undefined ? {} : { version: typeof version === "string" ? version : null };
+}
+
+/** What differs and is meant, with the needs of its packs. */
+function planApprovals(lock: LockFile, installation: Installation, targets: Targets): ApprovalChange[] {
+  const expected = expectLock(lock, installation);
+  const isMeant = (place: LockPlace) =>
+    targets.hasPart(place) || (place.kind === "server" && targets.hasServer(place));
+  const differing = compareParts(lock, expected);
+  const entries = new Map(
+    (["pack", "server"] as const).flatMap((owner) => {
+      const names = [...Object.keys(lock[`${owner}s`]), ...Object.keys(expected[`${owner}s`])];
+      return [...new Set(names)].sort().map((entry) => [`${owner} ${entry}`, { owner, entry }] as const);
+    }),
+  );
+  return [...entries.values()].flatMap((owner): ApprovalChange[] => {
+    const name = ownerOf(owner);
+    const [before, after] = [entryOf(lock, owner), entryOf(expected, owner)];
+    const parts = differing.filter(({ place }) => place.owner === owner.owner && place.entry === owner.entry);
+    const isGone =
+      before !== undefined &&
+      (after === undefined || (!isInstalled(installation, owner) && parts.length > 0));
+    if (isGone) return targets.hasEntry(owner) ? [{ action: "prune", name, place: owner }] : [];
+    const version = versionOf(installation, owner);
+    const hasItem = parts.some(({ place }) => place.kind !== "needs" && isMeant(place));
+    const chosen = parts.filter(({ place }) => isMeant(place) || (place.kind === "needs" && hasItem));
+    if (chosen.length > 0)
+      return chosen.map(({ place, to }) =>
+        to === undefined && place.kind !== "needs"
+          ? { action: "prune", name: nameOf(place), place, ...version }
+          : {
+              action: "approve",
+              name: nameOf(place),
+              place,
+              ...version,
+              ...(to === undefined ? {} : { value: to }),
+            },
+      );
+    if (!targets.hasEntry(owner) || !isInstalled(installation, owner)) return [];
+    const isOutdated =
+      before === undefined || (version.version !== undefined && (before.version ?? null) !== version.version);
+    return isOutdated ? [{ action: "approve", name, place: owner, ...version }] : [];
+  });
+}
+
+const isInstalled = (
+  { packs, servers }: Installation,
+  { owner, entry }: Pick<LockPlace, "owner" | "entry">,
+) => (owner === "pack" ? packs : servers).has(entry);
+
+/** What is denied: with names, also what is approved; otherwise what differs. */
+function planDenials(lock: LockFile, installation: Installation, targets: Targets): ApprovalChange[] {
+  const expected = expectLock(lock, installation);
+  const differing = compareParts(lock, expected).filter(({ to }) => to !== undefined);
+  const known = [...partsOf(expected), ...partsOf(lock)].map(([place]) => place);
+  const places = targets.isEverything
+    ? differing.map(({ place }) => place)
+    : known.filter((place) => (place.server === undefined ? targets.hasPart(place) : targets.isNamed(place)));
+  const unique = new Map(places.map((place) => [nameOf(place) + place.kind, place]));
+  return [...unique.values()]
+    .filter((place) => place.kind !== "needs" && isInstalled(installation, place) && !isDenied(lock, place))
+    .map((place) => ({ action: "deny", name: nameOf(place), place, ...versionOf(installation, place) }));
+}
 
 /**
  * Plans the approval of packs (`@acme/jira`), servers of the config by label, or items (`acme/jira/createIssue`), and the
@@ -52,45 +237,23 @@ export async function planApproval(
   const { project, lockFile } = opened;
   const found = await readLock(project);
   const targets = new Targets(written, all);
-  const lock = liftDenials(found ?? createLock(), targets);
+  // What is named is decided anew.
+  const lock = structuredClone(found ?? createLock());
+  const lifted = [...denialsOf(lock)].filter((place) => targets.isNamed(place));
+  if (!deny) for (const place of lifted) setDenied(lock, place, false);
   const installation = await opened.read(
     (place, launch) =>
       options.static !== true && targets.hasServer(place) && isLaunchApproved(lock, place, launch),
   );
   targets.check(found ?? createLock(), installation);
-  const planning = new DenialPlanning(targets, deny, installation, lock);
-  const compared = compareInstallation(lock, installation);
-  const changes = deny ? planning.planDenials(compared) : planAll(planning, compared, found);
-  return new ApprovalPlan(lockFile, changes, installation.problems, {
-    project,
-    lock: found,
-    installation,
-    isWhole: all && !deny,
-  });
-}
-
-function planAll(
-  planning: DenialPlanning,
-  compared: Comparison,
-  known: LockFile | undefined,
-): ApprovalChange[] {
-  const { installation, lock, targets } = planning;
-  const planEntries = (owner: ApprovalChange["owner"], entries: readonly EntryChange[]) =>
-    entries.flatMap((entry) => planning.planEntry(owner, entry));
-  const changes = [...planEntries("pack", compared.packs), ...planEntries("server", compared.servers)];
-  // That a server has been listed is recorded also if it lists nothing.
-  const listed = [...serversOf(installation)].flatMap(([place, server]) => {
-    if (server.lists == null || isRemembered(lock, place) || !targets.hasServer(place)) return [];
-    if (changes.some((change) => change.entry.items[0]?.kind === "server" && isPlace(change, place)))
-      return [];
-    const owner = place.pack === undefined ? "server" : "pack";
-    const entries = owner === "server" ? compared.servers : compared.packs;
-    const entry = entries.find(({ name }) => name === (place.pack ?? place.server));
-    if (entry === undefined) return [];
-    const fields = [{ path: ["lists"], from: null, to: {} }];
-    const item: ItemChange = { kind: "server", name: place.server, change: "changed", fields };
-    return [planning.create(owner, entry, item)];
-  });
-  const vanished = known === undefined ? [] : planning.planVanishedDenials(known, changes);
-  return [...listed, ...changes, ...vanished];
+  const changes = deny
+    ? planDenials(lock, installation, targets)
+    : planApprovals(lock, installation, targets);
+  const planned = new Set(
+    changes.map(({ place }) => (isPart(place) ? `${ownerOf(place)} ${denialOf(place)}` : "")),
+  );
+  const vanished = deny ? [] : lifted.filter((place) => !planned.has(`${ownerOf(place)} ${denialOf(place)}`));
+  const prunes = vanished.map((place) => ({ action: "prune", name: nameOf(place), place }) as const);
+  const context = { project, lock: found, installation, isWhole: all && !deny };
+  return new ApprovalPlan(lockFile, [...changes, ...prunes], installation.problems, context);
 }

@@ -3,8 +3,9 @@ import { managerIn } from "../discovery/project-manager.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { lockFileOf } from "../lock/lock-file.ts";
 import type { LockScope } from "../lock/lock-scope.ts";
-import { type RecordedPack, RecordingGate, type ServerPlace } from "../lock/recording-gate.ts";
-import type { LockedServer } from "../lock/types.ts";
+import type { ServerPlace } from "../lock/parts.ts";
+import { type RecordedPack, RecordingGate } from "../lock/recording-gate.ts";
+import type { LockedServer, LockFile } from "../lock/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { prepareSession } from "../session/open-session.ts";
@@ -30,8 +31,6 @@ export interface Installation {
   packs: ReadonlyMap<string, RecordedPack>;
   /** The config's servers that sessions use, by label. */
   servers: ReadonlyMap<string, LockedServer>;
-  /** Prefixes of the tools of the config's servers, by label. */
-  prefixes: ReadonlyMap<string, string>;
   /** The names of all installed packs, also those that sessions do not use. */
   installed: ReadonlySet<string>;
   /** The labels of the config's servers that sessions do not use. */
@@ -44,6 +43,13 @@ export interface Installation {
   /** Labels of the servers that failed. */
   failedServers: string[];
 }
+
+/** What is installed, in the form of a lock. */
+export const lockOf = ({ packs, servers }: Installation): LockFile => ({
+  lockfileVersion: 1,
+  packs: Object.fromEntries([...packs].map(([name, { entry }]) => [name, entry])),
+  servers: Object.fromEntries(servers),
+});
 
 /** A project whose config is valid. */
 export interface OpenedInstallation {
@@ -85,7 +91,6 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
         return {
           packs: recording.packs,
           servers: recording.servers,
-          prefixes: recording.prefixes,
           installed: new Set(packs.map(({ name }) => name)),
           unused: new Set(config.unusedServers.map(({ name }) => name)),
           scope: recording.scope,

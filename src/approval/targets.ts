@@ -1,30 +1,16 @@
-import { keyOfKind, kinds } from "../kinds.ts";
-import { ownEntry } from "../lock/compare.ts";
-import type { ServerPlace } from "../lock/recording-gate.ts";
-import { listedBy } from "../lock/server-entries.ts";
-import type { EntryChange, ItemChange, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import {
+  denialsOf,
+  findServer,
+  type LockPlace,
+  nameOf,
+  ownerOf,
+  partsOf,
+  type ServerPlace,
+} from "../lock/parts.ts";
+import type { LockFile } from "../lock/types.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, qualifyPackageName } from "../qualified-names/index.ts";
-import type { Installation } from "./read-installation.ts";
-
-/** How a pack or a server of the config is written on the command line. */
-export const ownerOf = (name: string, isPack: boolean) => (isPack ? qualifyPackageName(name) : name);
-
-/** The name of a server that `LABEL/TOOL` begins with. */
-export const labelOf = ({ pack, server }: ServerPlace) =>
-  pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
-
-/** The name of a change on the command line. */
-export function nameOf(
-  { name }: Pick<EntryChange, "name">,
-  item: Pick<ItemChange, "kind" | "name" | "server">,
-  isPack: boolean,
-): string {
-  const owner = ownerOf(name, isPack);
-  if (item.kind === "needs" || (!isPack && item.kind === "server")) return owner;
-  if (item.server === undefined || !isPack) return `${owner}/${item.name}`;
-  return `${owner}/${item.server}/${item.name}`;
-}
+import { type Installation, lockOf } from "./read-installation.ts";
 
 /** What a command is about: everything, or packs, servers and items by name. */
 export class Targets {
@@ -39,37 +25,27 @@ export class Targets {
   }
 
   /** Whether the entry itself is meant. */
-  hasEntry(name: string, isPack: boolean): boolean {
-    return this.isEverything || this.#names.has(ownerOf(name, isPack));
+  hasEntry(place: Pick<LockPlace, "owner" | "entry">): boolean {
+    return this.isEverything || this.#names.has(ownerOf(place));
   }
 
-  /** Whether the item is meant by its own name. */
-  isNamed(
-    entry: Pick<EntryChange, "name">,
-    item: Pick<ItemChange, "kind" | "name" | "server">,
-    isPack: boolean,
-  ) {
-    return this.#names.has(nameOf(entry, item, isPack));
+  /** Whether the part is meant by its own name. */
+  isNamed(place: LockPlace): boolean {
+    return this.#names.has(nameOf(place));
   }
 
-  hasItem(entry: EntryChange, item: ItemChange, isPack: boolean): boolean {
-    if (this.hasEntry(entry.name, isPack) || this.isNamed(entry, item, isPack)) return true;
-    const { server } = item;
-    return isPack && server !== undefined && this.#names.has(`${ownerOf(entry.name, true)}/${server}`);
+  /** Whether the part, what lists it, or its entry is meant. */
+  hasPart(place: LockPlace): boolean {
+    if (this.hasEntry(place) || this.isNamed(place)) return true;
+    const { owner, server } = place;
+    return owner === "pack" && server !== undefined && this.#names.has(`${ownerOf(place)}/${server}`);
   }
 
-  /** Whether the server, or a tool that it may list, is meant. */
+  /** Whether the server, or something that it may list, is meant. */
   hasServer(place: ServerPlace): boolean {
-    const label = labelOf(place);
-    if (this.hasEntry(place.pack ?? label, place.pack !== undefined) || this.#names.has(label)) return true;
+    const label = nameOf({ ...place, kind: "server" });
+    if (this.hasEntry(place) || this.#names.has(label)) return true;
     return [...this.#names].some((name) => name.startsWith(`${label}/`));
-  }
-
-  /** Whether anything of an entry is meant. */
-  touches(name: string, isPack: boolean): boolean {
-    if (this.hasEntry(name, isPack)) return true;
-    const prefix = `${ownerOf(name, isPack)}/`;
-    return [...this.#names].some((one) => one.startsWith(prefix));
   }
 
   /**
@@ -86,57 +62,25 @@ export class Targets {
   }
 }
 
-function* namesOfServer(label: string, server: LockedServer): Generator<string> {
-  yield label;
-  for (const [, name] of listedBy(server)) yield `${label}/${name}`;
-}
-
-/** The name in a denial, such as `tool:search`. */
-const nameOfDenial = (denial: string) => denial.slice(denial.indexOf(":") + 1);
-
-function* namesOfPack(name: string, entry: LockedPack): Generator<string> {
-  const owner = ownerOf(name, true);
-  yield owner;
-  for (const key of kinds.map((kind) => keyOfKind[kind]))
-    for (const item of Object.keys(entry[key] ?? {})) yield `${owner}/${item}`;
-  for (const [server, value] of Object.entries(entry.servers ?? {})) {
-    yield* namesOfServer(`${owner}/${server}`, value);
-  }
-  for (const denied of entry.denied ?? []) yield `${owner}/${nameOfDenial(denied)}`;
-}
-
 /** Every name that the lock or the installation has. */
 function collectNames(lock: LockFile, installation: Installation): Set<string> {
-  const { packs, servers, installed, unused, registry } = installation;
-  const names = new Set([...[...installed].map((name) => ownerOf(name, true)), ...unused]);
-  for (const { qualifiedName } of registry.items()) names.add(qualifiedName);
-  const entries = [
-    ...Object.entries(lock.packs),
-    ...[...packs].map(([name, { entry }]) => [name, entry] as const),
-  ];
-  for (const [name, entry] of entries) for (const one of namesOfPack(name, entry)) names.add(one);
-  for (const [label, server] of [...Object.entries(lock.servers), ...servers]) {
-    for (const one of namesOfServer(label, server)) names.add(one);
-    const { denied } = server;
-    for (const one of Array.isArray(denied) ? denied : []) names.add(`${label}/${nameOfDenial(String(one))}`);
-  }
-  return names;
+  const { installed, unused, registry } = installation;
+  const now = lockOf(installation);
+  const labels = [...unused, ...Object.keys(lock.servers), ...Object.keys(now.servers)];
+  const packs = [...installed, ...Object.keys(lock.packs), ...Object.keys(now.packs)].map(qualifyPackageName);
+  const items = registry.items().map(({ qualifiedName }) => qualifiedName);
+  const parts = [...partsOf(lock), ...partsOf(now)].map(([place]) => place);
+  return new Set([...packs, ...labels, ...items, ...[...parts, ...denialsOf(lock)].map(nameOf)]);
 }
 
-/** The labels of servers whose tools are unknown. */
-function findUnlisted(lock: LockFile, { packs, servers }: Installation): string[] {
-  const isUnlisted = (now: LockedServer, before: LockedServer | undefined) =>
-    now.lists === null && before?.lists == null;
-  const own = [...servers]
-    .filter(([label, server]) => isUnlisted(server, ownEntry(lock.servers, label)))
-    .map(([label]) => label);
-  const ofPacks = [...packs].flatMap(([name, { entry }]) =>
-    Object.entries(entry.servers ?? {})
-      .filter(([server, now]) => isUnlisted(now, ownEntry(ownEntry(lock.packs, name)?.servers, server)))
-      .map(([server]) => `${ownerOf(name, true)}/${server}`),
-  );
-  return [...own, ...ofPacks];
-}
+/** The servers whose tools are unknown. */
+const findUnlisted = (lock: LockFile, installation: Installation): string[] =>
+  [...partsOf(lockOf(installation))]
+    .filter(
+      ([place, { lists }]) =>
+        place.kind === "server" && lists === null && findServer(lock, place)?.lists == null,
+    )
+    .map(([place]) => nameOf(place));
 
 function explainUnknown(
   written: string,

@@ -1,8 +1,7 @@
 import { lockFileName, readLock } from "../lock/lock-file.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { applyApproval, approve } from "./apply-approval.ts";
-import type { ApprovalPlan } from "./approval-plan.ts";
-import { planApproval } from "./plan-approval.ts";
+import { type ApprovalPlan, planApproval } from "./plan-approval.ts";
 import type { InstallationOptions } from "./read-installation.ts";
 
 /** What an addition has recorded. */

@@ -1,11 +1,12 @@
 import type { UserServer } from "../config/session-config.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
-import { comparePacks, compareUserServers, ownEntry } from "../lock/compare.ts";
+import { isSameJson } from "../lock/canonical-json.ts";
+import { deniedIn, ownEntry } from "../lock/compare.ts";
 import { describeUserServer } from "../lock/describe-items.ts";
 import { describePack } from "../lock/describe-pack.ts";
 import { LockScope, type ScopeConfig } from "../lock/lock-scope.ts";
-import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import type { LockedItem, LockFile } from "../lock/types.ts";
 
 /** What trailblaze.lock says about an item; `unknown` without a valid definition. */
 export type ItemLock = "approved" | "changed" | "notApproved" | "denied" | "notLocked" | "unknown";
@@ -19,9 +20,6 @@ export interface PackLock {
   needsDiffer: boolean;
   items: ReadonlyMap<InspectedItem, ItemLock>;
 }
-
-const deniedIn = (entry: LockedPack | LockedServer | undefined): readonly unknown[] =>
-  Array.isArray(entry?.denied) ? entry.denied : [];
 
 /** Compares what is installed with the lock, without starting servers. */
 export class LockStates {
@@ -39,24 +37,22 @@ export class LockStates {
     const { pack, items } = inspected;
     const locked = ownEntry(this.#lock.packs, pack.name);
     const entry = describePack(inspected);
-    const compared = comparePacks(pack.name, locked, entry);
     const denied = deniedIn(locked);
     const isCovered = this.#scope.hasPack(pack);
-    const changes = new Map(
-      compared.items
-        .filter(({ server }) => server === undefined)
-        .map(({ kind, name, change }) => [`${kind}:${name}`, change]),
-    );
     const stateOf = ({ declaration: { kind, name }, definition }: InspectedItem): ItemLock => {
       if (!isCovered || this.#scope.isItemFree(pack.qualifiedName, kind, name, definition))
         return "notLocked";
       if (denied.includes(`${kind}:${name}`)) return "denied";
-      if (ownEntry<LockedItem>(entry[keyOfKind[kind]], name) === undefined) return "unknown";
-      const change = changes.get(`${kind}:${name}`);
-      return change === undefined ? "approved" : change === "added" ? "notApproved" : "changed";
+      const key = keyOfKind[kind];
+      const now = ownEntry<LockedItem>(entry[key], name);
+      const before = ownEntry<LockedItem>(locked?.[key], name);
+      if (now === undefined) return "unknown";
+      if (before === undefined) return "notApproved";
+      // What a server says and lists is known only to one that runs.
+      return isSameJson(before.launch ?? before, now.launch ?? now) ? "approved" : "changed";
     };
     const states = new Map(items.map((item) => [item, stateOf(item)]));
-    const needsDiffer = isCovered && locked !== undefined && changes.has("needs:needs");
+    const needsDiffer = isCovered && locked !== undefined && !isSameJson(locked.needs, entry.needs);
     const values = [...states.values()];
     const differs = needsDiffer || values.some((state) => state === "changed" || state === "notApproved");
     return {
@@ -80,7 +76,7 @@ export class LockStates {
     const locked = ownEntry(this.#lock.servers, server.name);
     if (locked === undefined) return "notApproved";
     if (deniedIn(locked).includes(`server:${server.name}`)) return "denied";
-    const { items } = compareUserServers(server.name, locked, describeUserServer(server, undefined));
-    return items.some(({ kind }) => kind === "server") ? "changed" : "approved";
+    if (locked.launch === undefined) return "notApproved";
+    return isSameJson(locked.launch, describeUserServer(server, undefined).launch) ? "approved" : "changed";
   }
 }

@@ -103,10 +103,9 @@ async function checkLock(
       const problem = createProblem("LockMissing", { file }, { file });
       return { ...describe(false, problem.message), problems: [problem] };
     }
-    const { inSync, packs, servers } = await diffLock({ cwd, config: given, static: true });
+    const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
     if (inSync) return describe(true, "approves what is installed");
-    const differing = [...packs, ...servers].filter(({ change }) => change !== "same");
-    const names = differing.map(({ name }) => name).join(", ");
+    const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
     const summary = `differs from what is installed: ${names}; run \`trailblaze diff\``;
     return describe(mode !== "frozen", summary);
   } catch (error) {

@@ -8,7 +8,7 @@ import type { ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, UnrecordableError } from "./canonical-json.ts";
-import { findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
+import { deniedIn, findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
 import {
   describeListedPrompt,
   describeListedResource,
@@ -16,7 +16,7 @@ import {
   linesOf,
 } from "./describe-items.ts";
 import type { LockScope } from "./lock-scope.ts";
-import type { ListedKind } from "./server-entries.ts";
+import type { ListedKind } from "./parts.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
 function recordOf(describe: () => LockedItem): LockedItem | undefined {
@@ -156,6 +156,5 @@ export function findApprovedServer(
     source.pack === undefined ? ownEntry(lock.servers, label) : ownEntry(owner?.servers, source.item ?? "");
   // The launch was compared before: a server without an entry is not locked.
   if (isFree || locked === undefined) return undefined;
-  const denied = source.pack === undefined ? (locked.denied as string[] | undefined) : owner?.denied;
-  return new ApprovedServer(plan, locked, denied ?? [], scope);
+  return new ApprovedServer(plan, locked, deniedIn(source.pack === undefined ? locked : owner), scope);
 }

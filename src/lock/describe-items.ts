@@ -124,15 +124,12 @@ function describeComposed(
 /** How a subprocess server of a pack is launched. */
 function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
-  const launch = { command, script, package: name, bin, args, env, context };
-  return {
-    ...createItem({
-      ...launch,
-      cwd: cwd === "." || cwd === "./" ? undefined : cwd,
-      envPassthrough: Array.isArray(envPassthrough) ? [...new Set(envPassthrough)].sort() : undefined,
-    }),
-    lists: null,
-  };
+  const launch = createItem({
+    ...{ command, script, package: name, bin, args, env, context },
+    cwd: cwd === "." || cwd === "./" ? undefined : cwd,
+    envPassthrough: Array.isArray(envPassthrough) ? [...new Set(envPassthrough)].sort() : undefined,
+  });
+  return { launch, lists: null };
 }
 
 const describeEntry = (entry: unknown) =>
@@ -213,19 +210,33 @@ export function describeItem(
   }
 }
 
-/** How a server of the config is launched or reached. Values of variables and headers are left out, as they may be secret. */
+const decidingNames = new Set(
+  "PATH NODE_OPTIONS NODE_PATH LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP RUBYOPT PERL5OPT BASH_ENV ENV JAVA_TOOL_OPTIONS".split(
+    " ",
+  ),
+);
+
+/** Whether a variable decides what runs. On Windows, case does not matter. npm's credentials do not count. */
+function decidesWhatRuns(name: string): boolean {
+  const upper = name.toUpperCase();
+  if (upper.startsWith("NPM_CONFIG_")) return !/AUTH|TOKEN|PASSWORD|USERNAME|EMAIL|OTP|KEY|CERT/.test(upper);
+  return decidingNames.has(upper) || upper.startsWith("DYLD_");
+}
+
+/**
+ * How a server of the config is launched or reached. Values of headers and variables may be secret: those of variables are
+ * recorded only if they decide what runs, as the config writes them.
+ */
 export function describeUserServer(
   { command, package: name, bin, args, cwd, env, url, headers, context }: UserServer,
   version: string | null | undefined,
 ): LockedServer {
-  return {
-    ...createItem({
-      ...{ command, package: name, bin, args, url, context },
-      cwd: cwd === "." ? undefined : cwd,
-      env: Object.keys(env).sort(),
-      headers: Object.keys(headers).sort(),
-    }),
-    ...(version === undefined ? {} : { version }),
-    lists: null,
-  };
+  const launch = createItem({
+    ...{ command, package: name, bin, args, url, context },
+    cwd: cwd === "." ? undefined : cwd,
+    env: Object.keys(env).sort(),
+    values: Object.fromEntries(Object.entries(env).filter(([key]) => decidesWhatRuns(key))),
+    headers: Object.keys(headers).sort(),
+  });
+  return { launch, ...(version === undefined ? {} : { version }), lists: null };
 }

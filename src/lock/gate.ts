@@ -4,7 +4,7 @@ import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import type { ListedKind } from "./server-entries.ts";
+import type { ListedKind } from "./parts.ts";
 
 /** What a server that has started says. */
 export interface ListedServer {

@@ -9,7 +9,8 @@ import { lockFile } from "../files/file-lock.ts";
 import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
 import { failure, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashJson, hashText } from "./canonical-json.ts";
-import type { Json, LockedPack, LockFile } from "./types.ts";
+import { hasOnlyDenials } from "./compare.ts";
+import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 export const lockFileName = "trailblaze.lock";
 
@@ -18,19 +19,23 @@ export const lockFileOf = (project: string) => join(project, lockFileName);
 
 export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, servers: {} });
 
+/** An entry of a pack, or of a server of the config. */
+type Entry = LockedPack | LockedServer;
+
 /** An entry without what models do not see. */
-function surfaceOf(pack: LockedPack): Json {
-  const { version: _, surface: __, denied: ___, ...seen } = pack;
+function surfaceOf(entry: Entry): Json {
+  const { version: _, surface: __, denied: ___, ...seen } = entry;
   return seen as Json;
 }
 
-export const hashSurface = (pack: LockedPack): string => hashJson(surfaceOf(pack));
+export const hashSurface = (entry: Entry): string => hashJson(surfaceOf(entry));
 
-/** Whether an entry is the one that its hash was made of. */
-function fitsSurface(pack: LockedPack): boolean {
-  const seen = surfaceOf(pack);
+/** What is wrong with an entry that is not the one that its hash was made of. */
+function explainSurface(entry: Entry): string | undefined {
+  const seen = surfaceOf(entry);
   // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
-  return pack.surface === hashText(JSON.stringify(seen)) || pack.surface === hashJson(seen);
+  const fits = entry.surface === hashText(JSON.stringify(seen)) || entry.surface === hashJson(seen);
+  return fits ? undefined : "does not fit its `surface`: it was edited or merged by hand";
 }
 
 /** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
@@ -64,7 +69,7 @@ function* findFaults(value: unknown): Generator<string> {
     if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
   }
   for (const [name, entry] of Object.entries(servers)) {
-    const fault = explainServer(entry) ?? explainDenied(entry);
+    const fault = explainUserServer(entry);
     if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
   }
 }
@@ -77,7 +82,8 @@ const isRecordOfRecords = (value: unknown): boolean =>
 
 function explainServer(server: unknown): string | undefined {
   if (!isRecord(server)) return "is not an object";
-  const { lists, prompts, resources } = server;
+  const { launch, lists, prompts, resources } = server;
+  if (launch === undefined ? lists !== undefined : !isRecord(launch)) return "has an invalid `launch`";
   if (lists !== null && !isRecordOfRecords(lists)) return "has invalid `lists`";
   return isRecordOfRecords(prompts) && isRecordOfRecords(resources)
     ? undefined
@@ -91,10 +97,19 @@ function explainDenied(entry: unknown): string | undefined {
   return isValid ? undefined : "has an invalid `denied`";
 }
 
+/** What is wrong with the entry of a server of the config. One that was refused may have no launch. */
+function explainUserServer(entry: unknown): string | undefined {
+  const fault = explainServer(entry) ?? explainDenied(entry);
+  if (fault !== undefined) return fault;
+  const server = entry as LockedServer;
+  if (server.launch === undefined) return hasOnlyDenials(server) ? undefined : "has no `launch`";
+  return explainSurface(server);
+}
+
 /** What is wrong with the entry of a pack. */
 function explainPack(entry: unknown): string | undefined {
   if (!isRecord(entry)) return "is not an object";
-  const { version, surface, needs, servers } = entry;
+  const { version, needs, servers } = entry;
   if (version !== undefined && typeof version !== "string") return "has an invalid `version`";
   if (needs !== undefined && !isRecord(needs)) return "has invalid `needs`";
   for (const key of ["tools", "prompts", "toolsets", "resources"]) {
@@ -107,9 +122,7 @@ function explainPack(entry: unknown): string | undefined {
   }
   const denied = explainDenied(entry);
   if (denied !== undefined) return denied;
-  return typeof surface === "string" && fitsSurface(entry as unknown as LockedPack)
-    ? undefined
-    : "does not fit its `surface`: it was edited or merged by hand";
+  return explainSurface(entry as unknown as LockedPack);
 }
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
@@ -209,15 +222,17 @@ export async function readUsableEntries(project: string): Promise<LockFile> {
       Object.entries(isRecord(entries) ? entries : {}).filter(([, entry]) => explain(entry) === undefined),
     ) as Record<string, Entry>;
   lock.packs = usable(value.packs, explainPack);
-  lock.servers = usable(value.servers, (entry) => explainServer(entry) ?? explainDenied(entry));
+  lock.servers = usable(value.servers, explainUserServer);
   return lock;
 }
 
-/** The text of a lock: the same contents give the same bytes. Sets `surface` of every pack. */
+/** The text of a lock: the same contents give the same bytes. Sets `surface` of every entry. */
 export function formatLock({ packs, servers }: LockFile): string {
-  const hashed = Object.entries(packs).map(([name, pack]) => [name, { ...pack, surface: hashSurface(pack) }]);
-  const lock = { lockfileVersion: 1, packs: Object.fromEntries(hashed) as Json, servers: servers as Json };
-  return `${formatJson(lock, "")}\n`;
+  const withHashes = (entries: Readonly<Record<string, Entry>>) =>
+    Object.fromEntries(
+      Object.entries(entries).map(([name, entry]) => [name, { ...entry, surface: hashSurface(entry) }]),
+    ) as Json;
+  return `${formatJson({ lockfileVersion: 1, packs: withHashes(packs), servers: withHashes(servers) }, "")}\n`;
 }
 
 /**

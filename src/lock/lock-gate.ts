@@ -10,14 +10,14 @@ import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
-import { findFieldChanges, formatPaths, hasOnlyDenials, ownEntry, startOf } from "./compare.ts";
+import { deniedIn, findFieldChanges, formatPaths, hasOnlyDenials, ownEntry } from "./compare.ts";
 import { describeMember, describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
+import { listedBy } from "./parts.ts";
 import { readApproved } from "./read-approved.ts";
-import { listedBy } from "./server-entries.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
 
 /**
@@ -140,11 +140,12 @@ export class LockGate implements Gate {
       return { refusal, problems: [refusal] };
     };
     if (locked === undefined) return refuse("new", []);
-    if (Array.isArray(locked.denied) && locked.denied.includes(`server:${name}`)) {
+    if (deniedIn(locked).includes(`server:${name}`)) {
       const args = { name, state: "denied", differences: [], entry: name } as const;
       return { refusal: createProblem("NotApproved", args, place), problems: [] };
     }
-    const changes = findFieldChanges(startOf(locked), startOf(now));
+    if (locked.launch === undefined) return refuse("new", []);
+    const changes = findFieldChanges(locked.launch, now.launch);
     if (changes.length > 0) return refuse("changed", formatPaths(changes));
     if (locked.lists == null) this.#differences.add(name);
     return { problems: this.#compareVersions(name, locked.version, now.version, place) };
@@ -238,11 +239,11 @@ export class LockGate implements Gate {
     const now = describeRecordable(inspected, item, before);
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
-    const [was, is] = kind === "server" ? [startOf(before), startOf(now)] : [before, now];
-    const changes = findFieldChanges(was, is);
+    // What a server says and lists is compared when it has started.
+    const isLaunched = item.shape === "subprocessServer";
+    const changes = isLaunched ? findFieldChanges(before.launch, now.launch) : findFieldChanges(before, now);
     if (changes.length === 0) {
-      if (item.shape === "subprocessServer" && (before as LockedServer).lists == null)
-        this.#differences.add(item.qualifiedName);
+      if (isLaunched && (before as LockedServer).lists == null) this.#differences.add(item.qualifiedName);
       return { item, problems: [] };
     }
     if (changes.every(({ path }) => path[0] === "members")) {

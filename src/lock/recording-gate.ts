@@ -20,16 +20,8 @@ import { describePack } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
-import type { ListedKind } from "./server-entries.ts";
+import type { ListedKind, ServerPlace } from "./parts.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
-
-/** A server of a pack, or of the config. */
-export interface ServerPlace {
-  /** npm name; `undefined` for a server of the config. */
-  pack: string | undefined;
-  /** The item's name, or the label. */
-  server: string;
-}
 
 /** A pack that a session would use. */
 export interface RecordedPack {
@@ -50,8 +42,6 @@ export class RecordingGate implements Gate {
   readonly packs = new Map<string, RecordedPack>();
   /** By label. */
   readonly servers = new Map<string, LockedServer>();
-  /** Prefixes of the tools of the config's servers, by label. */
-  readonly prefixes = new Map<string, string>();
   /** What discovery and the checks of packs report. */
   readonly problems: Problem[] = [];
   found: FoundPacks | undefined;
@@ -83,8 +73,8 @@ export class RecordingGate implements Gate {
     if (this.scope.isServerFree(server.name)) return refused;
     const entry = describeUserServer(server, readInstalledVersion(this.#project, server));
     this.servers.set(server.name, entry);
-    this.prefixes.set(server.name, server.choices.prefix ?? "");
-    return this.#mayStart({ pack: undefined, server: server.name }, entry) ? { problems: [] } : refused;
+    const place = { owner: "server", entry: server.name, name: server.name } as const;
+    return this.#mayStart(place, entry) ? { problems: [] } : refused;
   }
 
   checkPack(checked: CheckedPack): CheckedPack {
@@ -97,7 +87,7 @@ export class RecordingGate implements Gate {
     const mayStart = ({ shape, declaration }: InspectedItem) => {
       const launch = ownEntry(servers, declaration.name);
       if (!isLocked || shape !== "subprocessServer" || launch === undefined) return false;
-      return this.#mayStart({ pack: pack.name, server: declaration.name }, launch);
+      return this.#mayStart({ owner: "pack", entry: pack.name, name: declaration.name }, launch);
     };
     const unusable = new Map(
       items.flatMap((item) => {

@@ -1,7 +1,7 @@
 /** A JSON value of a lock, as `JSON.parse` creates it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** The definition of an item, or the launch of a server, as the lock records it. */
+/** The definition of an item, the launch of a server, or what a server lists, as the lock records it. */
 export type LockedItem = { [key: string]: Json };
 
 /** An entry of the lock for a pack. Names are the pack's; absent keys mean none. */
@@ -19,11 +19,14 @@ export interface LockedPack {
   denied?: string[];
 }
 
-/** A server: its launch, and for a subprocess server what it said when it was approved. */
+/** A server that is launched or reached, with what it said when it was approved; or a composed server, which has its own keys. */
 export type LockedServer = LockedItem & {
-  /** By the server's own names; `null` if it has never been listed. Absent for a composed server. */
+  /** What starts it, or where it is. Absent for a composed server. */
+  launch?: LockedItem;
+  instructions?: string[];
+  /** Its tools by the server's own names; `null` if it has never been listed. */
   lists?: Record<string, LockedItem> | null;
-  /** Its prompts by their own names. Absent: none was approved, or the lock is older than prompts of servers. */
+  /** Its prompts by their own names. */
   prompts?: Record<string, LockedItem>;
   /** The same of resources and resource templates, by URI or template. */
   resources?: Record<string, LockedItem>;
@@ -34,11 +37,14 @@ export interface LockFile {
   lockfileVersion: 1;
   /** By npm name. */
   packs: Record<string, LockedPack>;
-  /** The servers of the config, by label. */
+  /**
+   * The servers of the config, by label: with the `version` of its package, with `denied`, and with a `surface` as packs have
+   * it, so that a merge of two halves is found.
+   */
   servers: Record<string, LockedServer>;
 }
 
-/** What a change is about: an item, or what a pack needs. */
+/** What a part of the lock is about: an item, or what a pack needs. */
 export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "needs";
 
 /** A value that differs. An absent value has no key. */
@@ -46,28 +52,4 @@ export interface FieldChange {
   path: (string | number)[];
   from?: Json;
   to?: Json;
-}
-
-/** An item that differs between the lock and the installation. */
-export interface ItemChange {
-  kind: LockedKind;
-  /** Of what a server lists, the server's own name for it: of a resource, its URI or template. */
-  name: string;
-  /** The server that lists it: the item's name, or the label. */
-  server?: string;
-  /** The name that models see; absent for other kinds than tools. */
-  advertisedName?: string;
-  change: "added" | "removed" | "changed" | "same";
-  fields: FieldChange[];
-}
-
-/** A pack, or a server of the config, in a comparison. */
-export interface EntryChange {
-  /** npm name, or the label of a server. */
-  name: string;
-  /** `same` if at most the version differs. */
-  change: "added" | "removed" | "changed" | "same";
-  version: { from: string | null; to: string | null };
-  /** Without those that are the same. */
-  items: ItemChange[];
 }

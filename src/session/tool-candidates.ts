@@ -7,7 +7,7 @@ import {
   reservedParameter,
 } from "../json-schema/reserved-parameters.ts";
 import type { ListVerdict } from "../lock/gate.ts";
-import type { ListedKind } from "../lock/server-entries.ts";
+import type { ListedKind } from "../lock/parts.ts";
 import type { AdvertisedPrompt, AdvertisedTool } from "../mcp/client/connected-server.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
 import {

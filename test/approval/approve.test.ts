@@ -2,9 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { approve as approveTargets } from "../../src/approval/apply-approval.ts";
-import type { ApprovalPlan } from "../../src/approval/approval-plan.ts";
 import { diffLock } from "../../src/approval/diff-lock.ts";
-import { type ApprovalOptions, planApproval } from "../../src/approval/plan-approval.ts";
+import { type ApprovalOptions, type ApprovalPlan, planApproval } from "../../src/approval/plan-approval.ts";
 import { openSession } from "../../src/session.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import {
@@ -104,8 +103,8 @@ test("a launch that is not agreed to is not started", async () => {
   });
   expect({ changed, approved, isDeclined }).toEqual({ changed: false, approved: [], isDeclined: true });
   expect(shown).toHaveLength(1);
-  expect(shown[0]).toContain("server remote: new");
-  expect(shown[0]).toContain("server warehouse: new");
+  expect(shown[0]).toContain("+++ server remote");
+  expect(shown[0]).toContain("+++ @acme/store server warehouse");
   expect(starts(cwd)).toBe(0);
   expect(existsSync(lockOf(cwd))).toBe(false);
 });
@@ -121,7 +120,7 @@ test("what an approved launch lists is a second question; declined, the launch s
   expect(await approve(cwd, [], {}, agree)).toMatchObject({ changed: true, approved: ["remote"], left: 1 });
   expect(shown).toHaveLength(2);
   expect(shown[0]).not.toContain("search");
-  expect(shown[1]).toContain("tool search of server remote: new");
+  expect(shown[1]).toContain('+    "search": {');
   expect(readLocked(cwd).servers.remote.lists).toBeNull();
   expect(await toolsOf(cwd)).toEqual([]);
 });
@@ -137,7 +136,7 @@ test("--static starts nothing: lists stay unknown until they are approved, and k
   changeProject(cwd, { "trailblaze.config.json": configWith([listed("search")], { env: { MORE: "1" } }) });
   await approve(cwd, [], { static: true });
   expect(readLocked(cwd).servers.remote).toMatchObject({
-    env: expect.arrayContaining(["MORE"]),
+    launch: { env: expect.arrayContaining(["MORE"]) },
     lists: { search: {} },
   });
 });
@@ -145,7 +144,7 @@ test("--static starts nothing: lists stay unknown until they are approved, and k
 test("a server without tools is known to list none", async () => {
   const cwd = makeJiraProject({}, configWith([]));
   await approve(cwd, ["remote"], { static: true });
-  expect(await approve(cwd, ["remote"])).toMatchObject({ changed: true, approved: ["remote"], text: "" });
+  expect(await approve(cwd, ["remote"])).toMatchObject({ changed: true, approved: ["remote"] });
   expect(readLocked(cwd).servers.remote.lists).toEqual({});
   const session = await openSession({ cwd, lock: "frozen" });
   await session.close();
@@ -276,8 +275,8 @@ test("needs are shown before the servers that have them start", async () => {
   const manifest = { trailblaze: { servers: ["warehouse"], needs: { network: ["example.com"] } } };
   const cwd = makeJiraProject({ "@acme/store": { ...store, "package.json": manifest } });
   const { text } = await planApproval(["acme/store/warehouse/pick"], { cwd });
-  expect(text).toContain("needs: new");
-  expect(text).toContain("server warehouse: new");
+  expect(text).toContain("+++ @acme/store needs");
+  expect(text).toContain("+++ @acme/store server warehouse");
 });
 
 test("a malformed lock is an error, with a way out after a merge", async () => {

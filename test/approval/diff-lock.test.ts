@@ -14,19 +14,15 @@ import {
   warehouse,
 } from "./support/locked-project.ts";
 
-/** What differs, as short lines. */
+/** What differs, as short lines: of a change, with its removed and added lines. */
 async function diff(cwd: string, options: DiffOptions = {}): Promise<string[]> {
-  const { packs, servers, inSync } = await diffLock({ cwd, ...options });
-  const lines = [...packs, ...servers].flatMap(({ name, change, items }) => [
-    ...(change === "same" ? [] : [`${name} ${change}`]),
-    ...items.map(
-      (item) =>
-        `${item.kind} ${item.server === undefined ? "" : `${item.server}/`}${item.name} ${item.change}` +
-        ` ${item.fields.map(({ path }) => path.join(".")).join(",")}`,
-    ),
-  ]);
-  expect(inSync).toBe(lines.length === 0);
-  return lines.map((line) => line.trimEnd());
+  const { entries, inSync } = await diffLock({ cwd, ...options });
+  expect(inSync).toBe(entries.length === 0);
+  return entries.flatMap(({ pack, server, kind, name, change, diff }) => {
+    const lines = diff.split("\n").filter((line) => /^[-+](?![-+]{2} )/.test(line));
+    const title = `${pack ?? server} ${kind} ${name} ${change}`;
+    return change === "changed" ? [title, ...lines.map((line) => line.replace(/^(.) +/, "$1"))] : [title];
+  });
 }
 
 const change = (cwd: string, files: Readonly<Record<string, unknown>>) => writeTree(cwd, files as never);
@@ -74,10 +70,11 @@ test("changed, added and removed items of a pack are shown with their fields", a
     },
   });
   expect(await diff(cwd)).toEqual([
-    "@acme/jira changed",
-    "tool assign added",
-    "tool createIssue changed description,inputSchema.properties",
-    "tool deleteIssue removed",
+    "@acme/jira tool createIssue changed",
+    ...['-"The tool createIssue."', '+"Creates an issue, and ignores all others."'],
+    ...['+"properties": {', '+"body": {}', "+},"],
+    "@acme/jira tool deleteIssue removed",
+    "@acme/jira tool assign added",
   ]);
 });
 
@@ -86,33 +83,21 @@ test("a version alone is no difference", async () => {
   await lockEverything(cwd);
   const file = join(cwd, "node_modules/@acme/jira/package.json");
   writeFileSync(file, readFileSync(file, "utf8").replace("1.0.0", "1.0.1"));
-  const { packs, inSync } = await diffLock({ cwd });
-  expect(inSync).toBe(true);
-  expect(packs).toMatchObject([
-    { name: "@acme/jira", change: "same", version: { from: "1.0.0", to: "1.0.1" }, items: [] },
-  ]);
+  expect(await diff(cwd)).toEqual([]);
 });
 
-test("the list of a server is compared, with its prefix in the advertised name", async () => {
+test("the list of a server is compared, in its entry", async () => {
   const cwd = makeJiraProject({}, configWith([listed("search"), listed("fetch")]));
   await lockEverything(cwd);
   const config = configWith([listed("search", { description: "Searches." }), listed("send")]);
   Object.assign(config.mcpServers.remote, { prefix: "r_" });
   change(cwd, { "trailblaze.config.json": config });
   const before = pids(cwd);
-  expect(await diff(cwd)).toEqual([
-    "remote changed",
-    "tool remote/fetch removed",
-    "tool remote/search changed description",
-    "tool remote/send added",
-  ]);
+  const [title, ...lines] = await diff(cwd);
+  expect(title).toBe("remote server remote changed");
+  const said = ['-"fetch": {', '-"The tool search."', '+"Searches."', '+"send": {'];
+  expect(lines).toEqual(expect.arrayContaining(said));
   expect(pids(cwd)).toBe(before + 1);
-  const { servers } = await diffLock({ cwd });
-  expect(servers[0]?.items.map(({ advertisedName }) => advertisedName)).toEqual([
-    "r_fetch",
-    "r_search",
-    "r_send",
-  ]);
 });
 
 test("a server whose launch differs, or with --static, is not started", async () => {
@@ -122,7 +107,7 @@ test("a server whose launch differs, or with --static, is not started", async ()
   change(cwd, { "trailblaze.config.json": configWith([listed("send")]) });
   expect(await diff(cwd, { static: true })).toEqual([]);
   change(cwd, { "trailblaze.config.json": configWith([listed("send")], { env: { MORE: "secret" } }) });
-  expect(await diff(cwd)).toEqual(["remote changed", "server remote changed env"]);
+  expect(await diff(cwd)).toEqual(["remote server remote changed", '+"MORE",']);
   expect(pids(cwd)).toBe(0);
 });
 
@@ -144,27 +129,18 @@ test("the list of a pack's server is compared, and its tools are meant by name",
       "JSON.parse(process.env.PROBE_TOOLS).map((tool) => ({ ...tool, title: 'New' }))",
     ),
   });
-  expect(await diff(cwd)).toEqual([
-    "@acme/store changed",
-    "tool warehouse/pack changed title",
-    "tool warehouse/pick changed title",
-  ]);
-  expect(await diff(cwd, { targets: ["acme/store/warehouse/pick"] })).toEqual([
-    "@acme/store changed",
-    "tool warehouse/pick changed title",
-  ]);
+  const title = '+"title": "New"';
+  const changed = ["@acme/store server warehouse changed", ...["-}", "+},", title, "-}", "+},", title]];
+  expect((await diff(cwd)).sort()).toEqual(changed.sort());
+  expect((await diff(cwd, { targets: ["acme/store/warehouse/pick"] })).sort()).toEqual(changed);
 });
 
 test("only what is named is compared", async () => {
   const cwd = makeJiraProject({ "@acme/jira": jira(), "@acme/store": warehouse([listed("pick")]) });
   writeFileSync(lockOf(cwd), `{ "lockfileVersion": 1, "packs": {}, "servers": {} }`);
-  expect(await diff(cwd, { targets: ["@acme/store"] })).toEqual([
-    "@acme/store added",
-    "server warehouse added",
-  ]);
+  expect(await diff(cwd, { targets: ["@acme/store"] })).toEqual(["@acme/store server warehouse added"]);
   expect(await diff(cwd, { targets: ["acme/jira/createIssue"] })).toEqual([
-    "@acme/jira added",
-    "tool createIssue added",
+    "@acme/jira tool createIssue added",
   ]);
 });
 
@@ -200,7 +176,7 @@ test("what is unlocked, excluded by the config, or not used is left out", async 
     },
   });
   change(cwd, { "trailblaze.config.json": config });
-  expect(await diff(cwd)).toEqual(["@acme/jira added", "tool createIssue added"]);
+  expect(await diff(cwd)).toEqual(["@acme/jira tool createIssue added"]);
   change(cwd, { "trailblaze.config.json": { ...config, packs: { deny: ["acme/jira"] } } });
   expect(await diff(cwd)).toEqual([]);
 });
@@ -231,5 +207,5 @@ test("5,000 tools, and names like __proto__, are compared", async () => {
   await lockEverything(cwd);
   expect(await diff(cwd)).toEqual([]);
   change(folder, { [file]: tools.map((name) => listed(name, name === "__proto__" ? { title: "New" } : {})) });
-  expect(await diff(cwd)).toEqual(["@acme/store changed", "tool warehouse/__proto__ changed title"]);
+  expect(await diff(cwd)).toEqual(["@acme/store server warehouse changed", "-}", "+},", '+"title": "New"']);
 });

@@ -7,7 +7,7 @@ test("the library plans, applies and compares", async () => {
   const commands: string[] = [];
   const options = { cwd, onCommand: ({ label }: { label: string }) => commands.push(label) };
   const first = await planApproval(["remote", "@acme/jira"], options);
-  expect(first.text).toContain("tool createIssue: new");
+  expect(first.text).toContain("+++ @acme/jira tool createIssue");
   expect(commands).toEqual([]);
   await applyApproval(first);
   const plan = await planApproval(["remote", "@acme/jira"], options);
@@ -16,7 +16,8 @@ test("the library plans, applies and compares", async () => {
   const narrowed = plan.narrow(plan.changes.filter(({ name }) => name !== "remote/search"));
   expect(narrowed.countUnapproved()).toBe(1);
   expect(await applyApproval(narrowed)).toMatchObject({ changed: true, denied: [], pruned: [] });
-  const { inSync, servers } = await diffLock({ cwd });
+  const { inSync, entries } = await diffLock({ cwd });
   expect(inSync).toBe(false);
-  expect(servers[0]?.items.map(({ name, change }) => `${name} ${change}`)).toEqual(["search added"]);
+  expect(entries).toMatchObject([{ server: "remote", kind: "server", name: "remote", change: "changed" }]);
+  expect(entries[0]?.diff).toContain('+    "search": {');
 });

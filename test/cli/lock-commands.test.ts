@@ -68,27 +68,16 @@ test("diff exits with 0, 1 and 2", async () => {
   await runMain(["approve", "--all", "-y"], { cwd });
   changeTool(cwd, "Creates.");
   const different = await runMain(["diff", "--static"], { cwd });
-  expect(different).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("+ Creates.") });
+  expect(different).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('+    "Creates."') });
   expect(json(await runMain(["diff", "--json", "acme/jira"], { cwd }))).toEqual({
     lockFile: lockOf(cwd),
     inSync: false,
-    packs: [
+    entries: [
       {
-        name: "@acme/jira",
-        change: "changed",
-        version: { from: "1.0.0", to: "1.0.0" },
-        items: [
-          {
-            kind: "tool",
-            name: "createIssue",
-            advertisedName: "createIssue",
-            change: "changed",
-            fields: [{ path: ["description"], from: ["The tool createIssue."], to: ["Creates."] }],
-          },
-        ],
+        ...{ pack: "@acme/jira", kind: "tool", name: "createIssue", change: "changed" },
+        diff: expect.stringContaining('-    "The tool createIssue."\n+    "Creates."'),
       },
     ],
-    servers: [],
     problems: [],
   });
   writeFileSync(lockOf(cwd), readLockText(cwd).replace("createIssue", "x"));

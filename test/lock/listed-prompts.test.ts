@@ -41,14 +41,12 @@ test("prompts and resources of a server that a lock does not have are left out, 
   await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
   await session.close();
   await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
-  const { packs, inSync } = await diffLock({ cwd: project });
-  expect(inSync).toBe(false);
-  const items = packs.flatMap((pack) => pack.items);
-  expect(items.map(({ kind, name, change, server }) => [kind, name, change, server])).toEqual([
-    ["prompt", "audit", "added", "warehouse"],
-    ["prompt", "report", "added", "warehouse"],
-    ["resource", "db://tables", "added", "warehouse"],
+  const { entries } = await diffLock({ cwd: project });
+  expect(entries).toMatchObject([
+    { pack: "@acme/jira", kind: "server", name: "warehouse", change: "changed" },
   ]);
+  for (const name of ["audit", "report", "db://tables"])
+    expect(entries[0]?.diff).toContain(`+    "${name}": {`);
 });
 
 test("approved prompts of a server are offered, and a changed or new one is not", async () => {
@@ -142,6 +140,8 @@ test("unlocked prompts and resources of a server are used as they are, a resourc
     ["NotLocked", '"acme/jira/warehouse/tables'],
   ]);
   await session.close();
-  const { packs } = await diffLock({ cwd: project });
-  expect(packs.flatMap(({ items }) => items.map(({ name }) => name))).toEqual(["audit"]);
+  const { entries } = await diffLock({ cwd: project });
+  expect(entries).toHaveLength(1);
+  expect(entries[0]?.diff).toContain('"audit"');
+  expect(entries[0]?.diff).not.toMatch(/report|tables/);
 });

@@ -54,3 +54,18 @@ test("a lock that is nested too deep is malformed, however it is indented", asyn
   for (const text of [formatLock(lock), JSON.stringify(lock)])
     await expect(read(text)).rejects.toMatchObject({ code: "LockMalformed" });
 });
+
+test("an entry of a server that was merged from two halves is malformed, as one of a pack is", async () => {
+  const server = { launch: { command: "node" }, lists: { a: { title: "A" } } };
+  const text = formatLock({ lockfileVersion: 1, packs: {}, servers: { mine: server } });
+  expect((await read(text))?.servers.mine).toMatchObject(server);
+  for (const merged of [
+    text.replace('"node"', '"sh"'),
+    text.replace('"A"', '"B"'),
+    text.replace(/,\s*"surface".*/, ""),
+  ])
+    await expect(read(merged)).rejects.toMatchObject({
+      code: "LockMalformed",
+      message: expect.stringContaining('"mine"'),
+    });
+});

@@ -317,3 +317,24 @@ test("a tool that a server describes differently each time is excluded, unless i
   expect(namesOf(unlocked.tools)).toContain("count");
   expect(unlocked.problems).toMatchObject([{ code: "NotLocked", severity: "info", args: { name: listed } }]);
 });
+
+test("of a server's variables, the values of those that decide what runs are recorded, as the config writes them", async () => {
+  const project = await makeLocked();
+  const variables = {
+    NODE_OPTIONS: "--no-warnings ${EXTRA:-}",
+    Path: "/a",
+    npm_config_registry: "https://a.example",
+  };
+  const secrets = { TOKEN: "one", npm_config__authToken: "one", "npm_config_//a.example/:_password": "one" };
+  editOwn({ env: { ...variables, ...secrets } })(project);
+  await lockEverything(project);
+  const { launch } = JSON.parse(readFileSync(lockFileOf(project), "utf8")).servers.mine;
+  expect(launch).toMatchObject({ env: Object.keys({ ...variables, ...secrets }).sort(), values: variables });
+  expect(Object.keys(launch.values)).toHaveLength(3);
+  const others = Object.fromEntries(Object.keys(secrets).map((name) => [name, "two"]));
+  editOwn({ env: { ...variables, ...others } })(project);
+  expect((await openLocked(project)).problems).toEqual([]);
+  editOwn({ env: { ...variables, ...secrets, NODE_OPTIONS: "--require ./evil.js" } })(project);
+  const { problems } = await openLocked(project);
+  expect(problems).toMatchObject([{ args: { name: "mine", differences: ["values.NODE_OPTIONS"] } }]);
+});

@@ -1,6 +1,5 @@
 import { type Approval, approve, summarizePlan } from "../../approval/apply-approval.ts";
-import type { ApprovalPlan } from "../../approval/approval-plan.ts";
-import { type ApprovalOptions, planApproval } from "../../approval/plan-approval.ts";
+import { type ApprovalOptions, type ApprovalPlan, planApproval } from "../../approval/plan-approval.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";

@@ -1,5 +1,4 @@
 import { diffLock } from "../../approval/diff-lock.ts";
-import { formatDifference } from "../../lock/format-difference.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
 import { flag } from "../options.ts";
@@ -24,13 +23,13 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       targets: input.positionals,
       static: input.options.static === true,
     });
-    const { inSync, packs, servers, problems } = difference;
+    const { inSync, entries, problems } = difference;
     return {
       json: difference,
       formatText: () =>
         inSync
           ? "The installation does not differ from trailblaze.lock."
-          : formatDifference({ packs, servers }),
+          : entries.map(({ diff }) => diff).join("\n"),
       problems,
       // Broken items of packs are no difference.
       problemsAreAside: true,

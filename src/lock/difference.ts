@@ -1,0 +1,128 @@
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { printable } from "../problems/index.ts";
+import { formatCount } from "../problems/text.ts";
+import { formatJson, isSameJson } from "./canonical-json.ts";
+import type { Json, LockedItem, LockedKind, LockFile } from "./types.ts";
+
+/** What differs of a lock: an item of a pack, or a server of the config with what it lists. */
+export interface LockDifferenceEntry {
+  /** npm name. */
+  pack?: string;
+  /** Label. */
+  server?: string;
+  /** `pack`: what the lock says of the whole pack, which is its version and its denials. */
+  kind: LockedKind | "pack";
+  name: string;
+  change: "added" | "removed" | "changed";
+  /** Unified, for people: invisible characters are visible. */
+  diff: string;
+}
+
+type Whole = Pick<LockDifferenceEntry, "pack" | "server" | "kind" | "name"> & { value: Json };
+
+/** What a lock says of each item, in the order of the file. */
+function* wholesOf({ packs, servers }: LockFile): Generator<Whole> {
+  for (const [pack, entry] of Object.entries(packs)) {
+    const { version, denied, needs } = entry;
+    const own = Object.entries({ version, denied }).filter(([, value]) => value !== undefined);
+    yield { pack, kind: "pack", name: pack, value: Object.fromEntries(own) as LockedItem };
+    if (needs !== undefined) yield { pack, kind: "needs", name: "needs", value: needs };
+    for (const kind of kinds)
+      for (const [name, value] of Object.entries<LockedItem>(entry[keyOfKind[kind]] ?? {}))
+        yield { pack, kind, name, value };
+  }
+  for (const [server, { surface: _, ...value }] of Object.entries(servers))
+    yield { server, kind: "server", name: server, value };
+}
+
+const keyOf = ({ pack, server, kind, name }: Whole) => JSON.stringify([pack, server, kind, name]);
+
+const titleOf = ({ pack, server, kind, name }: Whole) =>
+  printable(
+    server !== undefined
+      ? `server ${server}`
+      : kind === "pack"
+        ? `${pack}`
+        : kind === "needs"
+          ? `${pack} needs`
+          : `${pack} ${kind} ${name}`,
+  );
+
+/** A line of a difference, in which blanks hide nothing either. Nothing is cut, because all of it is approved. */
+function formatLine(line: string): string {
+  const start = line.search(/[^ +-]|$/);
+  const blanks = /[ \u00a0\u2000-\u200a\u2800\u3000]{24,}/g;
+  const text = line.slice(start).replace(blanks, (run) => ` [${formatCount(run.length)} blanks] `);
+  return `${line.slice(0, start)}${printable(text)}`;
+}
+
+const textOf = (value: Json | undefined) => (value === undefined ? "" : `${formatJson(value, "")}\n`);
+
+/** Limit on the edits that are searched for. Larger differences are shown as removed and added. */
+const maximumEdits = 4000;
+const context = 3;
+
+const withSign = (sign: string, lines: readonly string[]) => lines.map((line) => `${sign}${line}`);
+
+/** One hunk for all lines between the first and the last that differ. */
+function createHunk(from: readonly string[], to: readonly string[]) {
+  const most = Math.min(from.length, to.length);
+  let head = 0;
+  while (head < most && from[head] === to[head]) head++;
+  let tail = 0;
+  while (tail < most - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  const start = Math.max(0, head - context);
+  const rest = Math.min(tail, context);
+  const [before, after] = [
+    from.slice(start, head),
+    from.slice(from.length - tail, from.length - tail + rest),
+  ];
+  const [removed, added] = [from.slice(head, from.length - tail), to.slice(head, to.length - tail)];
+  const lines = [
+    ...withSign(" ", before),
+    ...withSign("-", removed),
+    ...withSign("+", added),
+    ...withSign(" ", after),
+  ];
+  const same = before.length + after.length;
+  return {
+    ...{
+      oldStart: start + 1,
+      oldLines: same + removed.length,
+      newStart: start + 1,
+      newLines: same + added.length,
+      lines,
+    },
+  };
+}
+
+function formatChange(whole: Whole, from: Json | undefined, to: Json | undefined): string {
+  const title = titleOf(whole);
+  const names = [from, to].map((value) => (value === undefined ? "/dev/null" : title)) as [string, string];
+  const [before, after] = [textOf(from), textOf(to)];
+  const options = { context, maxEditLength: maximumEdits };
+  const found =
+    from === undefined || to === undefined
+      ? undefined
+      : structuredPatch(...names, before, after, "", "", options);
+  const linesOf = (text: string) => text.split("\n").slice(0, -1);
+  const hunks = found?.hunks ?? [createHunk(linesOf(before), linesOf(after))];
+  const shown = hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(formatLine) }));
+  const [oldFileName, newFileName] = names;
+  const patch = { oldFileName, newFileName, oldHeader: undefined, newHeader: undefined, hunks: shown };
+  return formatPatch(patch, FILE_HEADERS_ONLY).trimEnd();
+}
+
+/** What differs between two locks, item by item, as text that is safe to print. Pure. */
+export function diffLocks(from: LockFile, to: LockFile): LockDifferenceEntry[] {
+  const before = new Map([...wholesOf(from)].map((whole) => [keyOf(whole), whole]));
+  const after = new Map([...wholesOf(to)].map((whole) => [keyOf(whole), whole]));
+  return [...new Map([...before, ...after])].flatMap(([key, whole]) => {
+    const [old, now] = [before.get(key)?.value, after.get(key)?.value];
+    if (isSameJson(old, now)) return [];
+    const { value: _, ...entry } = whole;
+    const change = old === undefined ? "added" : now === undefined ? "removed" : "changed";
+    return [{ ...entry, change, diff: formatChange(whole, old, now) } satisfies LockDifferenceEntry];
+  });
+}
