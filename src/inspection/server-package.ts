@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
-import { ancestorsOf } from "../discovery/project.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { isNode } from "../extension-schema/node-script.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { listOf, printable, quote } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/item-name.ts";
 
 /** A command of an npm package that is an MCP server, as a definition or the config names it. */
 export interface ServerPackage {
@@ -41,19 +40,6 @@ export function readBins(name: string, { bin }: Readonly<Record<string, unknown>
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/**
- * The location of the package that Node would use in `from` under this npm name, symbolic links followed; `undefined` if
- * none is installed.
- */
-export function findPackageFolder(port: InspectionPort, from: string, name: string): string | undefined {
-  if (!isPackageName(name)) return undefined;
-  for (const folder of ancestorsOf(from)) {
-    const path = join(folder, "node_modules", name);
-    if (port.exists(join(path, "package.json"))) return port.realPath(path);
-  }
-  return undefined;
-}
-
 /** Limit on the dependencies whose commands are read. */
 const maximumDependencies = 1000;
 
@@ -66,7 +52,7 @@ export function findCommandOwner(
 ): string | undefined {
   if (isNode(command) || /[/\\]/.test(command)) return undefined;
   for (const name of [...names].slice(0, maximumDependencies)) {
-    const folder = findPackageFolder(port, from, name);
+    const folder = resolveFrom(port, from, name);
     const read = readUsableManifest(port, folder);
     if (read !== undefined && readBins(name, read.value).has(command)) return name;
   }
@@ -97,7 +83,7 @@ export function findPackageProgram(
     reason,
     hint,
   });
-  const folder = findPackageFolder(port, from, name);
+  const folder = resolveFrom(port, from, name);
   if (folder === undefined) return { state: "notInstalled" };
   const read = readUsableManifest(port, folder);
   if (read === undefined) return unusable("package", `the package.json of ${quote(name)} cannot be read`);

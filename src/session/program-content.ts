@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { relative, sep } from "node:path";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
-import { findPackageFolder } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
@@ -43,7 +43,7 @@ export function hashUserProgram(
   { project }: SessionConfig,
   plan: ProgramPlan,
 ): string | undefined {
-  const location = name === undefined ? undefined : findPackageFolder(port, project, name);
+  const location = name === undefined ? undefined : resolveFrom(port, project, name);
   if (location === undefined) return undefined;
   const file = relative(location, plan.toolsetFile).split(sep).join("/");
   return hashFiles(port, { location, version: null }, ["package.json", file]);

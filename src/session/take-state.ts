@@ -5,11 +5,12 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { isDeclaredOrigin } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import { findPackageFolder, readBins } from "../inspection/server-package.ts";
+import { readBins } from "../inspection/server-package.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
@@ -407,7 +408,7 @@ export class StateSources {
 
 /** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
 function explainPackage(port: InspectionPort, project: string, name: string): TrailblazeError | undefined {
-  const folder = findPackageFolder(port, project, name);
+  const folder = resolveFrom(port, project, name);
   const read = readUsableManifest(port, folder);
   if (read === undefined) return undefined;
   if (read.value.trailblaze !== undefined)
