@@ -31,7 +31,7 @@ export async function applyApproval(plan: ApprovalPlan): Promise<ApprovalResult>
   const { project, lock: known, isWhole } = ApprovalPlan.contextOf(plan);
   const changed =
     (plan.changes.length > 0 || (isWhole && known === undefined)) &&
-    (await changeLock(project, (lock) => applyChanges(lock, plan.changes)));
+    (await changeLock(project, (lock) => applyChanges(lock ?? known, plan.changes)));
   return { ...summarizePlan(plan), changed };
 }
 

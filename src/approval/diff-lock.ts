@@ -1,11 +1,11 @@
 import { isSameJson } from "../lock/canonical-json.ts";
 import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
-import { readLock } from "../lock/lock-file.ts";
+import { findLock } from "../lock/find-lock.ts";
 import { findServer, isDenied, type ServerPlace } from "../lock/parts.ts";
 import type { LockedServer, LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { expectLock } from "./expect-lock.ts";
-import { type InstallationOptions, openInstallation } from "./read-installation.ts";
+import { type InstallationOptions, narrowLock, openInstallation } from "./read-installation.ts";
 import { Targets } from "./targets.ts";
 
 /** What to compare, and whether servers start. */
@@ -18,7 +18,7 @@ export interface DiffOptions extends InstallationOptions {
 
 /** The difference between a lock and the installation. Strings of packs and servers are not trusted. */
 export interface LockDifference {
-  /** Absolute path. */
+  /** Absolute path: the project's lock, or the nearest one above it up to the root of its workspace. */
   lockFile: string;
   /** Whether nothing differs. Another version with the same surface is no difference. */
   inSync: boolean;
@@ -48,12 +48,14 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
   const { targets: written = [], static: isStatic = false } = options;
   const opened = await openInstallation(options);
   const { lockFile, project } = opened;
-  const lock = await readLock(project);
-  if (lock === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
+  const found = await findLock(project);
+  if (found === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
   const targets = new Targets(written, written.length === 0);
   const installation = await opened.read(
-    (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(lock, place, launch),
+    (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(found.lock, place, launch),
+    found.folder,
   );
+  const lock = found.folder === project ? found.lock : narrowLock(found.lock, installation);
   targets.check(lock, installation);
   const differing = diffLocks(lock, expectLock(lock, installation));
   const entries = differing.filter((entry) => {
@@ -69,5 +71,5 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
     return targets.hasPart({ ...place, kind }) || (kind === "server" && targets.hasServer(place));
   });
   const { problems, failedServers } = installation;
-  return { lockFile, inSync: entries.length === 0, entries, problems, failedServers };
+  return { lockFile: found.file, inSync: entries.length === 0, entries, problems, failedServers };
 }

@@ -1,7 +1,8 @@
 import { isSameJson } from "../lock/canonical-json.ts";
 import { ownEntry } from "../lock/compare.ts";
 import { diffLocks } from "../lock/difference.ts";
-import { createLock, readLock } from "../lock/lock-file.ts";
+import { findLock } from "../lock/find-lock.ts";
+import { createLock } from "../lock/lock-file.ts";
 import {
   compareParts,
   denialOf,
@@ -20,7 +21,12 @@ import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/typ
 import type { Problem } from "../problems/index.ts";
 import { isLaunchApproved } from "./diff-lock.ts";
 import { expectLock } from "./expect-lock.ts";
-import { type Installation, type InstallationOptions, openInstallation } from "./read-installation.ts";
+import {
+  type Installation,
+  type InstallationOptions,
+  narrowLock,
+  openInstallation,
+} from "./read-installation.ts";
 import { Targets } from "./targets.ts";
 
 /** What to approve, and whether servers start. */
@@ -143,7 +149,7 @@ export class ApprovalPlan {
 interface PlanContext {
   /** Absolute path of the project's folder. */
   project: string;
-  /** The lock when the plan was made; `undefined` if there was none. */
+  /** The lock when the plan was made, also one above the project; `undefined` if there was none. */
   lock: LockFile | undefined;
   installation: Installation;
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
@@ -235,16 +241,25 @@ export async function planApproval(
   const { all = false, deny = false } = options;
   const opened = await openInstallation(options);
   const { project, lockFile } = opened;
-  const found = await readLock(project);
+  const read = await findLock(project);
   const targets = new Targets(written, all);
-  // What is named is decided anew.
-  const lock = structuredClone(found ?? createLock());
-  const lifted = [...denialsOf(lock)].filter((place) => targets.isNamed(place));
-  if (!deny) for (const place of lifted) setDenied(lock, place, false);
+  const isNamedDenial = (place: LockPlace) => targets.isNamed(place);
+  /** Where what is named is decided anew. */
+  const lift = (known: LockFile | undefined) => {
+    const lifted = structuredClone(known ?? createLock());
+    if (!deny)
+      for (const place of [...denialsOf(lifted)].filter(isNamedDenial)) setDenied(lifted, place, false);
+    return lifted;
+  };
+  const above = lift(read?.lock);
   const installation = await opened.read(
     (place, launch) =>
-      options.static !== true && targets.hasServer(place) && isLaunchApproved(lock, place, launch),
+      options.static !== true && targets.hasServer(place) && isLaunchApproved(above, place, launch),
   );
+  // A lock above the project is where the project's own one begins.
+  const found =
+    read === undefined || read.folder === project ? read?.lock : narrowLock(read.lock, installation);
+  const lock = lift(found);
   targets.check(found ?? createLock(), installation);
   const changes = deny
     ? planDenials(lock, installation, targets)
@@ -252,6 +267,7 @@ export async function planApproval(
   const planned = new Set(
     changes.map(({ place }) => (isPart(place) ? `${ownerOf(place)} ${denialOf(place)}` : "")),
   );
+  const lifted = [...denialsOf(found ?? createLock())].filter(isNamedDenial);
   const vanished = deny ? [] : lifted.filter((place) => !planned.has(`${ownerOf(place)} ${denialOf(place)}`));
   const prunes = vanished.map((place) => ({ action: "prune", name: nameOf(place), place }) as const);
   const context = { project, lock: found, installation, isWhole: all && !deny };

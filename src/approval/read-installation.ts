@@ -51,14 +51,31 @@ export const lockOf = ({ packs, servers }: Installation): LockFile => ({
   servers: Object.fromEntries(servers),
 });
 
+/** What a lock above a project says about what the project's sessions use. */
+export function narrowLock(lock: LockFile, { installed, packs, servers, unused }: Installation): LockFile {
+  const only = <Entry>(entries: Record<string, Entry>, isUsed: (name: string) => boolean) =>
+    Object.fromEntries(Object.entries(entries).filter(([name]) => isUsed(name)));
+  return {
+    lockfileVersion: 1,
+    packs: only(lock.packs, (name) => installed.has(name) || packs.has(name)),
+    servers: only(lock.servers, (label) => servers.has(label) || unused.has(label)),
+  };
+}
+
 /** A project whose config is valid. */
 export interface OpenedInstallation {
   /** Absolute path of the project's folder. */
   project: string;
-  /** Absolute path of the lock, which may not exist. */
+  /** Absolute path of the project's lock, which may not exist. */
   lockFile: string;
-  /** Reads the installation, and takes the lists of the servers that may start. They are ended before it resolves. */
-  read(mayStart: (place: ServerPlace, launch: LockedServer) => boolean): Promise<Installation>;
+  /**
+   * Reads the installation, and takes the lists of the servers that may start. They are ended before it resolves. `folder`: that
+   * of the lock, by default the project's.
+   */
+  read(
+    mayStart: (place: ServerPlace, launch: LockedServer) => boolean,
+    folder?: string,
+  ): Promise<Installation>;
 }
 
 /**
@@ -77,8 +94,8 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
   return {
     project: config.project,
     lockFile: lockFileOf(config.project),
-    async read(mayStart) {
-      const recording = new RecordingGate(config, mayStart);
+    async read(mayStart, folder) {
+      const recording = new RecordingGate(config, mayStart, folder);
       gate = recording;
       const session = await prepared.open();
       try {

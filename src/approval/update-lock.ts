@@ -1,3 +1,4 @@
+import { findLock } from "../lock/find-lock.ts";
 import { lockFileName, readLock } from "../lock/lock-file.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { applyApproval, approve } from "./apply-approval.ts";
@@ -21,7 +22,7 @@ export async function recordAdditions(
   names: readonly string[],
   { starts, ...options }: InstallationOptions & { starts: boolean },
 ): Promise<RecordedAddition | undefined> {
-  if (names.length === 0 || (await readLock(project)) === undefined) return undefined;
+  if (names.length === 0 || (await findLock(project)) === undefined) return undefined;
   const plans: ApprovalPlan[] = [];
   const agree = (plan: ApprovalPlan) => plans.push(plan) > 0;
   const { result } = await approve(names, { ...options, cwd: project, static: !starts }, agree);

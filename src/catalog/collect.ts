@@ -15,8 +15,7 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { ownEntry } from "../lock/compare.ts";
-import { readLock } from "../lock/lock-file.ts";
-import type { LockFile } from "../lock/types.ts";
+import { type FoundLock, findLock } from "../lock/find-lock.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
@@ -98,12 +97,12 @@ function relativeLocation(project: string, location: string): string {
 }
 
 /** Reads the lock. A malformed one is a problem, so that nothing counts as approved or as not locked. */
-async function readLockOf(project: string): Promise<{ lock: LockFile | undefined; problems: Problem[] }> {
+async function readLockOf(project: string): Promise<{ found: FoundLock | undefined; problems: Problem[] }> {
   try {
-    return { lock: await readLock(project), problems: [] };
+    return { found: await findLock(project), problems: [] };
   } catch (error) {
     if (!(error instanceof TrailblazeError)) throw error;
-    return { lock: undefined, problems: [error.problem] };
+    return { found: undefined, problems: [error.problem] };
   }
 }
 
@@ -151,8 +150,9 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   const { project } = found;
   const manager = managerIn(port, found);
   const config = await readConfig(port, { directory: project });
-  const { lock, problems: lockProblems } = await readLockOf(project);
-  const states = new LockStates(lock, config);
+  const { found: foundLock, problems: lockProblems } = await readLockOf(project);
+  const lock = foundLock?.lock;
+  const states = new LockStates(lock, config, foundLock?.folder);
   const relativize = createRelativizer(project);
 
   const load = {

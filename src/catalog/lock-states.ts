@@ -26,9 +26,10 @@ export class LockStates {
   readonly #lock: LockFile | undefined;
   readonly #scope: LockScope;
 
-  constructor(lock: LockFile | undefined, config: ScopeConfig) {
+  /** `folder`: that of the lock. */
+  constructor(lock: LockFile | undefined, config: ScopeConfig, folder?: string) {
     this.#lock = lock;
-    this.#scope = new LockScope(config);
+    this.#scope = new LockScope(config, folder);
   }
 
   /** The states of a pack and its items; `undefined` without a lock. */

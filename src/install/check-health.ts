@@ -6,7 +6,8 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { lockFileOf, readLock } from "../lock/lock-file.ts";
+import { findLock } from "../lock/find-lock.ts";
+import { lockFileOf } from "../lock/lock-file.ts";
 import { lockModeOf } from "../lock/open-gate.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
@@ -98,7 +99,7 @@ async function checkLock(
   if (mode === "off") return describe(true, "not used");
   const file = lockFileOf(config.project);
   try {
-    if ((await readLock(config.project)) === undefined) {
+    if ((await findLock(config.project)) === undefined) {
       if (mode !== "frozen") return describe(true, "none, so everything that is installed is used");
       const problem = createProblem("LockMissing", { file }, { file });
       return { ...describe(false, problem.message), problems: [problem] };

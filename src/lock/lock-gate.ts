@@ -13,6 +13,7 @@ import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
 import { deniedIn, findFieldChanges, formatPaths, hasOnlyDenials, ownEntry } from "./compare.ts";
 import { describeMember, describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
+import type { FoundLock } from "./find-lock.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
@@ -97,6 +98,8 @@ export class LockGate implements Gate {
   readonly #lock: LockFile;
   readonly #config: SessionConfig;
   readonly #scope: LockScope;
+  /** Whether the lock is the project's: one above it may have more than a session. */
+  readonly #isOwn: boolean;
   /** Whether any difference is an error. */
   readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
@@ -105,10 +108,15 @@ export class LockGate implements Gate {
   readonly #updated = new Set<string>();
   readonly #lists = new WeakMap<ServerLists, ListVerdict>();
 
-  constructor(lock: LockFile, config: SessionConfig, { isFrozen }: { isFrozen: boolean }) {
+  constructor(
+    { lock, folder }: Pick<FoundLock, "lock" | "folder">,
+    config: SessionConfig,
+    { isFrozen }: { isFrozen: boolean },
+  ) {
     this.#lock = lock;
     this.#config = config;
-    this.#scope = new LockScope(config);
+    this.#isOwn = folder === config.project;
+    this.#scope = new LockScope(config, folder);
     this.isFrozen = isFrozen;
   }
 
@@ -275,14 +283,16 @@ export class LockGate implements Gate {
     const installed = new Set(packs.map(({ pack }) => pack.name));
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
-    const problems = [
-      ...Object.entries(this.#lock.packs)
-        .filter(([name, entry]) => !installed.has(name) && !hasOnlyDenials(entry))
-        .map(([name]) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
-      ...Object.entries(this.#lock.servers)
-        .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
-        .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),
-    ];
+    const problems = !this.#isOwn
+      ? []
+      : [
+          ...Object.entries(this.#lock.packs)
+            .filter(([name, entry]) => !installed.has(name) && !hasOnlyDenials(entry))
+            .map(([name]) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
+          ...Object.entries(this.#lock.servers)
+            .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
+            .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),
+        ];
     this.refuseDifferences();
     return problems;
   }

@@ -17,15 +17,15 @@ export class LockScope {
   readonly #locksWorkspace: boolean;
   readonly #folder: string;
 
-  /** @internal `project`: the folder of the lock. */
-  constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig) {
+  /** @internal `folder`: that of the lock, by default the project's. */
+  constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig, folder = project) {
     this.#patterns = new PatternList(lock.unlocked.map((pattern) => pattern.replace(":@", ":")));
     this.#owners = lock.unlocked
       .filter((pattern) => !/^(?:pack|server):/.test(pattern))
       .map((pattern) => pattern.replace(/^\w+:@?/, "").split("/"));
     this.#labels = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     this.#locksWorkspace = lock.workspace;
-    this.#folder = project;
+    this.#folder = folder;
   }
 
   /** Whether a server of the config needs no approval. */

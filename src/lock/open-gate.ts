@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
 import { failure } from "../problems/index.ts";
 import type { LockGate } from "./lock-gate.ts";
@@ -10,7 +11,7 @@ export const lockModeOf = ({ lock }: SessionConfig, option: LockMode | undefined
   option ?? (lock.frozen ? "frozen" : "surface");
 
 /**
- * Reads the project's lock for a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
+ * Reads the lock of a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
  * `LockMissing` if there is none and it is frozen, `LockMalformed`.
  */
 export async function openLockGate(
@@ -19,13 +20,13 @@ export async function openLockGate(
 ): Promise<LockGate | undefined> {
   const mode = lockModeOf(config, option);
   if (mode === "off") return undefined;
-  const { readLock, lockFileOf } = await import("./lock-file.ts");
-  const lock = await readLock(config.project);
-  if (lock === undefined) {
+  const { findLock } = await import("./find-lock.ts");
+  const found = await findLock(config.project);
+  if (found === undefined) {
     if (mode !== "frozen") return undefined;
-    const file = lockFileOf(config.project);
+    const file = join(config.project, "trailblaze.lock");
     throw failure("LockMissing", { file }, { file });
   }
   const gate = await import("./lock-gate.ts");
-  return new gate.LockGate(lock, config, { isFrozen: mode === "frozen" });
+  return new gate.LockGate(found, config, { isFrozen: mode === "frozen" });
 }

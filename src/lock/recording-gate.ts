@@ -57,8 +57,9 @@ export class RecordingGate implements Gate {
   constructor(
     config: SessionConfig,
     mayStart: (place: ServerPlace, launch: LockedServer) => boolean = () => false,
+    folder?: string,
   ) {
-    this.scope = new LockScope(config);
+    this.scope = new LockScope(config, folder);
     this.#mayStart = mayStart;
     this.#project = config.project;
   }

@@ -91,6 +91,10 @@ export async function findWatchedEntries(
   const entries = new Entries();
   const members = workspace === undefined ? [] : [workspace.root, ...workspace.members];
   for (const folder of new Set([project.directory, ...members])) entries.addEntries(folder, isInProject);
+  for (const folder of ancestorsOf(project.directory)) {
+    if (workspace === undefined || !folder.startsWith(workspace.root)) break;
+    entries.addFile(join(folder, "trailblaze.lock"));
+  }
   const declared = declaredFolders(port, project, workspace);
   const names = new Set(declared.flatMap(({ name }) => name ?? []));
   for (const folder of ancestorsOf(project.directory)) {

@@ -177,8 +177,8 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   }
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is installed.
-  const { readLock } = await import("../../lock/lock-file.ts");
-  await readLock(directory);
+  const { findLock } = await import("../../lock/find-lock.ts");
+  await findLock(directory);
   const additions = new ServerAdditions(directory, serverOptions);
   return await withInterruption(async (signal) => {
     const change = await addPacks(positionals, {

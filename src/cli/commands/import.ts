@@ -37,8 +37,8 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const isDryRun = options["dry-run"] === true;
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before the config changes.
-  const { readLock } = await import("../../lock/lock-file.ts");
-  await readLock(directory);
+  const { findLock } = await import("../../lock/find-lock.ts");
+  await findLock(directory);
   if (!isDryRun) await edit.apply();
   const { recordAdditions } = await import("../../approval/update-lock.ts");
   const recorded = isDryRun ? undefined : await recordAdditions(directory, added, { starts: false });
