@@ -1,47 +1,113 @@
+import { readConfig } from "../config/read-config.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { InspectedPack } from "../inspection/types.ts";
+import { isSameJson } from "../lock/canonical-json.ts";
+import { describeUserServer } from "../lock/describe-items.ts";
+import { describePack } from "../lock/describe-pack.ts";
+import { diffLocks } from "../lock/difference.ts";
 import { findLock } from "../lock/find-lock.ts";
 import { lockFileName, readLock } from "../lock/lock-file.ts";
+import { isDenied, keyOf, partsOf, setPart } from "../lock/parts.ts";
+import type { LockFile } from "../lock/types.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { applyApproval, approve } from "./apply-approval.ts";
-import { type ApprovalPlan, planApproval } from "./plan-approval.ts";
+import { applyApproval } from "./apply-approval.ts";
+import { type ApprovalChange, type ApprovalPlan, planApproval } from "./plan-approval.ts";
 import type { InstallationOptions } from "./read-installation.ts";
+
+/** What is to be added: packs as their tarballs have them, and servers of the config by label. */
+export interface Additions {
+  packs: readonly InspectedPack[];
+  /** Entries of `mcpServers`, and the versions of their packages. */
+  servers: readonly { label: string; entry: Readonly<Record<string, unknown>>; version: string | null }[];
+}
+
+/** What a lock would record of additions. */
+export interface ShownAdditions {
+  /** For people; empty if nothing is known. */
+  text: string;
+  lock: LockFile;
+}
+
+/**
+ * What the lock would record of additions that are not installed, before they are agreed to; `undefined` without a lock. Left out
+ * is what is known only later: definitions that are code, and what servers list. Trust level: inspection.
+ */
+export async function previewAdditions(
+  project: string,
+  { packs, servers }: Additions,
+): Promise<ShownAdditions | undefined> {
+  const known = (await findLock(project))?.lock;
+  if (known === undefined) return undefined;
+  const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
+  const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
+  const versions = new Map(servers.map(({ label, version }) => [label, version]));
+  const described = config.subprocessServers.map((server) => {
+    return [server.name, describeUserServer(server, versions.get(server.name))] as const;
+  });
+  const lock = structuredClone(known);
+  const added: LockFile = {
+    lockfileVersion: 1,
+    packs: Object.fromEntries(packs.map((inspected) => [inspected.pack.name, describePack(inspected)])),
+    servers: Object.fromEntries(described),
+  };
+  for (const [place, value] of partsOf(added)) if (!isDenied(known, place)) setPart(lock, place, value);
+  const text = diffLocks(known, lock).map(({ diff }) => diff);
+  return { text: text.join("\n"), lock };
+}
 
 /** What an addition has recorded. */
 export interface RecordedAddition {
-  /** The approved surface, for people. */
-  text: string;
   /** One line for each thing to know. */
   lines: string[];
 }
 
 /**
- * Records packs and servers of the config that the user has agreed to add, where there is a lock. Servers start only with
- * `starts`; otherwise, their tools wait for `trailblaze approve`.
+ * Records packs and servers of the config that were added, where there is a lock: of what is installed, only what was shown and
+ * agreed to. With `starts`, the servers start, and `agree` decides about what they list.
  */
 export async function recordAdditions(
   project: string,
   names: readonly string[],
-  { starts, ...options }: InstallationOptions & { starts: boolean },
+  { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<RecordedAddition | undefined> {
-  if (names.length === 0 || (await findLock(project)) === undefined) return undefined;
-  const plans: ApprovalPlan[] = [];
-  const agree = (plan: ApprovalPlan) => plans.push(plan) > 0;
-  const { result } = await approve(names, { ...options, cwd: project, static: !starts }, agree);
-  const { approved } = result;
-  const isListed = (server: string) =>
-    plans.some(({ changes }) => changes.some(({ name, value }) => name === server && value?.lists != null));
-  const waiting = plans.flatMap(({ unlistedServers }) => unlistedServers).filter((name) => !isListed(name));
+  if (names.length === 0 || shown === undefined) return undefined;
+  const parts = new Map([...partsOf(shown.lock)].map(([place, value]) => [keyOf(place), value]));
+  const isShown = ({ action, place, value }: ApprovalChange) => {
+    if (action === "prune" || !("kind" in place)) return true;
+    const before = parts.get(keyOf(place));
+    return before !== undefined && isSameJson(before.launch ?? before, value?.launch ?? value);
+  };
+  const cwd = project;
+  const first = await planApproval(names, { ...options, cwd, static: true });
+  const plans: ApprovalPlan[] = [first.narrow(first.changes.filter(isShown))];
+  const results = [await applyApproval(plans[0] as ApprovalPlan)];
+  const waiting = new Set(first.changes.filter((change) => !isShown(change)).map(({ name }) => name));
+  const unlisted = new Set(plans[0]?.unlistedServers);
+  if (starts && unlisted.size > 0) {
+    const second = await planApproval(names, { ...options, cwd });
+    const listed = second.narrow(second.changes.filter(({ name }) => !waiting.has(name)));
+    if (await agree(listed)) {
+      results.push(await applyApproval(listed));
+      for (const { name, value } of listed.changes) if (value?.lists !== null) unlisted.delete(name);
+    }
+  }
+  const approved = [...new Set(results.flatMap((result) => result.approved))];
+  const command = (name: string) => `Run \`trailblaze approve ${quoteForShell(name)}\` to`;
   return {
-    text: plans
-      .map(({ text }) => text)
-      .filter((text) => text !== "")
-      .join("\n\n"),
     lines: [
       ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
-      ...waiting.map(
-        (name) => `Run \`trailblaze approve ${quoteForShell(name)}\` to start it and approve its tools.`,
-      ),
+      ...[...waiting].map((name) => `${command(name)} read and approve it.`),
+      ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
     ],
   };
+}
+
+interface RecordOptions extends InstallationOptions {
+  starts: boolean;
+  /** What was shown before it was agreed to; `undefined` without a lock. */
+  shown: ShownAdditions | undefined;
+  /** Whether what the servers list is approved. */
+  agree: (plan: ApprovalPlan) => boolean | Promise<boolean>;
 }
 
 /** Takes the entries of removed packs (npm names) and servers (labels) out of the lock. Returns the names that it had. */

@@ -86,18 +86,17 @@ function normalizeRoot(root: string): string | undefined {
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
-/** Returns a function that tells whether a path inside a package may define declared items of a kind. Pure. */
-export function createDefinitionFilter(extension: Extension, kind: Kind): (path: string) => boolean {
-  const root = normalizeRoot(extension.root);
-  const key = keyOfKind[kind];
-  const names = new Set(extension[key].map(({ name }) => name));
-  const combined = joinPath(root ?? "..", key);
+/** Returns a function that tells whether a path inside a package may define declared items. Pure. */
+export function createDefinitionFilter(extension: Extension): (path: string) => boolean {
+  const root = normalizeRoot(extension.root) ?? "..";
+  const bases = kinds.flatMap((kind) => {
+    const combined = joinPath(root, keyOfKind[kind]);
+    return [combined, ...extension[keyOfKind[kind]].map(({ name }) => `${combined}/${name}`)];
+  });
+  const known = new Set(bases);
   return (path) => {
     const { base, suffix } = splitFileName(path);
-    if (!isFormat(suffix)) return false;
-    return (
-      base === combined || (base.startsWith(`${combined}/`) && names.has(base.slice(combined.length + 1)))
-    );
+    return isFormat(suffix) && known.has(base);
   };
 }
 

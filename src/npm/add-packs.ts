@@ -5,6 +5,7 @@ import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { InspectedPack } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
@@ -24,8 +25,11 @@ import { findDifference } from "./registry/fetch-package.ts";
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number;
-  /** Receives previews of the packs and returns whether to install them. Required, so that callers cannot forget it. */
-  consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
+  /**
+   * Receives previews of the packs, and the packs with their definitions that are data, and returns whether to install them.
+   * Required, so that callers cannot forget it.
+   */
+  consent: (previews: readonly PackPreview[], packs: readonly InspectedPack[]) => boolean | Promise<boolean>;
   /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
@@ -154,7 +158,10 @@ export async function addParsedPacks(
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
   }
-  const isAgreed = await consent(previews);
+  const isAgreed = await consent(
+    previews,
+    previewed.map(({ inspected }) => inspected),
+  );
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
   if (!isAgreed) return { added: [], servers: [], problems: [], declined: true };
 

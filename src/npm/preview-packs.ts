@@ -2,13 +2,14 @@ import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { installedKeys } from "../discovery/project.ts";
-import type { FoundPack } from "../discovery/types.ts";
+
 import { parseExtension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
 import { readBins } from "../inspection/server-package.ts";
+import type { InspectedPack } from "../inspection/types.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
@@ -60,6 +61,8 @@ export interface PackPreview {
 /** A preview, and the digests of the files of the package that it is of. */
 export interface PreviewedPack {
   preview: PackPreview;
+  /** With the definitions that are data. */
+  inspected: InspectedPack;
   files: ReadonlyMap<string, string>;
 }
 
@@ -152,15 +155,14 @@ export function digestPack(pack: Pick<RemotePack, KindKey | "needs">): string {
 
 const noCode = () => Promise.reject(new Error("Previews do not evaluate code"));
 
-/** Reads the commands of a pack's servers. Does not evaluate definitions that are code. */
-async function readCommands(port: InspectionPort, found: FoundPack): Promise<ServerCommand[]> {
-  const only = found.extension.servers;
-  const { items } = await loadDefinitions(port, found, { dataOnly: true, only, createEvaluator: noCode });
-  return items.map(({ declaration, definition }) => ({
-    server: declaration.name,
-    command: definition === null ? undefined : describeCommand(definition),
-  }));
-}
+/** The commands of a pack's servers. */
+const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
+  items
+    .filter(({ declaration }) => declaration.kind === "server")
+    .map(({ declaration, definition }) => ({
+      server: declaration.name,
+      command: definition === null ? undefined : describeCommand(definition),
+    }));
 
 /** Describes a package like a pack without items if it is an MCP server. Throws for other packages. */
 function describePlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
@@ -199,19 +201,20 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
     rejectForeignDependencies(name, manifest.value);
     rejectClaims(spec, announced, manifest.value);
-    await unpack(createDefinitionFilter(extension, "server"));
-    const commands = await readCommands(context.port, found);
+    await unpack(createDefinitionFilter(extension));
+    const loading = { dataOnly: true, createEvaluator: noCode };
+    const inspected = await loadDefinitions(context.port, found, loading);
     const { deprecated } = announced;
     const preview: PackPreview = {
       spec,
       pack,
-      commands,
+      commands: commandsOf(inspected),
       lifecycleScripts: readScripts(manifest.value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       warnings: [],
       serverBins: isPack ? undefined : [...readBins(name, manifest.value).keys()],
     };
-    return { preview, files: await digest() };
+    return { preview, inspected, files: await digest() };
   } finally {
     remove();
   }

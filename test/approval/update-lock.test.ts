@@ -1,36 +1,105 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { recordAdditions, recordRemovals } from "../../src/approval/update-lock.ts";
+import { previewAdditions, recordAdditions, recordRemovals } from "../../src/approval/update-lock.ts";
+import { findPacks } from "../../src/discovery/find-packs.ts";
+import type { FoundPack } from "../../src/discovery/types.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { loadDefinitions } from "../../src/inspection/load-definitions.ts";
 import { applyApproval, diffLock, planApproval } from "../../src/lock.ts";
 import { writeTree } from "../support/tree.ts";
 import { configWith, jira, listed, lockOf, makeJiraProject, readLockText } from "./support/locked-project.ts";
 
-test("without a lock, an addition records nothing", async () => {
+const inspect = async (cwd: string, name: string) => {
+  const port = createNodeInspectionPort();
+  const { packs } = await findPacks(port, { cwd });
+  const found = packs.find(({ pack }) => pack.name === name) as FoundPack;
+  return loadDefinitions(port, found, { dataOnly: true, createEvaluator: () => Promise.reject() });
+};
+const entryOf = (config: ReturnType<typeof configWith>) => ({
+  label: "remote",
+  entry: config.mcpServers.remote,
+  version: null,
+});
+
+test("without a lock, an addition shows and records nothing", async () => {
   const cwd = makeJiraProject();
-  expect(await recordAdditions(cwd, ["@acme/jira"], { starts: false })).toBeUndefined();
+  const shown = await previewAdditions(cwd, { packs: [await inspect(cwd, "@acme/jira")], servers: [] });
+  expect(shown).toBeUndefined();
+  const options = { starts: false, shown, agree: () => true };
+  expect(await recordAdditions(cwd, ["@acme/jira"], options)).toBeUndefined();
   expect(existsSync(lockOf(cwd))).toBe(false);
 });
 
-test("with a lock, additions are recorded without their servers' tools, and removals are taken out", async () => {
+test("with a lock, what was shown is recorded, what servers list after a second question, and removals are taken out", async () => {
   const cwd = makeJiraProject({ "@acme/jira": jira(), "@acme/more": jira() });
   await applyApproval(await planApproval(["@acme/jira"], { cwd }));
   const before = readLockText(cwd);
-  writeTree(cwd, { "trailblaze.config.json": configWith([listed("search")]) });
-  const recorded = await recordAdditions(cwd, ["@acme/more", "remote"], { starts: false });
+  const config = configWith([listed("search")]);
+  const packs = [await inspect(cwd, "@acme/more")];
+  const shown = await previewAdditions(cwd, { packs, servers: [entryOf(config)] });
+  for (const text of ["+++ @acme/more tool createIssue", '"The tool createIssue."', "+++ server remote"])
+    expect(shown?.text).toContain(text);
+  expect(readLockText(cwd)).toBe(before);
+  writeTree(cwd, { "trailblaze.config.json": config });
+  const names = ["@acme/more", "remote"];
+  const recorded = await recordAdditions(cwd, names, { starts: false, shown, agree: () => false });
   expect(recorded?.lines).toEqual([
     "Recorded in trailblaze.lock: acme/more/createIssue, acme/more/deleteIssue, acme/more/all, remote",
     "Run `trailblaze approve remote` to start it and approve its tools.",
   ]);
   expect(existsSync(join(cwd, "pids"))).toBe(false);
   expect(JSON.parse(readLockText(cwd)).servers.remote.lists).toBeNull();
-  expect((await recordAdditions(cwd, ["remote"], { starts: true }))?.lines).toEqual([
-    "Recorded in trailblaze.lock: remote, remote/search",
-  ]);
+  const plan = await planApproval(["remote"], { cwd });
+  await applyApproval(plan);
   expect((await diffLock({ cwd })).inSync).toBe(true);
   rmSync(join(cwd, "node_modules/@acme/more"), { recursive: true });
   writeTree(cwd, { "trailblaze.config.json": {} });
-  const names = { packs: ["@acme/more", "@acme/never"], servers: ["remote"] };
-  expect(await recordRemovals(cwd, names)).toEqual(["acme/more", "remote"]);
+  expect(await recordRemovals(cwd, { packs: ["@acme/more", "@acme/never"], servers: ["remote"] })).toEqual([
+    "acme/more",
+    "remote",
+  ]);
   expect(readLockText(cwd)).toBe(before);
+});
+
+test.each([true, false])(
+  "what servers list when they start is recorded only if that is agreed to: %s",
+  async (isAgreed) => {
+    const config = configWith([listed("search")]);
+    const cwd = makeJiraProject({}, config);
+    writeFileSync(lockOf(cwd), JSON.stringify({ lockfileVersion: 1, packs: {}, servers: {} }));
+    const shown = await previewAdditions(cwd, { packs: [], servers: [entryOf(config)] });
+    const texts: string[] = [];
+    const agree = ({ text }: { text: string }) => texts.push(text) > 0 && isAgreed;
+    const recorded = await recordAdditions(cwd, ["remote"], { starts: true, shown, agree });
+    expect(texts).toEqual([expect.stringContaining('+    "search": {')]);
+    expect(recorded?.lines).toEqual(
+      isAgreed
+        ? ["Recorded in trailblaze.lock: remote, remote/search"]
+        : [
+            "Recorded in trailblaze.lock: remote",
+            "Run `trailblaze approve remote` to start it and approve its tools.",
+          ],
+    );
+    expect(JSON.parse(readLockText(cwd)).servers.remote.lists).toEqual(
+      isAgreed ? { search: expect.any(Object) } : null,
+    );
+  },
+);
+
+test("what was not shown, or is installed otherwise, waits for approval", async () => {
+  const cwd = makeJiraProject();
+  writeFileSync(lockOf(cwd), JSON.stringify({ lockfileVersion: 1, packs: {}, servers: {} }));
+  const inspected = await inspect(cwd, "@acme/jira");
+  const items = inspected.items.filter(({ declaration }) => declaration.name !== "all");
+  const shown = await previewAdditions(cwd, { packs: [{ ...inspected, items }], servers: [] });
+  const file = join(cwd, "node_modules/@acme/jira/trailblaze/tools/deleteIssue.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace("The tool", "INJECTED"));
+  expect(
+    (await recordAdditions(cwd, ["@acme/jira"], { starts: false, shown, agree: () => true }))?.lines,
+  ).toEqual([
+    "Recorded in trailblaze.lock: acme/jira/createIssue",
+    "Run `trailblaze approve acme/jira/deleteIssue` to read and approve it.",
+    "Run `trailblaze approve acme/jira/all` to read and approve it.",
+  ]);
 });

@@ -57,7 +57,10 @@ describe("the command docs", () => {
   });
 
   test("docs lists the approved tools of a subprocess server", async () => {
-    const server = { command: "node", lists: { approved_tool: { inputSchema: { type: "object" } } } };
+    const server = {
+      launch: { command: "node" },
+      lists: { approved_tool: { inputSchema: { type: "object" } } },
+    };
     const cwd = makeTree({
       "package.json": packManifest("@acme/desk", {
         trailblaze: { servers: [{ name: "main", tools: ["declared_tool"] }] },

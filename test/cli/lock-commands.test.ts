@@ -178,18 +178,24 @@ test("doctor checks the lock", async () => {
   expect(await check()).toMatchObject({ exitCode: 2, ok: false });
 });
 
-test("import records a server without starting it, and refuses a lock that it cannot use", async () => {
+test("import shows what it adds and asks, leaves approval to `approve`, and refuses a lock that it cannot use", async () => {
   const cwd = makeJiraProject();
   await runMain(["approve", "--all", "--yes"], { cwd });
+  const approved = readLockText(cwd);
   const { mcpServers } = configWith([listed("search")]);
   const input = JSON.stringify({ mcpServers });
-  const { exitCode, stdout } = await runMain(["import", "-"], { cwd, input });
-  expect(exitCode).toBe(0);
-  expect(stdout).toContain("trailblaze approve remote");
-  expect(JSON.parse(readLockText(cwd)).servers.remote.lists).toBeNull();
+  const file = join(cwd, "trailblaze.config.yaml");
+  const refused = await runMain(["import", "-"], { cwd, input });
+  expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--yes") });
+  expect(existsSync(file)).toBe(false);
+  const { exitCode, stdout, stderr } = await runMain(["import", "-", "--yes"], { cwd, input });
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("+  remote:")]);
+  expect(stdout).toContain("Run `trailblaze approve remote` to read and approve it.");
+  expect(readLockText(cwd)).toBe(approved);
   expect(existsSync(join(cwd, "pids"))).toBe(false);
+  expect(await runMain(["import", "-"], { cwd, input })).toMatchObject({ exitCode: 0 });
   writeFileSync(lockOf(cwd), "{}");
   const other = JSON.stringify({ mcpServers: { other: mcpServers.remote } });
-  expect(await runMain(["import", "-"], { cwd, input: other })).toMatchObject({ exitCode: 2 });
-  expect(readFileSync(join(cwd, "trailblaze.config.yaml"), "utf8")).not.toContain("other");
+  expect(await runMain(["import", "-", "--yes"], { cwd, input: other })).toMatchObject({ exitCode: 2 });
+  expect(readFileSync(file, "utf8")).not.toContain("other");
 });

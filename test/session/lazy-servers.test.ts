@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { formatLock } from "../../src/lock/lock-file.ts";
 import {
   listed,
   lockEverything,
@@ -55,12 +56,12 @@ describe("a server that starts when it is needed", () => {
         label,
         {
           ...entry,
-          args: [probeServer, label],
+          launch: { ...entry.launch, args: [probeServer, label] },
           lists: { [label]: { ...lists.a_one, description: [`The tool ${label}.`] } },
         },
       ]),
     );
-    writeFileSync(lockOf(cwd), JSON.stringify(lock));
+    writeFileSync(lockOf(cwd), formatLock(lock));
     const { mcpServers } = configOf(tools(listed("s7")));
     const servers = labels.map((label) => [label, { ...mcpServers.a, args: [probeServer, label] }]);
     write(cwd, { logDir: "logs", serversStart: "lazy", mcpServers: Object.fromEntries(servers) });
@@ -168,10 +169,7 @@ describe("what is known of a server without starting it", () => {
   test("a server without lists in the lock, or without a lock, starts with the session", async () => {
     const cwd = await makeLocked();
     const lock = JSON.parse(readLockText(cwd));
-    writeFileSync(
-      lockOf(cwd),
-      JSON.stringify({ ...lock, servers: { a: { ...lock.servers.a, lists: null } } }),
-    );
+    writeFileSync(lockOf(cwd), formatLock({ ...lock, servers: { a: { ...lock.servers.a, lists: null } } }));
     const unlisted = await open(cwd);
     expect(unlisted.servers).toMatchObject([{ state: "running" }]);
     expect(unlisted.tools).toEqual([]);
@@ -216,7 +214,7 @@ describe("what is known of a server without starting it", () => {
     const lock = JSON.parse(readLockText(cwd));
     const stateOf = async (version: string) => {
       lock.servers.a = { ...lock.servers.a, version };
-      writeFileSync(lockOf(cwd), JSON.stringify(lock));
+      writeFileSync(lockOf(cwd), formatLock(lock));
       return (await open(cwd)).servers[0]?.state;
     };
     expect(await stateOf("0.9.0")).toBe("running");
@@ -248,7 +246,7 @@ describe("what is known of a server without starting it", () => {
     await expect(session.callTool("a_params", {})).resolves.toMatchObject({ variant: "Success" });
     const lock = JSON.parse(readLockText(cwd));
     lock.servers.a.lists = null;
-    writeFileSync(lockOf(cwd), JSON.stringify(lock));
+    writeFileSync(lockOf(cwd), formatLock(lock));
     await expect(open(cwd, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
     expect(pidsOf(cwd)).toHaveLength(1);
   });

@@ -1,6 +1,7 @@
-import type { RecordedAddition } from "../../approval/update-lock.ts";
+import type { RecordedAddition, ShownAdditions } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import type { InspectedPack } from "../../inspection/types.ts";
 import type { AddedServerOptions } from "../../install/added-server.ts";
 import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
 import { addPacks } from "../../npm/add-packs.ts";
@@ -92,6 +93,7 @@ class ServerAdditions {
   readonly #options: ServerOptions;
   entries: EntryToWrite[] = [];
   edit: ConfigEdit | undefined;
+  #shown: ShownAdditions | undefined;
 
   constructor(directory: string, options: ServerOptions) {
     this.#directory = directory;
@@ -117,18 +119,39 @@ class ServerAdditions {
     await this.edit?.apply();
   }
 
+  /** Where there is a lock, shows what it would record. */
+  async show(previews: readonly PackPreview[], packs: readonly InspectedPack[]): Promise<void> {
+    const { previewAdditions } = await import("../../approval/update-lock.ts");
+    const versions = previews
+      .filter(({ serverBins }) => serverBins !== undefined)
+      .map(({ pack }) => pack.version);
+    const written = this.#options.writesConfig ? this.entries : [];
+    this.#shown = await previewAdditions(this.#directory, {
+      packs: packs.filter((_, index) => previews[index]?.serverBins === undefined),
+      servers: written.map((entry, index) => ({ ...entry, version: versions[index] ?? null })),
+    });
+    if (this.#shown !== undefined && this.#shown.text !== "") output.note(this.#shown.text);
+  }
+
   /** Where there is a lock, records what was agreed to; with --check, also what the servers list. */
-  async record(packs: readonly string[], signal: AbortSignal): Promise<RecordedAddition | undefined> {
+  async record(
+    packs: readonly string[],
+    isConfirmed: boolean,
+    signal: AbortSignal,
+  ): Promise<RecordedAddition | undefined> {
     const labels = this.#options.writesConfig ? this.entries.map(({ label }) => label) : [];
     const { recordAdditions } = await import("../../approval/update-lock.ts");
-    const recorded = await recordAdditions(this.#directory, [...packs, ...labels], {
+    return await recordAdditions(this.#directory, [...packs, ...labels], {
       starts: this.#options.isChecked,
+      shown: this.#shown,
       signal,
       onCommand: (started) =>
         output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`),
+      async agree({ text }) {
+        if (text !== "") output.note(text);
+        return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
+      },
     });
-    if (recorded !== undefined && recorded.text !== "") output.note(recorded.text);
-    return recorded;
   }
 
   /** With --check, starts the servers. Returns the problems of those that fail. */
@@ -188,9 +211,10 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       servers: serverOptions.isForced ? "any" : "declared",
       onCommand: (command) => output.note(`Running ${printable(command)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-      async consent(previews) {
+      async consent(previews, packs) {
         output.note(formatPreviews(previews, output.stderrStyle().width));
         await additions.plan(previews);
+        await additions.show(previews, packs);
         const what = additions.entries.length === 0 ? "pack" : "package";
         const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
         return isConfirmed || (await askForYes(question, signal));
@@ -214,6 +238,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       ? undefined
       : await additions.record(
           added.map(({ name }) => name),
+          isConfirmed,
           signal,
         );
     const lines = [

@@ -1,15 +1,18 @@
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { failure, printable, printableLines, quote } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { flag, text, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
+import { askForYes, canAsk } from "../remote/ask.ts";
 import { readStdin } from "../session/read-arguments.ts";
 
 export const command: Command = {
   summary: "Add the servers of an MCP client, a file or stdin (-) to the project's config",
   usage: "<client|file|->",
   options: {
+    yes: { ...flag("Add the servers without asking"), short: "y" },
     only: texts("NAME", "Import only this server (repeatable)"),
     replace: flag("Replace servers that the config already has"),
     scope: text("SCOPE", "Config to read: user (default), or project for the config in the project folder"),
@@ -17,6 +20,10 @@ export const command: Command = {
   },
   run,
 };
+
+/** What it adds was not shown as the lock would have it. */
+const describeApproval = (name: string) =>
+  `Run \`trailblaze approve ${quoteForShell(name)}\` to read and approve it.`;
 
 async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [source = ""] = positionals;
@@ -38,11 +45,21 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before the config changes.
   const { findLock } = await import("../../lock/find-lock.ts");
-  await findLock(directory);
+  const lock = await findLock(directory);
+  const asks = !isDryRun && options.yes !== true && added.length > 0;
+  if (asks && !canAsk()) {
+    const hint = "Pass --yes to add the servers without confirmation, or --dry-run to see them.";
+    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
+  }
+  if (!isDryRun && added.length > 0) output.note(printableLines(edit.diff.trimEnd()));
+  if (asks && !(await askForYes("Add this to the config?")))
+    return {
+      json: { added: [], skipped, variables: [], file: edit.file, diff: edit.diff },
+      formatText: () => "Nothing was added.",
+      problems: [],
+      failed: true,
+    };
   if (!isDryRun) await edit.apply();
-  const { recordAdditions } = await import("../../approval/update-lock.ts");
-  const recorded = isDryRun ? undefined : await recordAdditions(directory, added, { starts: false });
-  if (recorded !== undefined && recorded.text !== "") output.note(recorded.text);
   for (const note of notes) output.note(printable(note));
   const lines = [
     ...added.map((name) => `${isDryRun ? "Would add" : "Added"} ${name}`),
@@ -50,7 +67,7 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
       ({ name, reason, detail }) => `Skipped ${name}: ${reason}${detail === undefined ? "" : ` (${detail})`}`,
     ),
     ...(variables.length > 0 ? [`Set these variables: ${variables.join(", ")}`] : []),
-    ...(recorded?.lines ?? []),
+    ...(lock === undefined || isDryRun ? [] : added.map(describeApproval)),
   ];
   return {
     json: { added, skipped, variables, file: edit.file, diff: edit.diff },
