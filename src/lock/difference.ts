@@ -60,7 +60,7 @@ function formatLine(line: string): string {
 const textOf = (value: Json | undefined) => (value === undefined ? "" : `${formatJson(value, "")}\n`);
 
 /** Limit on the edits that are searched for. Larger differences are shown as removed and added. */
-const maximumEdits = 4000;
+const maximumEdits = 2000;
 const context = 3;
 
 const withSign = (sign: string, lines: readonly string[]) => lines.map((line) => `${sign}${line}`);
