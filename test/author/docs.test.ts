@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import { formatLock } from "../../src/lock/lock-file.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { samplePack } from "../support/sample-packs.ts";
 
 const documentPack = async (cwd: string, ...args: string[]) => runMain(["docs", ...args], { cwd });
 
@@ -30,32 +29,6 @@ const section = (content: string, lineEnd = "\n") =>
   );
 
 describe("the command docs", () => {
-  test("docs describes the items of a pack in Markdown", async () => {
-    const { stdout, stderr, exitCode } = await documentPack(samplePack("@acme/jira").folder);
-    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-    expect(stdout).toContain("## Servers\n\n### `project-management`\n");
-    expect(stdout).toContain("Tools: `jira_createIssue`, `jira_getIssue`, `jira_searchIssues`\n");
-    expect(stdout).toContain("Prompts: `issueText`\n");
-    expect(stdout).toContain("| `labels` | `string[]` | no | `[]` | Labels to give the issue. |\n");
-    expect(stdout).toContain("| `maxResults` | `50` | Maximum number of issues to return. |\n");
-    expect(stdout).toContain("Hints: `readOnlyHint: true`\n");
-    expect(stdout).toContain("| `topic` | yes | What the issue is about. |\n");
-  });
-
-  test("docs describes resources", async () => {
-    const { stdout } = await documentPack(samplePack("@globex/handbook").folder);
-    expect(stdout).toContain("Resources: `welcome`, `contents`, `logo`, `chapter`\n");
-    expect(stdout).toContain("URI: `handbook://chapters/{chapter}`\n\nType: `text/markdown`\n");
-  });
-
-  test("docs lists the tools of a subprocess server as declared, and its variables without values", async () => {
-    const { stdout } = await documentPack(samplePack("@globex/calculator").folder);
-    expect(stdout).toContain("Tools: `calculator_add`, `calculator_multiply`\n");
-    expect(stdout).toContain("Its tools are not listed: they are known when the server runs.\n");
-    expect(stdout).toContain("| `CALCULATOR_LOCALE` | `statistics` | from your environment |\n");
-    expect(stdout).toContain("| `CALCULATOR_DIGITS` | `statistics` | set by the pack |\n");
-  });
-
   test("docs lists the approved tools of a subprocess server", async () => {
     const server = {
       launch: { command: "node" },

@@ -84,13 +84,6 @@ describe("the name of a new pack", () => {
 });
 
 describe("the folder of a new pack", () => {
-  test("a folder that is not empty is rejected and not changed", () => {
-    const directory = makeFolder();
-    writeFileSync(join(directory, ".keep"), "");
-    expect(() => make(directory, "data", "tools")).toThrow(refusal("empty"));
-    expect(readdirSync(directory)).toEqual([".keep"]);
-  });
-
   test("a file in place of the folder is rejected and not changed", () => {
     const file = join(makeFolder(), "file");
     writeFileSync(file, "mine");
@@ -133,10 +126,4 @@ describe("the folder of a new pack", () => {
     expect(readdirSync(directory, { recursive: true }).sort()).toEqual(["lib", join("lib", "greet.js")]);
     expect(readFileSync(join(directory, "lib/greet.js"), "utf8")).toBe("mine");
   });
-});
-
-test("only the listed templates exist", () => {
-  expect(() => planNewPack(join(makeFolder(), "x"), { template: "constructor" })).toThrow(
-    refusal("constructor"),
-  );
 });
