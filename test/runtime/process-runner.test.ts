@@ -10,7 +10,7 @@ import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { makePack } from "./make-pack.ts";
-import { callCode, createContext, inDefinition, inModule } from "./run-place.ts";
+import { callCode, createContext, inModule } from "./run-place.ts";
 
 const end = { inputMs: 1000, termMs: 1000 };
 
@@ -39,67 +39,6 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
 }
 
 describe("a handler in a child process", () => {
-  test("a handler in a child process gets and returns the same as one in the host", async () => {
-    const { call, root, runner } = createRunner(`
-      export const a = async (args, context) => {
-        context.log("info", { n: 1 }); context.log("error", new Error("logged"));
-        await context.progress(1, 2, "half");
-        const tries = [() => { context.options.o.push(1) }, () => { context.log = 1 }, () => { context.device.platform = 1 }];
-        return {
-          pid: process.pid, args, hidden: args._trailblazeContext, options: context.options,
-          refused: tries.filter((attempt) => { try { attempt(); return false } catch { return true } }).length,
-          names: Object.keys(context).sort(), session: context.sessionId, device: context.device,
-        };
-      };
-      export default { text: { handler: () => "from a definition" } };`);
-    const seen: unknown[] = [];
-    const args = Object.defineProperty(JSON.parse('{ "x": "é\\n", "__proto__": 1 }'), "_trailblazeContext", {
-      value: { memory: {} },
-    });
-    const { structuredContent: content } = await call("a", args, {
-      options: { o: [0] },
-      sessionId: "s",
-      device: null,
-      log: (...all) => seen.push(all),
-      progress: (...all) => seen.push(all),
-    });
-    expect(content?.pid).not.toBe(process.pid);
-    expect(JSON.stringify(content?.args)).toBe('{"x":"é\\n","__proto__":1}');
-    expect(content).toMatchObject({
-      hidden: { memory: {} },
-      options: { o: [0] },
-      refused: 3,
-      names: ["callTool", "device", "log", "options", "progress", "sessionId", "signal"],
-      session: "s",
-      device: null,
-    });
-    expect(seen).toEqual([
-      ["info", { n: 1 }],
-      ["error", "logged"],
-      [1, 2, "half"],
-    ]);
-    const defined = await callCode(
-      runner,
-      inDefinition(root, "a.mjs", "text", "handler"),
-      {},
-      createContext(),
-    );
-    expect(defined).toEqual({ content: [{ type: "text", text: "from a definition" }] });
-  });
-
-  test.each([
-    ["return 'text'", { content: [{ type: "text", text: "text" }] }],
-    ["return { a: 1 }", { content: [{ type: "text", text: '{"a":1}' }], structuredContent: { a: 1 } }],
-    ["return new Map()", "The handler returned a value that JSON cannot represent: it holds a Map."],
-    ["throw new Error('thrown')", "thrown"],
-    ["return Promise.reject('rejected')", "rejected"],
-    ["return context.callTool('x', 1)", "Arguments must be an object."],
-  ])("in a child process, a handler may be %s", async (body, expected) => {
-    const { call } = createRunner(`export const a = (args, context) => { ${body} };`);
-    const error = { content: [{ type: "text", text: expected }], isError: true };
-    expect(await call("a")).toEqual(typeof expected === "string" ? error : expected);
-  });
-
   test("a handler that is missing, or a function of the host, is an error", async () => {
     const { textOf, runner, root } = createRunner("export const a = 1;");
     expect(await textOf("none")).toBe('Module "./a.mjs" has no export "none".');
@@ -166,18 +105,6 @@ describe("a handler in a child process", () => {
     const { textOf } = createRunner(body, { messageBytes: 10_000 });
     expect(await textOf("a", { n: 5000 })).toContain("5000 bytes");
     expect(await textOf("a", { n: 3 })).toBe("ééé");
-  });
-
-  test("`initialize` runs once per child process", async () => {
-    const { root, runner, textOf } = createRunner(`
-      let seen = []; export const init = (c) => { seen.push(c.options) }; export const a = () => seen;
-      let n = 0; export const fails = () => { throw new Error("no " + ++n) };`);
-    const init = (name: string) =>
-      runner.initialize(inModule(root, `./a.mjs#${name}`), { options: { o: 1 } });
-    await Promise.all([init("init"), init("init")]);
-    expect(await textOf("a")).toBe('[{"o":1}]');
-    await expect(init("fails")).rejects.toThrow("no 1");
-    await expect(init("fails")).rejects.toThrow("no 1");
   });
 });
 
@@ -254,20 +181,6 @@ describe("session memory in a child process", () => {
 });
 
 describe("abandoned calls in a child process", () => {
-  test("an abandoned call rejects immediately, its handler is notified, and other calls continue", async () => {
-    const { call, textOf } = createRunner(`
-      let heard = "nothing";
-      export const waits = (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => { heard = signal.reason.message }));
-      export const a = () => heard;`);
-    const controller = new AbortController();
-    const calling = call("waits", {}, { signal: controller.signal });
-    await textOf("a");
-    controller.abort(new Error("given up"));
-    await expect(calling).rejects.toThrow("given up");
-    expect(await textOf("a")).toBe("given up");
-    await expect(call("a", {}, { signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
-  });
-
   test("a handler that loops after its call was abandoned is ended with its process, and the host survives", async () => {
     const { call, runner, root } = createRunner(
       `import { writeFileSync } from "node:fs";

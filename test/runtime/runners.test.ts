@@ -1,15 +1,19 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
+import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { firstText } from "../support/first-text.ts";
 import { makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
 import { makePack } from "./make-pack.ts";
 import { callCode, createContext, inDefinition, inModule } from "./run-place.ts";
 
-function createRunner(tree: Tree) {
+const isolations = ["in-process", "process"] as const;
+
+function createRunner(tree: Tree, isolation: (typeof isolations)[number] = "in-process") {
   const root = makePack(tree);
-  const runner = createInProcessRunner({ root });
+  const runner =
+    isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
   onTestFinished(() => runner.close());
   const call = (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
     callCode(runner, inModule(root, handler), args, createContext(context));
@@ -43,20 +47,31 @@ describe("finding a handler", () => {
     expect(await textOf(handler)).toBe(expected);
   });
 
-  test("a handler is found in a definition that is code, also if its file has several", async () => {
-    const { root, runner } = createRunner({
-      "tool.mjs": "export default { handler: (args) => `one ${args.n}` };",
-      "tools.mjs": "export default { two: { handler: () => 'two' } };",
-    });
-    const one = await callCode(runner, inDefinition(root, "tool.mjs", "handler"), { n: 1 }, createContext());
-    const two = await callCode(
-      runner,
-      inDefinition(root, `${root}/tools.mjs`, "two", "handler"),
-      {},
-      createContext(),
-    );
-    expect([firstText(one), firstText(two)]).toEqual(["one 1", "two"]);
-  });
+  test.each(isolations)(
+    "a handler is found in a definition that is code, also if its file has several: %s",
+    async (isolation) => {
+      const { root, runner } = createRunner(
+        {
+          "tool.mjs": "export default { handler: (args) => `one ${args.n}` };",
+          "tools.mjs": "export default { two: { handler: () => 'two' } };",
+        },
+        isolation,
+      );
+      const one = await callCode(
+        runner,
+        inDefinition(root, "tool.mjs", "handler"),
+        { n: 1 },
+        createContext(),
+      );
+      const two = await callCode(
+        runner,
+        inDefinition(root, `${root}/tools.mjs`, "two", "handler"),
+        {},
+        createContext(),
+      );
+      expect([firstText(one), firstText(two)]).toEqual(["one 1", "two"]);
+    },
+  );
 
   test("a handler may be a function of the host", async () => {
     const { root, runner } = createRunner({});
@@ -141,10 +156,11 @@ describe("what a handler throws", () => {
   });
 });
 
-describe("what a handler gets", () => {
+describe.each(isolations)("what a handler gets, %s", (isolation) => {
   test("a handler gets its arguments, which include the hidden context, and a frozen context", async () => {
-    const { call } = createRunner({
-      "a.mjs": `export const a = (args, context) => {
+    const { call } = createRunner(
+      {
+        "a.mjs": `export const a = (args, context) => {
         const tries = [
           () => { context.options.deep.list.push(1) },
           () => { context.log = 1 },
@@ -152,11 +168,16 @@ describe("what a handler gets", () => {
           () => { context.device.platform = "X" },
         ];
         const refused = tries.filter((attempt) => { try { attempt(); return false } catch { return true } }).length;
-        return { keys: Object.keys(args), hidden: args._trailblazeContext, refused, names: Object.keys(context).sort(),
+        return { args: JSON.stringify(args), hidden: args._trailblazeContext, refused, names: Object.keys(context).sort(),
           user: context.memory.get("user"), options: context.options };
       }`,
+      },
+      isolation,
+    );
+    const hidden = { memory: { user: "user 1" }, device: null };
+    const args = Object.defineProperty(JSON.parse('{ "x": "é\\n", "__proto__": 1 }'), "_trailblazeContext", {
+      value: hidden,
     });
-    const args = Object.defineProperty({ a: 1 }, "_trailblazeContext", { value: { device: null } });
     const options = { deep: { list: [0] } };
     const written: unknown[] = [];
     const result = await call("./a.mjs#a", args, {
@@ -166,8 +187,8 @@ describe("what a handler gets", () => {
       memory: { get: (key) => `${key} 1`, set: (...all) => written.push(all), delete: () => true },
     });
     expect(result.structuredContent).toEqual({
-      keys: ["a"],
-      hidden: { device: null },
+      args: '{"x":"é\\n","__proto__":1}',
+      hidden,
       refused: 4,
       names: ["callTool", "device", "log", "memory", "options", "progress", "sessionId", "signal"],
       user: "user 1",
@@ -177,14 +198,17 @@ describe("what a handler gets", () => {
   });
 
   test("a handler can log, report progress and call other tools", async () => {
-    const { textOf } = createRunner({
-      "a.mjs": `export const a = async (args, { log, progress, callTool, memory }) => {
+    const { textOf } = createRunner(
+      {
+        "a.mjs": `export const a = async (args, { log, progress, callTool, memory }) => {
         log("info", { n: 1 }); log("error", new Error("logged")); log("info", 1n); log("info");
         await progress(1, 2, "half");
         memory.set("k", "v"); memory.delete("l");
         return (await callTool("other", { x: 1 })).content[0].text;
       }`,
-    });
+      },
+      isolation,
+    );
     const seen: unknown[] = [];
     const text = await textOf(
       "./a.mjs#a",
@@ -224,9 +248,12 @@ describe("what a handler gets", () => {
       "Call progress with a number, optionally the total (a number) and a message (a string).",
     ],
   ])("a handler's context rejects %s", async (code, message) => {
-    const { textOf } = createRunner({
-      "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
-    });
+    const { textOf } = createRunner(
+      {
+        "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
+      },
+      isolation,
+    );
     expect(await textOf("./a.mjs#a")).toBe(message);
   });
 
@@ -252,42 +279,48 @@ describe("what a handler gets", () => {
   });
 });
 
-describe("a call whose signal aborts", () => {
-  test("a call rejects immediately with the signal's reason, and the handler's result is discarded", async () => {
-    const { call } = createRunner({
-      "a.mjs": `export const stubborn = () => new Promise(() => {});
-        export const polite = (_, { signal }) => new Promise((_, no) => signal.addEventListener("abort", () => no(new Error("mine"))));`,
-    });
-    for (const name of ["stubborn", "polite"]) {
-      const controller = new AbortController();
-      const calling = call(`./a.mjs#${name}`, {}, { signal: controller.signal });
-      setTimeout(() => controller.abort(new Error("given up")), 20);
-      await expect(calling).rejects.toThrow("given up");
-    }
-  });
-
-  test("with a signal that is already aborted, the handler does not run", async () => {
-    const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const a = () => ++n;" });
-    await expect(call("./a.mjs#a", {}, { signal: AbortSignal.abort(new Error("too late")) })).rejects.toThrow(
-      "too late",
+test.each(isolations)(
+  "an abandoned call rejects at once with the signal's reason, and its handler is notified, %s",
+  async (isolation) => {
+    const { call, textOf } = createRunner(
+      {
+        "a.mjs": `let heard = "nothing"; let runs = 0;
+          export const waits = (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => { heard = signal.reason.message }));
+          export const hears = () => heard; export const counts = () => ++runs;`,
+      },
+      isolation,
     );
-    expect(await textOf("./a.mjs#a")).toBe("1");
-  });
-});
+    const controller = new AbortController();
+    const calling = call("./a.mjs#waits", {}, { signal: controller.signal });
+    expect(await textOf("./a.mjs#hears")).toBe("nothing");
+    controller.abort(new Error("given up"));
+    await expect(calling).rejects.toThrow("given up");
+    expect(await textOf("./a.mjs#hears")).toBe("given up");
+    const signal = AbortSignal.abort(new Error("too late"));
+    await expect(call("./a.mjs#counts", {}, { signal })).rejects.toThrow("too late");
+    expect(await textOf("./a.mjs#counts")).toBe("1");
+  },
+);
 
-describe("the function initialize", () => {
-  test("each call rejects with what `initialize` threw", async () => {
-    const { root, runner } = createRunner({
-      "a.mjs": "let n = 0; export const init = () => { throw new Error(`no ${++n}`) };",
-    });
-    const init = () => runner.initialize(inModule(root, "./a.mjs#init"), { options: {} });
-    await expect(init()).rejects.toThrow("no 1");
-    await expect(init()).rejects.toThrow("no 1");
-    await expect(runner.initialize(inModule(root, "./a.mjs#none"), { options: {} })).rejects.toThrow(
-      'Module "./a.mjs" has no export "none".',
+test.each(isolations)(
+  "`initialize` runs once, and each call rejects with what it threw, %s",
+  async (isolation) => {
+    const { root, runner, textOf } = createRunner(
+      {
+        "a.mjs": `let seen = []; export const init = (c) => { seen.push(c.options) }; export const a = () => seen;
+      let n = 0; export const fails = () => { throw new Error("no " + ++n) };`,
+      },
+      isolation,
     );
-  });
-});
+    const init = (name: string) =>
+      runner.initialize(inModule(root, `./a.mjs#${name}`), { options: { o: 1 } });
+    await Promise.all([init("init"), init("init")]);
+    expect(await textOf("./a.mjs#a")).toBe('[{"o":1}]');
+    await expect(init("fails")).rejects.toThrow("no 1");
+    await expect(init("fails")).rejects.toThrow("no 1");
+    await expect(init("none")).rejects.toThrow('Module "./a.mjs" has no export "none".');
+  },
+);
 
 test("a closed runner runs nothing", async () => {
   const { runner, call, textOf } = createRunner({ "a.mjs": "export const a = () => 'ran';" });
