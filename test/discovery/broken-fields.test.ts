@@ -85,24 +85,6 @@ describe("a field with errors", () => {
     for (const { message, hint = "" } of found) expect(message + hint).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
-  test("a field with as many errors as fit into the file is checked within a minute", {
-    timeout: 60_000,
-  }, async () => {
-    const tools = Array.from({ length: 40_000 }, (_, index) => `../${index}`);
-    const { packs } = await discoverPacks({
-      cwd: makeProject(JSON.stringify(packManifest("broken", { trailblaze: { tools } }))),
-    });
-    expect(packs.map(({ name }) => name)).toEqual(["broken", "zebra"]);
-    expect(packs[0]?.problems.length).toBeGreaterThan(0);
-  });
-
-  test("a field with as many unknown keys as fit into the file is checked within a minute", {
-    timeout: 60_000,
-  }, async () => {
-    const trailblaze = Object.fromEntries(Array.from({ length: 40_000 }, (_, index) => [`key${index}`, 1]));
-    await discoverPacks({ cwd: makeProject(JSON.stringify(packManifest("broken", { trailblaze }))) });
-  });
-
   test("keys of a field that are named like properties of Object.prototype are harmless", async () => {
     const manifest = `{"name": "broken", "version": "1.0.0", "__proto__": {"trailblaze": {"tools": ["ghost"]}, "polluted": 1},
       "constructor": {"prototype": {"polluted": 1}},
@@ -122,25 +104,7 @@ describe("a field with errors", () => {
 });
 
 describe("an invalid package name", () => {
-  const names = [
-    "../../evil",
-    "a/b",
-    "..",
-    "@acme",
-    "@acme/..",
-    "",
-    "a b",
-    "\u001b[31m",
-    "a\n",
-    "__proto__",
-    ".hidden",
-    5,
-    null,
-    {},
-    ["x"],
-  ];
-
-  test.each(names.map((name) => [name]))(
+  test.each([["../../evil"], ["@acme"], [""], ["\u001b[31m"], ["__proto__"], [5]])(
     "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
     async (name) => {
       const { packs, problems } = await discoverPacks({

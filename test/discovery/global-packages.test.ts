@@ -71,81 +71,53 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
   });
 });
 
-describe("npm's global folder", () => {
-  const node = "/usr/local/bin/node";
-  const home = () => makeTree({});
+type Place = Partial<Parameters<typeof findGlobalPackages>[0]>;
+const windows = { platform: "win32", execPath: "C:\\node\\node.exe", home: "C:\\Users\\me" } as const;
 
-  test("by default, npm's global folder is next to Node", () => {
-    expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: home() })).toBe(
-      "/usr/local/lib/node_modules",
-    );
-    expect(
-      findGlobalPackages({ env: {}, platform: "darwin", execPath: "/opt/homebrew/bin/node", home: home() }),
-    ).toBe("/opt/homebrew/lib/node_modules");
+test.each<[what: string, place: Place, npmrc: string, expected: string]>([
+  ["is next to Node by default", {}, "", "/usr/local/lib/node_modules"],
+  [
+    "is in the user's application data on Windows, without lib",
+    { ...windows, env: { APPDATA: "C:\\Users\\me\\AppData\\Roaming" } },
+    "",
+    "C:\\Users\\me\\AppData\\Roaming\\npm\\node_modules",
+  ],
+  ["is next to Node on Windows without application data", windows, "", "C:\\node\\node_modules"],
+  ["follows npm_config_prefix", { env: { npm_config_prefix: "/opt/npm" } }, "", "/opt/npm/lib/node_modules"],
+  ["follows NPM_CONFIG_PREFIX", { env: { NPM_CONFIG_PREFIX: "/opt/npm" } }, "", "/opt/npm/lib/node_modules"],
+  ["follows the user's npmrc, with ~", {}, "prefix = ~/.npm-global\n", "HOME/.npm-global/lib/node_modules"],
+  [
+    "follows the user's npmrc, with variables",
+    { env: { BASE: "/data" } },
+    "; mine\nregistry=x\nprefix=${BASE}/npm\n",
+    "/data/npm/lib/node_modules",
+  ],
+  [
+    "follows the environment before any file",
+    { env: { npm_config_prefix: "/from/env" } },
+    "prefix=/from/user\n",
+    "/from/env/lib/node_modules",
+  ],
+])("npm's global folder %s", (_what, place, npmrc, expected) => {
+  const home = makeTree({ ".npmrc": npmrc });
+  const found = findGlobalPackages({
+    ...{ env: {}, platform: "linux", execPath: "/usr/local/bin/node", home },
+    ...place,
   });
+  expect(found).toBe(expected.replace("HOME", home));
+});
 
-  test("on Windows, npm's global folder is in the user's application data, without lib", () => {
-    const env = { APPDATA: "C:\\Users\\me\\AppData\\Roaming" };
-    expect(
-      findGlobalPackages({ env, platform: "win32", execPath: "C:\\node\\node.exe", home: "C:\\Users\\me" }),
-    ).toBe("C:\\Users\\me\\AppData\\Roaming\\npm\\node_modules");
-    expect(
-      findGlobalPackages({
-        env: {},
-        platform: "win32",
-        execPath: "C:\\node\\node.exe",
-        home: "C:\\Users\\me",
-      }),
-    ).toBe("C:\\node\\node_modules");
+test("npm's global folder follows the config that the environment names, the user's npmrc, then the global one", () => {
+  const installation = makeTree({
+    "etc/npmrc": "prefix=/global\n",
+    "my.npmrc": "prefix=/mine\n",
+    "bin/node": "",
   });
-
-  test.each(["npm_config_prefix", "NPM_CONFIG_PREFIX"])("npm's global folder follows %s", (name) => {
-    const env = { [name]: "/opt/npm" };
-    expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
-      "/opt/npm/lib/node_modules",
-    );
-  });
-
-  test("npm's global folder follows the user's npmrc, with ~ and variables expanded", () => {
-    const user = makeTree({ ".npmrc": "prefix = ~/.npm-global\n" });
-    expect(findGlobalPackages({ env: {}, platform: "linux", execPath: node, home: user })).toBe(
-      join(user, ".npm-global/lib/node_modules"),
-    );
-    const other = makeTree({ ".npmrc": `; mine\nregistry=x\nprefix=\${BASE}/npm\n` });
-    expect(
-      findGlobalPackages({ env: { BASE: "/data" }, platform: "linux", execPath: node, home: other }),
-    ).toBe("/data/npm/lib/node_modules");
-  });
-
-  test("npm's global folder follows the user config that the environment names", () => {
-    const other = makeTree({ "my.npmrc": "prefix=/from/mine\n" });
-    const env = { npm_config_userconfig: join(other, "my.npmrc") };
-    expect(findGlobalPackages({ env, platform: "linux", execPath: node, home: home() })).toBe(
-      "/from/mine/lib/node_modules",
-    );
-  });
-
-  test("npm's global folder follows the user's npmrc first, then the global npmrc", () => {
-    const installation = makeTree({ "etc/npmrc": "prefix=/from/global\n", "bin/node": "" });
-    const execPath = join(installation, "bin/node");
-    expect(findGlobalPackages({ env: {}, platform: "linux", execPath, home: home() })).toBe(
-      "/from/global/lib/node_modules",
-    );
-    const user = makeTree({ ".npmrc": "prefix=/from/user\n" });
-    expect(findGlobalPackages({ env: {}, platform: "linux", execPath, home: user })).toBe(
-      "/from/user/lib/node_modules",
-    );
-  });
-
-  test("npm's global folder follows the environment before any file", () => {
-    const user = makeTree({ ".npmrc": "prefix=/from/user\n" });
-    expect(
-      findGlobalPackages({
-        env: { npm_config_prefix: "/from/env" },
-        platform: "linux",
-        execPath: node,
-        home: user,
-      }),
-    ).toBe("/from/env/lib/node_modules");
-  });
+  const find = (tree: Record<string, unknown>, env: Record<string, string> = {}) =>
+    findGlobalPackages({
+      ...{ env, platform: "linux", execPath: join(installation, "bin/node"), home: makeTree(tree) },
+    });
+  expect(find({}, { npm_config_userconfig: join(installation, "my.npmrc") })).toBe("/mine/lib/node_modules");
+  expect(find({ ".npmrc": "prefix=/user\n" })).toBe("/user/lib/node_modules");
+  expect(find({})).toBe("/global/lib/node_modules");
 });

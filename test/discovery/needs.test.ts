@@ -60,10 +60,6 @@ describe("the needs of a pack", () => {
     expect((await discover({}))?.needs).toEqual({});
   });
 
-  test("free keys of `needs` are not shown", async () => {
-    expect((await discover({ env: [], "x-why": "because" }))?.needs).toEqual({ env: [] });
-  });
-
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
     const page = await inspectForPeople(needs);
     expect(page.slice(page.indexOf("NEEDS")).split("\n")).toEqual([

@@ -200,17 +200,6 @@ describe("the borders of a workspace", () => {
     }
   });
 
-  test("a member is parsed even if it does not mention the field", async () => {
-    const root = makeTree({
-      "package.json": { name: "root", workspaces: ["packages/*"] },
-      "packages/bad/package.json": '{ "name": oops }',
-    });
-    const { problems } = await discoverPacks({ cwd: root, all: true });
-    expect(problems).toEqual([
-      expect.objectContaining({ code: "MalformedPackageJson", line: 1, column: 11 }),
-    ]);
-  });
-
   test("a broken package.json above a project is not a problem of the project", async () => {
     const root = makeTree({ "package.json": "{ broken", "app/package.json": packManifest("app") });
     expect(await discoverPacks({ cwd: join(root, "app"), all: true })).toMatchObject({
