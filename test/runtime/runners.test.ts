@@ -258,14 +258,17 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
   });
 
   test("a handler's context does nothing after the call has ended", async () => {
-    const { call, textOf } = createRunner({
-      "a.mjs": `let kept;
+    const { call, textOf } = createRunner(
+      {
+        "a.mjs": `let kept;
         export const keep = (_, context) => { kept = context };
         export const use = async () => {
           kept.log("info", 1); await kept.progress(1); kept.memory.set("a", "b");
           return kept.callTool("x").then(() => "called", (error) => error.message);
         };`,
-    });
+      },
+      isolation,
+    );
     const seen: unknown[] = [];
     const note = (...all: unknown[]) => void seen.push(all);
     const memory = { get: () => undefined, set: note, delete: () => true };

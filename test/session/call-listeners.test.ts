@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/server";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { CallLog, ToolProgress } from "../../src/session.ts";
+import type { CallLog, SessionOptions, ToolProgress } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { serveModern } from "../support/remote-servers.ts";
 import { inRepository } from "../support/repository.ts";
@@ -15,10 +15,6 @@ const module = `export const tell = async ({ of }, { log, progress }) => {
   }
   return "told";
 };
-export const late = (args, { log, progress }) => {
-  setTimeout(() => { log("info", "late"); progress(9); globalThis.lateOfTheTest?.(); });
-  return "done";
-};
 export const nest = async (args, { log, progress, callTool }) => {
   log("info", "outer");
   progress(1);
@@ -26,10 +22,11 @@ export const nest = async (args, { log, progress, callTool }) => {
 };`;
 
 const sensitive = { sensitiveMemory: ["token"] };
-const open = (isolation = "in-process") =>
-  openForTest(makeProject({ teller: toolPack({ tell: {}, late: {}, nest: {} }, module) }), {
+const open = (isolation = "in-process", options: SessionOptions = {}) =>
+  openForTest(makeProject({ teller: toolPack({ tell: {}, nest: {} }, module) }), {
     memory: { token: "hidden-value" },
     config: { isolation, ...sensitive },
+    ...options,
   });
 
 function hear() {
@@ -61,15 +58,6 @@ test.each(["in-process", "process"])(
   },
 );
 
-test("a call hears nothing after it resolved", async () => {
-  const session = await open();
-  const { logs, steps, options } = hear();
-  const late = new Promise<void>((resolve) => Object.assign(globalThis, { lateOfTheTest: resolve }));
-  await session.callTool("late", {}, options);
-  await late;
-  expect([logs, steps]).toEqual([[], []]);
-});
-
 test("a call hears the log of the calls that its tool makes, but not their progress", async () => {
   const session = await open();
   const { logs, steps, options } = hear();
@@ -78,23 +66,27 @@ test("a call hears the log of the calls that its tool makes, but not their progr
   expect(steps).toEqual([{ progress: 1 }]);
 });
 
-test("a listener that throws or rejects is a problem, once, and the call goes on", async () => {
-  const session = await open();
-  const onProgress = () => {
-    throw new Error("no terminal");
-  };
-  const onLog = async () => {
-    throw new Error("no disk");
-  };
-  for (let call = 0; call < 3; call++) {
-    expect((await session.callTool("tell", { of: 1 }, { onProgress, onLog })).message).toBe("told");
-  }
-  await waitUntil(() => session.problems.length >= 2);
-  expect(session.problems).toMatchObject([
-    { code: "HostListenerFailed", args: { option: "onProgress", tool: "tell", reason: "no terminal" } },
-    { code: "HostListenerFailed", args: { option: "onLog", tool: "tell", reason: "no disk" } },
-  ]);
-});
+test.each(["in-process", "process"])(
+  "a listener that throws or rejects is a problem, once, and the call goes on: %s",
+  async (isolation) => {
+    const onProgress = () => {
+      throw new Error("no terminal");
+    };
+    // The session's own listener has no call to report it for.
+    const session = await open(isolation, { onLog: onProgress });
+    const onLog = async () => {
+      throw new Error("no disk");
+    };
+    for (let call = 0; call < 3; call++) {
+      expect((await session.callTool("tell", { of: 1 }, { onProgress, onLog })).message).toBe("told");
+    }
+    await waitUntil(() => session.problems.length >= 2);
+    expect(session.problems).toMatchObject([
+      { code: "HostListenerFailed", args: { option: "onProgress", tool: "tell", reason: "no terminal" } },
+      { code: "HostListenerFailed", args: { option: "onLog", tool: "tell", reason: "no disk" } },
+    ]);
+  },
+);
 
 test("calls of a modern remote server ask for their log if they have `onLog`, and hear only their own", async () => {
   const remote = await serveModern({

@@ -215,23 +215,6 @@ describe("a tool that the host runs", () => {
   });
 });
 
-test("a host that throws when a tool logs or reports progress does not fail the tool", async () => {
-  const fail = () => {
-    throw new Error("no disk");
-  };
-  const module = `export const tell = async (args, { log, progress }) => {
-    log("info", "began");
-    await progress(1);
-    return "told";
-  };`;
-  for (const isolation of ["in-process", "process"]) {
-    const cwd = makeProject({ teller: toolPack({ tell: {} }, module) });
-    const session = await openForTest(cwd, { config: { isolation }, onLog: fail });
-    const result = await session.callTool("tell", {}, { onProgress: fail });
-    expect(result).toMatchObject({ variant: "Success", message: "told" });
-  }
-});
-
 test("arguments whose toJSON does not return an object fail the call like other invalid arguments", async () => {
   const session = await openForTest(project());
   for (const made of ["text", undefined, []]) {

@@ -70,27 +70,6 @@ describe.each([
   });
 });
 
-test("an unreachable remote server fails the calls of 30 seconds with the reason, and is then tried again", async () => {
-  const remote = await serveLegacy();
-  const cwd = await makeRemote(remote.url);
-  await remote.stop();
-  // Until Node has noticed that its idle connections are closed, a request fails with another reason.
-  await expect.poll(() => fetch(remote.url).catch(({ cause }) => cause.code)).toBe("ECONNREFUSED");
-  const connected: string[] = [];
-  const { session, clock } = await openWithClock(cwd, { onConnect: ({ label }) => connected.push(label) });
-  const first = await session.callTool("echo", {});
-  expect(first).toMatchObject(refused);
-  expect(first.message).toContain("docs");
-  await expect(session.start("docs")).rejects.toMatchObject({ code: "ServerStartFailed" });
-  clock.advance(29_999);
-  await expect(session.callTool("echo", {})).resolves.toEqual(first);
-  expect(connected).toHaveLength(2);
-  await serveLegacy(remote.port);
-  clock.advance(1);
-  await expect(session.callTool("echo", {})).resolves.toMatchObject({ variant: "Success" });
-  expect(session.problems).toEqual([]);
-});
-
 test("a session that closes while a remote server does not answer leaves no request behind", async () => {
   const remote = await serveRaw(() => {});
   const cwd = await makeRemote(remote.url);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { SessionOptions } from "../../src/session.ts";
 import { fixture } from "../mcp/client/start-fixture.ts";
-import { addPromptAndResources, serveLegacy, serveModern } from "../support/remote-servers.ts";
 import { makeProject, openForTest, toolPack } from "./support/session.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
@@ -106,7 +105,6 @@ describe("the prompts of a session", () => {
     const names = async (nameCollisions: string) =>
       (await open(packs, { ...servers, nameCollisions })).prompts.map(({ name }) => name);
     expect(await names("prefix")).toEqual(["docs_greet", "desk_greet"]);
-    expect(await names("error").catch(() => "collision")).toBe("collision");
     const tool = toolPack({ greet: {} }, "export const greet = () => 1;");
     expect((await open({ ...packs, "@acme/tool": tool })).prompts).toHaveLength(1);
   });
@@ -213,16 +211,4 @@ describe("what goes wrong with a prompt", () => {
       message: expect.stringContaining('Server "docs" exited with code 9'),
     });
   });
-});
-
-test.each([
-  ["legacy", () => serveLegacy(0, addPromptAndResources)],
-  ["modern", () => serveModern({ legacy: "reject", add: addPromptAndResources })],
-])("prompts of a %s remote server are listed and got", async (era, serve) => {
-  const { url } = await serve();
-  const session = await open({}, withServers({ name: "docs", url }));
-  expect(session.servers[0]?.era).toBe(era);
-  expect(session.prompts).toMatchObject([{ name: "summarize", title: "Summarize" }]);
-  const got = await session.getPrompt("docs/summarize", { topic: "tea" });
-  expect(got.messages).toEqual([user("About tea")]);
 });

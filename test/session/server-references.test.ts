@@ -203,17 +203,6 @@ describe("sessions for known calls", () => {
   });
 });
 
-test("a server's own name that two servers have is NameCollision if both tools have other names", async () => {
-  const session = await openForTest(makeProject({}), {
-    config: {
-      trailblazeSubprocessToolsets: ["x", "y"].map((name) => server(name, ["a.b"], { prefix: name })),
-    },
-  });
-  expect(session.tools.map(({ name }) => name)).toEqual(["x_a_b", "y_a_b"]);
-  expect(() => session.findTool("a.b")).toThrow(expect.objectContaining({ code: "NameCollision" }));
-  expect(session.findTool("x/a.b").name).toBe("x_a_b");
-});
-
 test.each([
   [{ bin: "cli.js" }, true],
   [{}, false],

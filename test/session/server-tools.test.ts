@@ -267,19 +267,6 @@ describe("callbacks of a server", () => {
       error_message: expect.stringContaining("nothing"),
     });
   });
-
-  test("a callback with the invocation of another server is rejected", async () => {
-    const session = await openForTest(makeProject({}), {
-      config: { trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
-    });
-    const inner = {
-      tool: "two_callback",
-      with: { tool: "one_params", request: { invocation_id: "stolen" } },
-    };
-    const answer = jsonOf(await session.callTool("one_callback", inner));
-    const nested = JSON.parse(answer.body.result.text_content);
-    expect(nested.body.result).toMatchObject({ type: "error" });
-  });
 });
 
 describe("a server that exits during a session", () => {
