@@ -82,42 +82,31 @@ test("validate reports more than twenty unrelated problems of one pack in one ru
     parameters: undefined,
     inputSchema: { type: "object", ...keywords },
   });
+  const tools = {
+    first: tool("acme_first", { title: "a\u200bb" }),
+    second: tool("acme_second", { title: "\u001b[8m" }),
+    third: tool("acme_third", { _meta: { "trailblaze/tooolset": "a" } }),
+    fourth: tool("acme_fourth", { _meta: { "trailblaze/isForLlm": 1 } }),
+    fifth: tool("acme.fifth"),
+    sixth: tool("Acme_Sixth"),
+    seventh: tool("ios_seventh"),
+    eighth: tool("acme_eighth", { description: " " }),
+    ninth: tool("acme_ninth", schema({ properties: { a: { type: "text" } } })),
+    tenth: tool("acme_tenth", schema({ properties: { a: { pattern: "(a+)+" } } })),
+    eleventh: tool("acme_eleventh", schema({ properties: { _trailblazeContext: {} } })),
+    twelfth: tool("acme_first"),
+    thirteenth: tool("acme_thirteenth", { handler: 5 }),
+  };
   const files = {
     "lib/greet.js": "export const greet = () => 'Hello';\n",
-    "trailblaze/tools.json": {
-      first: tool("acme_first", { title: "a\u200bb" }),
-      second: tool("acme_second", { title: "\u001b[8m" }),
-      third: tool("acme_third", { _meta: { "trailblaze/tooolset": "a" } }),
-      fourth: tool("acme_fourth", { _meta: { "trailblaze/isForLlm": 1 } }),
-      fifth: tool("acme.fifth"),
-      sixth: tool("Acme_Sixth"),
-      seventh: tool("ios_seventh"),
-      eighth: tool("acme_eighth", { description: " " }),
-      ninth: tool("acme_ninth", schema({ properties: { a: { type: "text" } } })),
-      tenth: tool("acme_tenth", schema({ properties: { a: { pattern: "(a+)+" } } })),
-      eleventh: tool("acme_eleventh", schema({ properties: { _trailblazeContext: {} } })),
-      twelfth: tool("acme_first"),
-      thirteenth: tool("acme_thirteenth", { handler: 5 }),
-    },
+    "trailblaze/tools.json": tools,
     "trailblaze/toolsets/one.json": toolset("other", { tools: ["first"] }),
     "trailblaze/toolsets/two.json": { ...toolset("two", {}), entries: [entry()] },
     "trailblaze/prompts/one.json": "{",
     "trailblaze/servers/one.json": { name: "one", description: "A server." },
   };
-  const ordinals = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-  ];
   const extension = {
-    tools: [...ordinals, "eleventh", "twelfth", "thirteenth", "first", 5, "a b"],
+    tools: [...Object.keys(tools), "first", 5, "a b"],
     toolsets: ["one", "two"],
     prompts: ["one", "missing"],
     servers: ["one"],
@@ -125,30 +114,13 @@ test("validate reports more than twenty unrelated problems of one pack in one ru
   };
   const fields = { keywords: [], scripts: { postinstall: "node x.js" } };
   const problems = await validateTree({ extension, files, fields });
-  const expected: ProblemCode[] = [
-    ...([
-      "HiddenText",
-      "ControlCharacters",
-      "UnknownMetaKey",
-      "InvalidMetaValue",
-      "InvalidAdvertisedName",
-    ] as const),
-    ...(["ToolNameConvention", "ReservedToolPrefix", "MissingDescription", "InvalidInputSchema"] as const),
-    ...(["UnsafePattern", "ReservedParameter", "DuplicateAdvertisedName", "InvalidToolDefinition"] as const),
-    ...([
-      "NameMismatch",
-      "InvalidToolsetDefinition",
-      "InvalidDefinitionContents",
-      "MissingDefinitionFile",
-    ] as const),
-    ...([
-      "InvalidServerDefinition",
-      "DuplicateDeclaration",
-      "InvalidDeclaration",
-      "InvalidItemName",
-    ] as const),
-    ...(["UnknownExtensionKey", "MissingKeyword", "LifecycleScript"] as const),
-  ];
+  const expected = [
+    "HiddenText ControlCharacters UnknownMetaKey InvalidMetaValue InvalidAdvertisedName ToolNameConvention",
+    "ReservedToolPrefix MissingDescription InvalidInputSchema UnsafePattern ReservedParameter",
+    "DuplicateAdvertisedName InvalidToolDefinition NameMismatch InvalidToolsetDefinition",
+    "InvalidDefinitionContents MissingDefinitionFile InvalidServerDefinition DuplicateDeclaration",
+    "InvalidDeclaration InvalidItemName UnknownExtensionKey MissingKeyword LifecycleScript",
+  ].flatMap((codes) => codes.split(" "));
   expect(expected.length).toBeGreaterThanOrEqual(20);
-  expect(problems.map(({ code }) => code).sort()).toEqual([...expected].sort());
+  expect(problems.map(({ code }) => code).sort()).toEqual(expected.sort());
 });

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
-import { greetTool, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
+import { greetTool, makeInstalled, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
 
 const codes = ["HandlerNotFound", "HandlerUnchecked", "DefinitionOutsidePackage"];
 
@@ -199,15 +199,8 @@ describe("HandlerNotFound", () => {
   });
 
   test("HandlerNotFound is reported for TypeScript in an installed package", async () => {
-    const { extension, files } = packWith("./greet.ts#greet", { "greet.ts": "export const greet = 1;" });
-    const pack = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
-    const folder = makeTree({
-      "package.json": { name: "app", dependencies: { "@acme/sample": "1" } },
-      ...Object.fromEntries(
-        Object.entries(pack).map(([file, text]) => [`node_modules/@acme/sample/${file}`, text]),
-      ),
-    });
-    const { problems } = await validateExtension("@acme/sample", { cwd: folder });
+    const cwd = makeInstalled(packWith("./greet.ts#greet", { "greet.ts": "export const greet = 1;" }));
+    const { problems } = await validateExtension("@acme/sample", { cwd });
     const found = problems.filter(({ code }) => codes.includes(code));
     expect(found.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
     expect(found[0]?.args).toMatchObject({ reason: expect.stringContaining("TypeScript") });
@@ -357,13 +350,5 @@ describe("handlers with a path relative to the definition", () => {
 
   test("a handler that is relative to its definition gets no such hint if the module does not exist", async () => {
     expect(await judge("../../lib/z.mjs#greet", files)).not.toContain('"./');
-  });
-});
-
-describe("modules that Node would not load", () => {
-  test("the hint for a handler that is a folder does not suggest `node --check`", async () => {
-    const answer = await judge("./lib#greet", { "lib/greet.js": "export const greet = 1" });
-    expect(answer).toMatch(/^HandlerNotFound: .*"lib".*folder/);
-    expect(answer).not.toContain("node --check");
   });
 });

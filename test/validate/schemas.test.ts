@@ -26,19 +26,6 @@ async function expectFault(keywords: Record<string, unknown>, path: string, word
   else expect(reason).toMatch(words);
 }
 
-const chainNames = (count: number) => Array.from({ length: count }, (_, index) => `d${index}`);
-
-/** Schemas for the same value, each of which applies the next one. */
-const chained = (count: number) => ({
-  properties: { a: { $ref: "#/$defs/d0" } },
-  $defs: {
-    ...Object.fromEntries(
-      chainNames(count - 1).map((name, index) => [name, { minLength: 1, $ref: `#/$defs/d${index + 1}` }]),
-    ),
-    [`d${count - 1}`]: { type: "string" },
-  },
-});
-
 const nested = (levels: number): Record<string, unknown> =>
   levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
 
@@ -63,13 +50,7 @@ describe("usable schemas", () => {
     ],
     ["several types", { properties: { a: { type: ["string", "null"] } } }],
     ["180 levels", nested(90)],
-    ["20,000 parameters", { properties: Object.fromEntries(chainNames(20_000).map((name) => [name, {}])) }],
-    ["a chain of 500 schemas for one value", chained(500)],
     ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
-    [
-      "recursion through properties",
-      { properties: { child: { $ref: "#" } }, $defs: { a: { items: { $ref: "#/$defs/a" } } } },
-    ],
     ["recursion by anchor", { $dynamicAnchor: "node", properties: { child: { $dynamicRef: "#node" } } }],
     [
       "references by pointer",
@@ -230,19 +211,6 @@ describe("references in schemas", () => {
     ["to itself", { properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/],
     ["from the top level to itself", { $ref: "#" }, "$ref", /itself/],
     [
-      "in a cycle",
-      { $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
-      "$defs.b.$ref",
-      /itself/,
-    ],
-    [
-      "in a cycle through anyOf",
-      { $defs: { a: { anyOf: [{ type: "string" }, { $ref: "#/$defs/a" }] } } },
-      "$defs.a.anyOf.1.$ref",
-      /itself/,
-    ],
-    ["in a chain that is too long", chained(501), "$defs.d0.$ref", /501.*500/],
-    [
       "to an invalid schema in an unknown keyword",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
       "x-shared.type",
@@ -250,16 +218,8 @@ describe("references in schemas", () => {
     ],
   ])("InvalidInputSchema is reported for a reference %s", (_what, ...fault) => expectFault(...fault));
 
-  test("InvalidInputSchema is reported once for a cycle of references that begins inside another schema", async () => {
-    const faults = await judge({
-      $defs: { inner: { allOf: [{ $ref: "#/$defs/inner" }] } },
-      properties: { a: { $ref: "#/$defs/inner/allOf/0" } },
-    });
-    expect(faults).toHaveLength(1);
-  });
-
   test("InvalidInputSchema is reported once for an address that is too long for references to be resolved", async () => {
-    const references = chainNames(2000).map((name) => [name, { $ref: name }]);
+    const references = Array.from({ length: 2000 }, (_, index) => [`d${index}`, { $ref: `d${index}` }]);
     const schema = {
       $id: `https://example.com/${"a".repeat(60_000)}`,
       properties: Object.fromEntries(references),
@@ -268,24 +228,11 @@ describe("references in schemas", () => {
     expect(fault).toMatch(/\$id.*2,000 characters/);
     expect(others).toEqual([]);
   });
-
-  test("a chain of 8,000 references is valid unless it leads into a cycle", async () => {
-    const chain = (end: string) =>
-      Object.fromEntries(
-        Array.from({ length: 8000 }, (_, index) => [
-          `d${index}`,
-          { $ref: index === 7999 ? end : `#/$defs/d${index + 1}` },
-        ]),
-      );
-    expect(await judge({ $defs: { ...chain("#/$defs/end"), end: { type: "string" } } })).toEqual([]);
-    expect(await judge({ $defs: chain("#/$defs/d0") })).toHaveLength(1);
-  });
 });
 
 describe("patterns in schemas", () => {
   test.each<[Record<string, unknown>, string, RegExp?]>([
     [{ properties: { a: { pattern: "[" } } }, "properties.a.pattern", /regular expression/],
-    [{ properties: { a: { pattern: "a{1" } } }, "properties.a.pattern", /regular expression/],
     [{ patternProperties: { "(": {} } }, "patternProperties.(", /regular expression/],
     [{ properties: { a: { pattern: 5 } } }, "properties.a.pattern", /5/],
   ])("InvalidInputSchema is reported for an invalid pattern: %j", expectFault);

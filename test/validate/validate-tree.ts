@@ -13,11 +13,20 @@ export interface PackTree {
   fields?: Record<string, unknown>;
 }
 
+const writePack = ({ extension, files, fields = {} }: PackTree): Tree => ({
+  ...files,
+  "package.json": packManifest("@acme/sample", { trailblaze: extension, ...fields }),
+});
+
 /** Writes a pack and returns its folder. */
-export function makePack({ extension, files, fields = {} }: PackTree): string {
+export const makePack = (tree: PackTree): string => makeTree(writePack(tree));
+
+/** Writes a project with an installed pack, and returns the project's folder. */
+export function makeInstalled(tree: PackTree): string {
+  const pack = Object.entries(writePack(tree));
   return makeTree({
-    ...files,
-    "package.json": packManifest("@acme/sample", { trailblaze: extension, ...fields }),
+    "package.json": { name: "app", dependencies: { "@acme/sample": "^1.0.0" } },
+    ...Object.fromEntries(pack.map(([file, text]) => [`node_modules/@acme/sample/${file}`, text])),
   });
 }
 
