@@ -36,6 +36,8 @@ export const wrongByShape: readonly WrongValue[] = [
   [{ packs: { deny: [""] } }, ["packs", "deny", 0], /empty/],
   [{ packs: { transitive: ["a/b/c/d"] } }, ["packs", "transitive", 0], /"a\/b\/c\/d".*segments/],
   [{ packs: { autoInstall: [5] } }, ["packs", "autoInstall", 0], /number/],
+  [{ serversStart: "later" }, ["serversStart"], /eager.*lazy/],
+  [{ serversIdleMs: 0 }, ["serversIdleMs"], /\b1\b.*\b0\b/],
   [{ packs: { onError: "ignore" } }, ["packs", "onError"], /skip.*fail/],
   [{ packs: { memory: "some" } }, ["packs", "memory"], /all.*none/],
   [{ packs: { memory: { "acme/*": [] } } }, ["packs", "memory", "acme/*"], /"acme\/\*"/],

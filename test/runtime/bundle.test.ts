@@ -90,38 +90,6 @@ describe("compiling a bundle", () => {
     ]);
   });
 
-  test("every expression that does not compile or names an unknown variable is reported", () => {
-    const { faults } = compile(
-      { name: "a", handler: "x", inputs: { one: "${{ result.x }}", two: ["${{ 1 + }}"] } },
-      {
-        name: "b",
-        handler: "x",
-        result: { content: "${{ error.message }}", _meta: "${{ request.session.id }} ${{ request.meta }}" },
-        catches: [
-          { code: "X", error: { code: 1 } },
-          {
-            when: "error.code == 'X'",
-            error: { code: -1, message: "${{ result }}", data: "${{ error.stack }}" },
-          },
-        ],
-      },
-    );
-    expect(
-      faults.map(({ path, expression, reason }) => `${path.join(".")}: ${expression}: ${reason}`),
-    ).toEqual(
-      [
-        /^entries\.0\.inputs\.one: result\.x: .*variable result\b.* request \(character 1\)$/,
-        /^entries\.0\.inputs\.two\.0: 1 \+: .*\(character 4\)$/,
-        /^entries\.1\.result\.content: error\.message: .*variable error\b.* request, result \(character 1\)$/,
-        /^entries\.1\.result\._meta: request\.session\.id: .*session\b.* arguments, name \(character 9\)$/,
-        /^entries\.1\.result\._meta: request\.meta: .*meta\b.* arguments, name \(character 9\)$/,
-        /^entries\.1\.catches\.1\.when: error\.code == 'X': .*one \$\{\{ … \}\}/,
-        /^entries\.1\.catches\.1\.error\.message: result: .*variable result\b.* error, request \(character 1\)$/,
-        /^entries\.1\.catches\.1\.error\.data: error\.stack: .*stack\b.* code, data, message \(character 7\)$/,
-      ].map((one) => expect.stringMatching(one)),
-    );
-  });
-
   test("values that are not entries are skipped", () => {
     const { entries } = compileBundle(
       { metadata: null, entries: [null, 1, { catches: [null] }] },
@@ -219,13 +187,6 @@ describe("the result of an entry", () => {
       structuredContent: { raw: "${{ result }}" },
     };
     expect(await run(template, returned)).toMatchObject({ structuredContent: { raw: JSON.parse(json) } });
-  });
-
-  test("without a result template, the handler's value is converted like any tool's", async () => {
-    expect(await run(undefined, { a: 1 })).toEqual({
-      content: [{ type: "text", text: '{"a":1}' }],
-      structuredContent: { a: 1 },
-    });
   });
 
   test.each<[unknown, unknown, string]>([

@@ -2,7 +2,6 @@
 import { fileURLToPath } from "node:url";
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { inputRequired, type McpServer as ModernServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
 import {
@@ -12,7 +11,7 @@ import {
   type Session,
   type SessionOptions,
 } from "../../src/session.ts";
-import { serveLegacy, serveModern } from "../support/remote-servers.ts";
+import { serveLegacy } from "../support/remote-servers.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -188,11 +187,15 @@ describe("a question without an answer", () => {
     return { session, clock, questions };
   }
 
-  test("a question is canceled after 10 minutes, and its signal aborts", async () => {
-    const { session, clock, questions } = await openSilent();
+  test.each([
+    ["10 minutes", {}, 600_000],
+    ["the time that the config sets", { timeouts: { inputMs: 5000 } }, 5000],
+  ])("a question is canceled after %s, and its signal aborts", async (_, timeouts, ms) => {
+    const config = { logDir: "logs", ...timeouts };
+    const { session, clock, questions } = await openSilent({ config });
     const call = session.callTool("greet");
     await waitUntil(() => questions.length === 1);
-    clock.advance(599_999);
+    clock.advance(ms - 1);
     expect(questions[0]?.signal.aborted).toBe(false);
     clock.advance(1);
     expect(questions[0]?.signal.aborted).toBe(true);
@@ -202,27 +205,13 @@ describe("a question without an answer", () => {
     });
   });
 
-  test("the config sets the time for an answer", async () => {
-    const { session, clock, questions } = await openSilent({
-      config: { logDir: "logs", timeouts: { inputMs: 5000 } },
-    });
-    const call = session.callTool("greet");
-    await waitUntil(() => questions.length === 1);
-    expect(clock.delays).toContain(5000);
-    clock.advance(5000);
-    expect(await call).toMatchObject({ variant: "Success" });
-  });
-
   test("a question ends with its call", async () => {
     const { session, questions } = await openSilent();
-    const { signal, abort } = (() => {
-      const controller = new AbortController();
-      return { signal: controller.signal, abort: () => controller.abort(new Error("enough")) };
-    })();
-    const call = session.callTool("outer", {}, { signal });
+    const stop = new AbortController();
+    const call = session.callTool("outer", {}, { signal: stop.signal });
     const rejected = expect(call).rejects.toThrow("enough");
     await waitUntil(() => questions.length === 1);
-    abort();
+    stop.abort(new Error("enough"));
     await rejected;
     expect(questions[0]?.signal.aborted).toBe(true);
   });
@@ -435,35 +424,6 @@ describe("a remote server that asks", () => {
     expect(questions.map(({ tool }) => tool).toSorted()).toEqual(["first", "second"]);
     await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
     expect(jsonOf(await session.callTool("apart"))).toEqual({ name: "Ada" });
-  });
-
-  test("a modern server is called again with the answers", async () => {
-    const remote = await serveModern({
-      legacy: "reject",
-      add(given) {
-        const mcp = given as unknown as ModernServer;
-        mcp.registerTool("ask", {}, ({ mcpReq }) => {
-          const { inputResponses } = mcpReq;
-          if (inputResponses === undefined)
-            return inputRequired({
-              inputRequests: {
-                who: inputRequired.elicit({ message: "Who?", requestedSchema: nameSchema as never }),
-              },
-              requestState: "round 1",
-            });
-          return {
-            content: [{ type: "text", text: JSON.stringify([inputResponses, mcpReq.requestState()]) }],
-          };
-        });
-      },
-    });
-    const { onInput } = accept();
-    const config = { mcpServers: { docs: { url: remote.url } } };
-    const session = await openForTest(makeProject({}), { config, onInput });
-    expect(jsonOf(await session.callTool("ask"))).toEqual([
-      { who: { action: "accept", content: { name: "Ada" } } },
-      "round 1",
-    ]);
   });
 });
 

@@ -9,13 +9,6 @@ const $defs = Object.fromEntries(
   ]),
 );
 const exponential = { type: "object", properties: { a: { $ref: "#/$defs/d0" } }, $defs };
-const wide = {
-  type: "object",
-  properties: Object.fromEntries(
-    Array.from({ length: 20_000 }, (_, index) => [`p${index}`, { type: "string" }]),
-  ),
-};
-
 const list = { type: "object", properties: { l: { type: "array" } } };
 const slow = "${{ request.arguments.l.all(i, request.arguments.l.all(j, (1 / 0 > 1) || true)) }}";
 const entry = (name: string, more: object) => ({
@@ -31,7 +24,6 @@ const project = () =>
       {
         echo: { inputSchema: exponential },
         output: { outputSchema: exponential },
-        wide: { inputSchema: wide, handler: "./handlers.js#echo" },
       },
       "export const echo = (args) => args; export const output = () => ({ a: 'x' });",
       {
@@ -57,13 +49,11 @@ test("a schema that can take exponentially many steps is refused, and the host c
   for (const name of ["echo", "output", "entry"]) {
     await expect(session.callTool(name, { a: "x" })).rejects.toThrow(refused);
   }
-  expect(await session.callTool("wide", { p19999: "x" })).toMatchObject({ variant: "Success" });
-  expect((await session.callTool("wide", { p0: 1 })).message).toContain("/p0 must be string");
+  expect(await session.callTool("slow", { l: [1] })).toMatchObject({ variant: "Success" });
 });
 
 test("expressions end at their limit of steps", async () => {
   const session = await openForTest(project());
   const l = Array.from({ length: 1000 }, (_, index) => index);
   expect((await session.callTool("slow", { l })).message).toContain("the limit of 20,000,000 steps");
-  expect((await session.callTool("slow", { l: [1] })).variant).toBe("Success");
 });

@@ -357,11 +357,3 @@ describe("idleMs", () => {
     expect(namesOf(session.tools)).toEqual(["say", "gone"]);
   });
 });
-
-test("values that are no start and no time are refused", async () => {
-  const cwd = makeProject({});
-  for (const options of [{ start: "later" as never }, { idleMs: 0 }, { idleMs: 1.5 }])
-    await expect(openForTest(cwd, options)).rejects.toMatchObject({ code: "InvalidArguments" });
-  for (const config of [{ serversStart: "later" }, { serversIdleMs: 0 }])
-    await expect(openForTest(cwd, { config })).rejects.toMatchObject({ code: "InvalidConfig" });
-});

@@ -374,9 +374,9 @@ describe("an idle end", () => {
   });
 
   test.each([
-    ["legacy", "asking-server.mjs", ["ask"], [1, 1]],
-    ["modern", "modern-asking-server.mjs", ["ask"], [1, 1]],
-  ])("does not come between a question of a %s server and its answer", async (_, file, names) => {
+    ["legacy", "asking-server.mjs"],
+    ["modern", "modern-asking-server.mjs"],
+  ])("does not come between a question of a %s server and its answer", async (_, file) => {
     const server = fileURLToPath(new URL(`support/${file}`, import.meta.url));
     const config = { mcpServers: { a: { command: process.execPath, args: [server], idleMs: 1000 } } };
     const cwd = await makeLocked({ logDir: "logs", ...config });
@@ -388,10 +388,7 @@ describe("an idle end", () => {
         return { action: "accept", content: { name: "Ada" } };
       },
     });
-    for (const name of names) {
-      const answer = await session.callTool(name, {});
-      expect(answer).toMatchObject({ variant: "Success" });
-    }
+    expect(await session.callTool("ask", {})).toMatchObject({ variant: "Success" });
     if (session.prompts.length > 0) await session.getPrompt("topic");
     if (session.resources.length > 0) await session.readResource("ask://name");
     expect(session.servers).toMatchObject([{ state: "running" }]);

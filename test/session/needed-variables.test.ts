@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
+import { initializing, post } from "../mcp/http/served.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { jsonOf, makeProject, openForTest, probeServer, toolPack } from "./support/session.ts";
 
@@ -111,17 +112,7 @@ describe("a server with a variable that `needs.env` does not list", () => {
     });
     const running = await startServer("acme/reception/desk", options);
     onTestFinished(() => running.close());
-    const initialize = {
-      jsonrpc: "2.0",
-      id: 1,
-      method: "initialize",
-      params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
-    };
-    const answer = await fetch(String(running.url), {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify(initialize),
-    });
+    const answer = await post({ url: String(running.url) }, initializing());
     expect(answer.status).toBe(200);
     await answer.body?.cancel();
     await waitUntil(() => started(cwd, "desk"));

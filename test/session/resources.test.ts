@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { samplePack } from "../support/sample-packs.ts";
 import type { Tree } from "../support/tree.ts";
 import { makeProject, openForTest, toolPack } from "./support/session.ts";
 
@@ -124,17 +123,6 @@ describe("resources of packs in a session", () => {
     const session = await openForTest(cwd, { config: { packs: { deny: ["one/text"] } } });
     expect(session.resources.map(({ name }) => name)).not.toContain("text");
     expect(await codeOf(session.readResource("one://text"))).toBe("ResourceNotFound");
-  });
-
-  test("the sample pack's logo is bytes in base64", async () => {
-    const { folder: cwd } = samplePack("@globex/handbook");
-    const session = await openForTest(cwd);
-    const [logo] = (await session.readResource("handbook://logo")).contents;
-    expect(
-      Buffer.from(logo?.blob ?? "", "base64")
-        .subarray(1, 4)
-        .toString(),
-    ).toBe("PNG");
   });
 });
 

@@ -68,6 +68,9 @@ describe("session options of the wrong type", () => {
     ["memory", [5]],
     ["toolsets", "auth"],
     ["builtIns", {}],
+    ["start", "later"],
+    ["idleMs", 0],
+    ["idleMs", 1.5],
   ])("the option %s is rejected by name: %j", (name, value, option = name) => {
     const args = expect.objectContaining({ reason: expect.stringContaining(name) });
     const refusal = { code: "InvalidArguments", problem: expect.objectContaining({ args }) };
