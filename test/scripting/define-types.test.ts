@@ -181,7 +181,9 @@ describe("definitions that do not compile", () => {
         // @ts-expect-error: roles are user and assistant
         content: [{ role: "system", content: { type: "text", text: "" } }],
       });
-    void [key, server, transport, toolset, prompt];
+    // @ts-expect-error: content and a handler
+    const both = () => definePrompt({ name: "a", content: "…", handler: "./lib/a.js" });
+    void [key, server, transport, toolset, prompt, both];
   });
 
   test("two schemas, no schema or an invalid handler do not compile", () => {
@@ -236,11 +238,13 @@ test("defineResource infers the variables of a template", () => {
   const fixed = () => defineResource({ name: "a", uri: "docs://a", text: "", complete: { a: [] } });
   // @ts-expect-error: a text and a file
   const two = () => defineResource({ name: "a", uri: "docs://a", text: "", file: "./a.md" });
+  // @ts-expect-error: a URI and a template
+  const both = () => defineResource({ name: "a", uri: "docs://a", uriTemplate: "docs://{a}", text: "" });
   // @ts-expect-error: neither a URI nor a template
   const none = () => defineResource({ name: "a", text: "" });
   // @ts-expect-error: a number is no content
   const number = () => defineResource({ name: "a", uri: "docs://a", handler: () => 7 });
-  void [unknown, fixed, two, none, number];
+  void [unknown, fixed, two, both, none, number];
 });
 
 test("a prompt suggests values for its arguments only", () => {

@@ -7,8 +7,6 @@ import type {
   CallToolResult,
   HandlerContext,
   McpTool,
-  PromptDefinition,
-  ResourceDefinition,
   ServerDefinition,
   ToolDefinition,
   ToolHandler,
@@ -144,7 +142,7 @@ describe("the callback protocol", () => {
 });
 
 describe("definitions", () => {
-  test("a tool has exactly one of two schemas, and may have a function as handler", () => {
+  test("a tool has a function or a reference as handler", () => {
     const definition: ToolDefinition<{ issueKey: string }> = {
       name: "jira_getIssue",
       parameters: { issueKey: { type: "string", description: "Key of the issue.", required: true } },
@@ -157,12 +155,6 @@ describe("definitions", () => {
       },
     };
     const referring: ToolDefinition = { name: "a_b", inputSchema, handler: "./lib/tools.js#getIssue" };
-    // @ts-expect-error: both schemas
-    const both: ToolDefinition = { name: "a_b", inputSchema, parameters: {}, handler: "./lib/tools.js" };
-    // @ts-expect-error: no schema
-    const neither: ToolDefinition = { name: "a_b", handler: "./lib/tools.js" };
-    // @ts-expect-error: a reference begins with ./
-    const elsewhere: ToolDefinition = { name: "a_b", inputSchema, handler: "lodash#get" };
     const misspelled: ToolDefinition = {
       name: "a_b",
       inputSchema,
@@ -170,7 +162,7 @@ describe("definitions", () => {
       // @ts-expect-error: isForLlm is misspelled
       _meta: { "trailblaze/isForLLM": true },
     };
-    void [definition, referring, both, neither, elsewhere, misspelled];
+    void [definition, referring, misspelled];
   });
 
   test("handlers may return any value that converts to a result", () => {
@@ -199,9 +191,7 @@ describe("definitions", () => {
     const both: ServerDefinition = { script: "./server.js", command: "node" };
     // @ts-expect-error: a server that is started is not served for both eras
     const eras: ServerDefinition = { script: "./server.js", protocol: "both" };
-    // @ts-expect-error: there is no such transport
-    const transport: ServerDefinition = { tools: [], transport: "sse" };
-    void [composed, script, command, document, both, eras, transport];
+    void [composed, script, command, document, both, eras];
   });
 
   test("a toolset is a list or a bundle", () => {
@@ -223,33 +213,5 @@ describe("definitions", () => {
       ],
     };
     void [list, bundle];
-  });
-
-  test("a prompt has content or a handler", () => {
-    const text: PromptDefinition = { name: "minutes", content: "Minutes of {{meeting}}, please." };
-    const handled: PromptDefinition<{ week: string }> = {
-      name: "weekly",
-      arguments: [{ name: "week", required: true }],
-      handler: ({ week }) => ({
-        messages: [{ role: "user", content: { type: "text", text: `Sum up week ${week}.` } }],
-      }),
-    };
-    // @ts-expect-error: both
-    const both: PromptDefinition = { name: "minutes", content: "…", handler: "./lib/minutes.js" };
-    void [text, handled, both];
-  });
-
-  test("a resource has a URI or a template", () => {
-    const text: ResourceDefinition = { name: "guide", uri: "docs://guide", text: "Read this." };
-    const template: ResourceDefinition<"docs://{page}"> = {
-      name: "page",
-      uriTemplate: "docs://{page}",
-      handler: ({ page }) => page,
-      complete: { page: "./lib/pages.js#complete" },
-    };
-    const untyped: ResourceDefinition = { name: "page", uriTemplate: "docs://{page}", file: "./page.md" };
-    // @ts-expect-error: both
-    const both: ResourceDefinition = { name: "a", uri: "docs://a", uriTemplate: "docs://{a}", text: "" };
-    void [text, template, untyped, both];
   });
 });
