@@ -25,7 +25,14 @@ const project: Tree = {
     name: "app",
     dependencies: { "@acme/jira": "*", "@acme/notes": "*", weather: "*" },
   },
-  "trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
+  "trailblaze.config.yaml": `
+servers:
+  mine: { tools: [] }
+  web: { tools: [], transport: http }
+  broken: { tools: [acme/jira/nothing] }
+mcpServers:
+  own: { command: node, args: [x.js] }
+`,
   "node_modules/trailblaze/package.json": { name: "trailblaze", version: "1.0.0" },
   "node_modules/@acme/jira/package.json": packManifest("@acme/jira", {
     version: "1.2.0",
@@ -40,9 +47,12 @@ const project: Tree = {
   }),
   "node_modules/@acme/notes/trailblaze/servers/project-management.json": { prompts: ["say"] },
   "node_modules/weather/package.json": packManifest("weather", {
-    trailblaze: { servers: ["over-http"], prompts: ["say"] },
+    trailblaze: { servers: ["over-http", "dangling", "coded"], prompts: ["say"] },
   }),
+  "node_modules/weather/main.js": "",
   "node_modules/weather/trailblaze/servers/over-http.json": { prompts: ["say"], transport: "http" },
+  "node_modules/weather/trailblaze/servers/dangling.json": { tools: ["absent/pack/tool"] },
+  "node_modules/weather/trailblaze/servers/coded.json": { script: "main.js", mcpServerName: "Coded" },
   ...Object.fromEntries(
     ["@acme/jira", "@acme/notes", "weather"].map((pack) => [
       `node_modules/${pack}/trailblaze/prompts/say.json`,

@@ -30,19 +30,6 @@ const snippets: readonly [label: string, entry: object, changes?: object][] = [
     docker("-e", `GITHUB_PERSONAL_ACCESS_TOKEN=${key}`, "ghcr.io/github/github-mcp-server"),
   ],
   [
-    "gitlab",
-    npx(["-y", "@modelcontextprotocol/server-gitlab"], {
-      GITLAB_PERSONAL_ACCESS_TOKEN: key,
-      GITLAB_API_URL: "https://gitlab.com/api/v4",
-    }),
-    {
-      env: {
-        GITLAB_PERSONAL_ACCESS_TOKEN: "${GITLAB_PERSONAL_ACCESS_TOKEN}",
-        GITLAB_API_URL: "${GITLAB_API_URL}",
-      },
-    },
-  ],
-  [
     "notion",
     npx(["-y", "@notionhq/notion-mcp-server"], {
       OPENAPI_MCP_HEADERS: `{"Authorization": "Bearer ${key}", "Notion-Version": "2022-06-28" }`,
@@ -61,10 +48,6 @@ const snippets: readonly [label: string, entry: object, changes?: object][] = [
       ALLOW_DANGEROUS: "true",
     }),
     { env: { PUPPETEER_LAUNCH_OPTIONS: "${PUPPETEER_LAUNCH_OPTIONS}", ALLOW_DANGEROUS: "true" } },
-  ],
-  [
-    "postgres in a container",
-    docker("mcp/postgres", `postgresql://me:${key}@host.docker.internal:5432/mydb`),
   ],
   ["sqlite", uvx("mcp-server-sqlite", "--db-path", "~/test.db")],
   ["context7", npx(["-y", "@upstash/context7-mcp", "--api-key", key])],

@@ -21,6 +21,9 @@ describe("an invalid install request", () => {
     ["a client of another operating system", "visual-studio", server, {}, "UnknownInstallLocation"],
     ["a client without a config of its own", "librechat", server, {}, "UnknownInstallLocation"],
     ["a server that does not exist", "cursor", "acme/jira/nothing", {}, "ServerNotFound"],
+    ["a server that refers to a missing pack", "cursor", "weather/dangling", {}, "PackNotInstalled"],
+    ["a server of the config that refers to a missing tool", "cursor", "broken", {}, "ToolNotFound"],
+    ["a range that excludes the pack", "cursor", "acme/jira@^2/named", {}, "PackVersionMismatch"],
     ["a malformed name", "cursor", "a//b", {}, "InvalidQualifiedName"],
     ["an unknown scope", "cursor", server, { scope: "global" }, "InvalidArguments"],
     ["an entry name with invisible characters", "cursor", server, { name: "a\u202Eb" }, "InvalidArguments"],
@@ -149,6 +152,8 @@ describe("the entry of a server", () => {
     const place = makeInstallPlace();
     expect(await place.install("cursor", "acme/jira/named")).toMatchObject({ key: "Acme Jira" });
     expect(await place.install("claude-code", "acme/jira/named")).toMatchObject({ key: "Acme-Jira" });
+    expect(await place.install("cursor", "weather/coded")).toMatchObject({ key: "Coded" });
+    expect(await place.install("cursor", "own")).toMatchObject({ key: "own" });
   });
 
   test("an entry references environment variables, or omits them with a note", async () => {
@@ -180,8 +185,10 @@ describe("the entry of a server", () => {
 
   test("an entry of an HTTP server starts it over stdio, or has the URL that was given", async () => {
     const place = makeInstallPlace();
-    const { file } = await place.install("cursor", "weather/over-http");
-    expect(entryOf(file, "over-http").args.at(-1)).toBe("--stdio");
+    for (const name of ["weather/over-http", "web"]) {
+      const { file, key } = await place.install("cursor", name);
+      expect(entryOf(file, key).args.at(-1)).toBe("--stdio");
+    }
     const url = "http://127.0.0.1:4000/mcp";
     const { file: codex } = await place.install("codex", "weather/over-http", { url });
     expect(readFileSync(codex, "utf8")).toBe(`[mcp_servers.over-http]\nurl = "${url}"\nenabled = true\n`);
