@@ -121,21 +121,16 @@ describe("hints for mistyped words", () => {
   });
 });
 
-const npm: Tree = { "package-lock.json": {} };
 const pnpm: Tree = { "pnpm-lock.yaml": "lockfileVersion: '9.0'\n" };
 const yarn: Tree = { "yarn.lock": "# yarn lockfile v1\n" };
-const bun: Tree = { "bun.lock": "{}" };
-const field = (packageManager: string): Tree => ({ "package.json": { name: "app", packageManager } });
 
 describe("package managers in hints", () => {
+  const hostile = { "package.json": { name: "app", packageManager: "$(touch x);#@1" } };
+
   test.each<[string, Tree, string]>([
-    ["package-lock.json", npm, "npm"],
-    ["no lockfile", {}, "npm"],
     ["pnpm-lock.yaml", pnpm, "pnpm"],
-    ["yarn.lock", yarn, "yarn"],
-    ["bun.lock", bun, "bun"],
-    ["a packageManager key", field("pnpm@9.15.0"), "pnpm"],
-    ["a packageManager key that holds a shell command", field("$(touch x);#@1"), "npm"],
+    ["bun.lock", { "bun.lock": "{}" }, "bun"],
+    ["a packageManager key that holds a shell command", hostile, "npm"],
   ])("hints name the package manager of a project with %s", async (_what, files, manager) => {
     const cwd = makeProject({ ...files, "trailblaze.config.json": {} });
     for (const args of [
@@ -145,14 +140,11 @@ describe("package managers in hints", () => {
       ["start", "acme/confluence/page"],
       ["install", "cursor", "acme/confluence/page"],
       ["validate", "@acme/confluence"],
-    ]) {
-      const { code, args: found } = await fail(args, cwd);
-      expect([args, code, found]).toMatchObject([
+    ])
+      expect([args, await fail(args, cwd)]).toMatchObject([
         args,
-        "PackNotInstalled",
-        { name: "@acme/confluence", manager },
+        { code: "PackNotInstalled", args: { name: "@acme/confluence", manager } },
       ]);
-    }
   });
 
   test("a hint includes the requested range, even if another version is installed", async () => {
@@ -164,19 +156,6 @@ describe("package managers in hints", () => {
     expect(await fail(["call", "acme/jira@^2/getIssue"], cwd)).toMatchObject({
       code: "PackVersionMismatch",
       args: { name: "@acme/jira", range: "^2", manager: "pnpm" },
-    });
-  });
-
-  test("hints in a member of a pnpm workspace name pnpm", async () => {
-    const root = makeTree({
-      "package.json": { name: "root" },
-      "pnpm-workspace.yaml": "packages: ['packages/*']\n",
-      "packages/app/package.json": { name: "app" },
-    });
-    const error = await fail(["inspect", "acme/confluence/page"], join(root, "packages/app"));
-    expect(error).toMatchObject({
-      code: "PackNotInstalled",
-      args: { name: "@acme/confluence", manager: "pnpm" },
     });
   });
 

@@ -240,28 +240,25 @@ describe("the exit code of list", () => {
     expect(exitCode).toBe(1);
   });
 
-  test.each([[[]], [["--json"]]])(
-    "`list` exits with 2 without a project, with the flags %j",
-    async (flags) => {
-      const { stdout, stderr, exitCode } = await runMain(["list", ...flags], {
-        cwd: makeTree({ "a.txt": "" }),
-      });
-      expect(exitCode).toBe(2);
-      if (flags.length === 0) {
-        expect(stdout).toBe("");
-        expect(stderr).toContain("ProjectNotFound");
-      } else {
-        expect(stderr).toBe("");
-        expect(JSON.parse(stdout)).toEqual({
-          error: expect.objectContaining({
-            code: "ProjectNotFound",
-            message: expect.any(String),
-            hint: expect.any(String),
-          }),
-        });
-      }
-    },
-  );
+  test.each([
+    ["without a project", []],
+    ["if --cwd names a folder that does not exist", ["--cwd", "nowhere"]],
+  ])("`list` exits with 2 %s, and names the folder", async (_, args) => {
+    const cwd = makeTree({ "a.txt": "" });
+    const text = await runMain(["list", ...args], { cwd });
+    expect(text).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(text.stderr).toContain("ProjectNotFound");
+    expect(text.stderr).toContain(join(cwd, args[1] ?? ""));
+    const { exitCode, stdout, stderr } = await runMain(["list", ...args, "--json"], { cwd });
+    expect([exitCode, stderr]).toEqual([2, ""]);
+    expect(JSON.parse(stdout)).toEqual({
+      error: expect.objectContaining({
+        code: "ProjectNotFound",
+        message: expect.any(String),
+        args: { directory: join(cwd, args[1] ?? ""), exists: args.length === 0 },
+      }),
+    });
+  });
 
   test("`list` exits with 2 for an invalid config and reports its line", async () => {
     const cwd = makeProject({ "trailblaze.config.yaml": "packs:\n  alow: []\n" });
@@ -289,18 +286,6 @@ describe("--cwd", () => {
       expect(JSON.parse(stdout).project).toBe(project);
       expect(exitCode).toBe(0);
     }
-  });
-
-  test("--cwd with a folder that does not exist names the folder and exits with 2", async () => {
-    const cwd = makeProject();
-    const { stdout, stderr, exitCode } = await runMain(["list", "--cwd", "nowhere"], { cwd });
-    expect(exitCode).toBe(2);
-    expect(stdout).toBe("");
-    expect(stderr).toContain("ProjectNotFound");
-    expect(stderr).toContain(join(cwd, "nowhere"));
-    const asJson = await runMain(["list", "--json", "--cwd", "nowhere"], { cwd });
-    expect(JSON.parse(asJson.stdout).error.code).toBe("ProjectNotFound");
-    expect(asJson.exitCode).toBe(2);
   });
 });
 
