@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { describe, expect, inject, test, vi } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
@@ -17,7 +15,6 @@ import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runMain } from "../support/main.ts";
-import { makeTar } from "../support/make-tar.ts";
 import { packageManagers } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
@@ -296,12 +293,12 @@ describe("a package manager that fails", () => {
 
   test("a failing package manager is quoted without credentials", async () => {
     const words = "npm error code E500 http://somebody:passw0rd@registry.invalid/ with s3cret-token";
-    const script = `case "$*" in *jira*) echo "${words}" >&2; exit 1;; esac`;
+    const script = `case "$*" in *jira*) { echo "${words}"; echo; echo "  second line"; } >&2; exit 1;; esac`;
     const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
     expect(await add(directory)).toMatchObject({
       reason: expect.stringMatching(/\bcode 1\b.*\bE500\b/),
       restored: true,
-      output: ["npm error code E500 http://***@registry.invalid/ with ***"],
+      output: ["npm error code E500 http://***@registry.invalid/ with ***", "  second line"],
     });
   });
 
@@ -371,45 +368,6 @@ describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
       expect(Object.keys(readManifest(directory).dependencies).length).toBe(isAdded ? 1 : 0);
     },
   );
-});
-
-test("add removes a pack whose server commands differ from those shown", async () => {
-  const registry = inject("registry");
-  await publishPack("tb-commands", { trailblaze: { servers: ["own"] } });
-  const proxy = await startRegistryProxy(registry);
-  useManagers(proxy.url);
-  const directory = await makeProject("npm", {
-    registry: proxy.url,
-    dependencies: { "hello-tools": "^1.0.0" },
-  });
-  const before = readState(directory);
-  // What npm gets later is the same package with another command, and has the integrity that npm is told.
-  const other = gzipSync(
-    makeTar([
-      {
-        path: "package/package.json",
-        text: JSON.stringify(packManifest("tb-commands", { trailblaze: { servers: ["own"] } })),
-      },
-      { path: "package/trailblaze/servers/own.json", text: JSON.stringify({ command: "other" }) },
-    ]),
-  );
-  const integrity = `sha512-${createHash("sha512").update(other).digest("base64")}`;
-  const consent = () => {
-    proxy.intercept = ({ path }, response) => path.endsWith(".tgz") && response.end(other) !== undefined;
-    proxy.rewrite = (_path, document) => {
-      if (document.name !== "tb-commands" || !("versions" in document)) return document;
-      const versions = document.versions as Record<string, { dist: Record<string, unknown> }>;
-      for (const { dist } of Object.values(versions)) Object.assign(dist, { integrity, shasum: undefined });
-      return document;
-    };
-    return true;
-  };
-  const added = addPacks(["tb-commands"], { cwd: directory, consent });
-  await expect(added).rejects.toMatchObject({
-    code: "InstallFailed",
-    problem: { args: { reason: expect.stringContaining("the contents of tb-commands differ") } },
-  });
-  expect(readState(directory)).toEqual(before);
 });
 
 test("two concurrent additions to one project both succeed, with the requested tag and version", async () => {

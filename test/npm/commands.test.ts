@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { CommandInput } from "../../src/cli/command.ts";
 import { command as add } from "../../src/cli/commands/add.ts";
@@ -8,7 +6,6 @@ import { command as search } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
-import { command } from "../support/run-cli.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -118,28 +115,3 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     expect.stringMatching(/^ {2}warning SimilarName: .*very similar/),
   ]);
 });
-
-/** Runs the command on a pseudo-terminal, and answers a question. */
-async function addOnTerminal(cwd: string, answer: string): Promise<string> {
-  const line = `'${process.execPath}' '${command}' add nobody-has-this`;
-  const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
-  let text = "";
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-  });
-  child.stdin.end(answer);
-  await once(child, "close");
-  return text;
-}
-
-test.skipIf(process.platform !== "linux")(
-  "`add` on a terminal looks a pack up in the registry without --yes",
-  async () => {
-    const registry = await startStandIn();
-    useHome([`registry=${registry.url}`]);
-    const cwd = makeTree({ "package.json": { name: "app" } });
-    // A terminal can confirm, so the registry is asked. It does not have the pack.
-    expect(await addOnTerminal(cwd, "y\n")).toContain("InstallFailed");
-    expect(registry.seen.length).toBeGreaterThan(0);
-  },
-);
