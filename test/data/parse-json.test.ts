@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DataSyntaxError, decodeUtf8 } from "../../src/data/decode.ts";
+import { DataSyntaxError } from "../../src/data/decode.ts";
 import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
 import { positionAt } from "../../src/data/line-index.ts";
 import { describeType, isRecord, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
@@ -220,10 +220,6 @@ describe("positions in a string", () => {
   ])("in %j, offset %i is at %i:%i", (text, offset, line, column) => {
     expect(positionAt(text, offset)).toEqual({ line, column });
   });
-});
-
-test("decoding removes one byte order mark and nothing else", () => {
-  expect(decodeUtf8(Uint8Array.from([0xef, 0xbb, 0xbf, 0x20, 0x61]))).toBe(" a");
 });
 
 test.each([

@@ -106,27 +106,6 @@ describe("parsing YAML", () => {
     expect(positionAt(decoded ?? "", offset ?? -1)).toEqual({ line, column });
   });
 
-  test("a second YAML document is rejected", () => {
-    expect(syntaxErrorOf("a: 1\n---\nb: 2\n").reason).toMatch(/documents/);
-  });
-
-  test("an alias without an anchor is rejected", () => {
-    expect(syntaxErrorOf("a: *nowhere").offset).toBe(3);
-  });
-
-  test("a YAML syntax error is reported at its place", () => {
-    const error = syntaxErrorOf("a: 1\nb: [1, 2\nc: 3\n");
-    const { line } = positionAt(error.text ?? "", error.offset ?? -1);
-    expect(line).toBeGreaterThanOrEqual(2);
-  });
-
-  test.each(['a: !!js/function "() => 1"\n', "b: !own {c: 1}\n"])(
-    "an unknown tag is rejected: %j",
-    (text) => {
-      expect(syntaxErrorOf(text).reason).toMatch(/tag/);
-    },
-  );
-
   test.each([
     ["a:\n\tb: 1", "Tabs are not allowed", 3, "tab"],
     ["a: b: c", "Nested mappings", 3, "nestedMapping"],
@@ -141,6 +120,7 @@ describe("parsing YAML", () => {
     ["a: {b: ${{ c }}}", "flow-map-start", 8, "expression"],
     ["a: - b", "block-seq-ind", 3, undefined],
     ["a: !x 1", "Unresolved tag", 3, undefined],
+    ['a: !!js/function "() => 1"', "Unresolved tag", 3, undefined],
   ])("the syntax error of %j has its reason, place and cause", (text, reason, offset, cause) => {
     const error = syntaxErrorOf(text);
     expect(error.reason).toMatch(/^it is not valid YAML \(/);
@@ -160,12 +140,6 @@ describe("parsing YAML", () => {
   ])("%j is refused with its reason, place and cause", (text, reason, offset, cause) => {
     expect(syntaxErrorOf(text)).toMatchObject({ reason, offset, text });
     expect(syntaxErrorOf(text).syntaxCause).toBe(cause);
-  });
-
-  test("the cause of a merge key is known", () => {
-    expect(() => parseYaml(bytes("a: &a {b: 1}\nc:\n  <<: *a\n"), { refuseMerges: true })).toThrow(
-      expect.objectContaining({ offset: 18, syntaxCause: "mergeKey" }),
-    );
   });
 
   test("an anchor may be defined again, and keys and scalars may have one", () => {
@@ -229,14 +203,15 @@ describe("limits of YAML", () => {
     expect(() => parseYaml(bytes(lines.join("\n")))).toThrow(DataSyntaxError);
   });
 
-  test("an alias inside its own anchor is rejected", () => {
-    expect(() => parseYaml(bytes("a: &a [1, *a]"))).toThrow(DataSyntaxError);
-    expect(() => parseYaml(bytes("&a {b: *a}"))).toThrow(DataSyntaxError);
-  });
-
   test("a merge key of YAML 1.1 is rejected on request, unless it is quoted", () => {
     const text = bytes("a: &a {b: 1}\nc:\n  <<: *a\n");
-    expect(() => parseYaml(text, { refuseMerges: true })).toThrow("the merge key << ");
+    expect(() => parseYaml(text, { refuseMerges: true })).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining("the merge key << "),
+        offset: 18,
+        syntaxCause: "mergeKey",
+      }),
+    );
     expect(parseYaml(text).value).toEqual({ a: { b: 1 }, c: { "<<": { b: 1 } } });
     const quoted = parseYaml(bytes('a: {"<<": 1}'), { refuseMerges: true });
     expect(quoted.value).toEqual({ a: { "<<": 1 } });
@@ -263,10 +238,6 @@ describe("limits of YAML", () => {
     const uses = (count: number) => `- &a [x]\n- [${Array(count).fill("*a").join(", ")}]`;
     expect(read(uses(90))).toHaveLength(2);
     expect(() => read(uses(110))).toThrow(/^it is not valid YAML \(/);
-  });
-
-  test("a few aliases with small contents are accepted", () => {
-    expect(read("a: &a {b: 1}\nc: [*a, *a]\n")).toEqual({ a: { b: 1 }, c: [{ b: 1 }, { b: 1 }] });
   });
 
   test("100,000 levels in any YAML syntax are rejected because of their depth, and the process survives", {

@@ -70,6 +70,10 @@ describe("limits of evaluation", () => {
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
+  test("a text that is replaced by itself is too large", () => {
+    expect(() => evaluate("large.replace('a', large)")).toThrow("it is nested too deeply or too large");
+  });
+
   test("a long text is not read as a duration", () => {
     expect(() => evaluate("duration(large) == duration('1s')")).toThrow(
       "a duration has at most 100 characters",

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { findSchemaFaults } from "../../src/json-schema/schema-faults.ts";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
-
-type Schema = Record<string, unknown>;
+import { chain, type Schema } from "./chained-schemas.ts";
 
 const excess = [
   {
@@ -10,17 +9,6 @@ const excess = [
     path: [],
   },
 ];
-
-/** Definitions each of which is made of references to the next one. */
-function chain(length: number, make: (next: Schema) => Schema): Schema {
-  const $defs = Object.fromEntries(
-    Array.from({ length: length + 1 }, (_, level) => [
-      `d${level}`,
-      level === length ? { type: "string", minLength: 5 } : make({ $ref: `#/$defs/d${level + 1}` }),
-    ]),
-  );
-  return { properties: { a: { $ref: "#/$defs/d0" } }, $defs };
-}
 
 const twice = (keyword: string) => (next: Schema) => ({ allOf: [{ [keyword]: next }, { [keyword]: next }] });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
-
-type Schema = Record<string, unknown>;
+import { chain, type Schema } from "./chained-schemas.ts";
 
 const check = (schema: Schema, value: unknown) => {
   const checked = createSchemaValidator().check(schema, value);
@@ -12,21 +11,6 @@ const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index));
 const properties = (count: number, schema: unknown = { type: "string" }) =>
   Object.fromEntries(list(count, (index) => [`p${index}`, schema]));
-
-/** Definitions each of which is made of references to the next one; `a` must be what the first says. */
-function chain(
-  levels: number,
-  make: (next: Schema) => Schema,
-  last: Schema = { type: "string", minLength: 5 },
-): Schema {
-  const $defs = Object.fromEntries(
-    list(levels + 1, (level) => [
-      `d${level}`,
-      level === levels ? last : make({ $ref: `#/$defs/d${level + 1}` }),
-    ]),
-  );
-  return { properties: { a: { $ref: "#/$defs/d0" } }, $defs };
-}
 
 function nest(key: string, levels: number): unknown {
   return levels === 0 ? {} : { [key]: nest(key, levels - 1) };
@@ -60,14 +44,9 @@ describe("large valid values", () => {
     expect(check({ properties: { l: { items: { oneOf } } } }, { l: items })).toBe("ok");
   });
 
-  test("a string of 4 MiB is checked, and so are 2,000 small failures", () => {
-    expect(
-      check({ properties: { a: { maxLength: 10_000_000, minLength: 1 } } }, { a: "é".repeat(2 << 20) }),
-    ).toBe("ok");
-    const items = list(1900, () => 1);
-    expect(check({ properties: { l: { items: { type: "string" } } } }, { l: items })).toContain(
-      "and 990 more",
-    );
+  test("a string of 4 MiB is checked", () => {
+    const a = { maxLength: 10_000_000, minLength: 1 };
+    expect(check({ properties: { a } }, { a: "é".repeat(2 << 20) })).toBe("ok");
   });
 });
 

@@ -51,13 +51,6 @@ describe("arguments of a tool", () => {
     expect(await messageOf({ properties: { v: schema } }, { v: value })).toBe(message);
   });
 
-  test("a message about many violations lists the first ones", async () => {
-    const names = Array.from({ length: 25 }, (_, index) => `p${index}`);
-    const message = await messageOf({ required: names }, {});
-    expect(message).toContain("/p9 is required; and 15 more");
-    expect(message).not.toContain("/p10 ");
-  });
-
   test("without a schema, arguments may be any object, and must be an object", async () => {
     expect(await check(undefined, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
     expect(await check({}, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
@@ -182,19 +175,6 @@ describe("schemas of tools", () => {
     const schema = { patternProperties: { "^(a|a)*$": { type: "string" } } };
     expect(await messageOf(schema, { ["a".repeat(50)]: 1 })).toContain("must be string");
     expect(await messageOf(schema, { [`${"a".repeat(50)}!`]: 1 })).toBe("ok");
-  });
-
-  test("a pattern that needs backtracking is matched with strings of up to 1,000 characters", async () => {
-    const schema = { properties: { a: { pattern: "^(?=a)(ab?)+$" } } };
-    expect(await messageOf(schema, { a: "a".repeat(1000) })).toBe("ok");
-    expect(await messageOf(schema, { a: "aac" })).toContain("must match the pattern");
-    expect(await messageOf(schema, { a: "a".repeat(1001) })).toContain("is too long to be matched");
-  });
-
-  test("a harmless repeated group in a pattern is allowed", async () => {
-    const schema = { properties: { a: { pattern: "^([a-z]+-)*[a-z]+$" } } };
-    expect(await messageOf(schema, { a: "ab-cd" })).toBe("ok");
-    expect(await messageOf(schema, { a: "ab--cd" })).toContain("must match the pattern");
   });
 
   test("unknown formats are allowed", async () => {

@@ -141,7 +141,9 @@ describe("a reference in a pack's own definition", () => {
 
   test("a qualified name of the pack itself resolves, even if the pack is not installed or is shadowed", () => {
     const own = pack("notes", "0.1.0", { tools: ["only-here"] }, true);
-    expect(resolveReference("only-here", { from: own, packs, builtIns })).toEqual(tool("notes/only-here"));
+    for (const reference of ["only-here", "notes/only-here"])
+      expect(resolveReference(reference, { from: own, packs, builtIns })).toEqual(tool("notes/only-here"));
+    expect(failureOf(() => fromUser("notes/only-here")).code).toBe("ToolNotFound");
     expect(resolveReference("only-here", { from: own, packs: [], builtIns })).toEqual(
       tool("notes/only-here"),
     );
@@ -210,22 +212,12 @@ describe.each([
     expect(resolveReference("acme/jira/both", { ...context, kind: "toolset" }).kind).toBe("toolset");
   });
 
-  test.each([
-    "",
-    "acme//createIssue",
-    "@acme/jira",
-    "acme/jira@latest/createIssue",
-    "a/b/c/d",
-    "../../etc/passwd",
-    "__proto__",
-    "create issue",
-    "con",
-    "x".repeat(65),
-    "\u001b[31m",
-    "acme/jira/\u0000",
-  ])("%j is not a valid name", (reference) => {
-    expect(fail(reference).code).toBe("InvalidQualifiedName");
-  });
+  test.each(["", "acme//createIssue", "@acme/jira", "create issue", "\u001b[31m", "x".repeat(65)])(
+    "%j is not a valid name",
+    (reference) => {
+      expect(fail(reference).code).toBe("InvalidQualifiedName");
+    },
+  );
 
   test.each(["toString", "hasOwnProperty", "valueOf", "acme/jira/toString", "toString/x"])(
     "%s does not resolve to a property of Object.prototype",
@@ -342,12 +334,6 @@ describe("what an error says of a missing item", () => {
       version: "(no version)",
     });
   });
-});
-
-test("a pack's qualified name of its own leads to itself, not to another copy", () => {
-  const own = pack("notes", "0.1.0", { tools: ["only-here"] }, true);
-  expect(resolveReference("notes/only-here", { from: own, packs })).toEqual(tool("notes/only-here"));
-  expect(failureOf(() => fromUser("notes/only-here")).code).toBe("ToolNotFound");
 });
 
 describe("JavaScript callers", () => {
