@@ -327,16 +327,8 @@ describe("errors in the config's own items", () => {
         ["ToolNotFound", "error", '"lost"'],
       ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
     );
-    for (const [index, name] of [
-      [2, "marked"],
-      [3, "taken"],
-      [4, "odd"],
-      [5, "gone"],
-      [6, "renamed"],
-      [7, "unset"],
-    ] as const) {
-      expect(session.problems[index]?.message).toContain(`"${name}"`);
-    }
+    for (const [index, name] of ["marked", "taken", "odd", "gone", "renamed", "unset"].entries())
+      expect(session.problems[index + 2]?.message).toContain(`"${name}"`);
   });
 
   test("a server of the config that does not start is reported with its line", async () => {

@@ -162,16 +162,12 @@ describe("the environment of a server", () => {
 });
 
 describe("the answers of a server", () => {
+  const text = (words: string) => [{ type: "text", text: words }];
   test.each([
-    [{ content: [{ type: "text", text: "fine" }] }, { variant: "Success", message: "fine" }],
+    [{ content: text("fine") }, { variant: "Success", message: "fine" }],
     [{ content: [] }, { variant: "Success", message: "" }],
     [
-      {
-        content: [
-          { type: "image", data: "", mimeType: "image/png" },
-          { type: "text", text: "seen" },
-        ],
-      },
+      { content: [{ type: "image", data: "", mimeType: "image/png" }, ...text("seen")] },
       { variant: "Success", message: "seen" },
     ],
     [
@@ -179,12 +175,12 @@ describe("the answers of a server", () => {
       { variant: "Success", structuredContent: { n: 1 } },
     ],
     [
-      { content: [{ type: "text", text: "broke" }], isError: true },
+      { content: text("broke"), isError: true },
       { variant: "ExceptionThrown", message: "broke" },
     ],
     [
       {
-        content: [{ type: "text", text: "which?" }],
+        content: text("which?"),
         isError: true,
         _meta: { trailblaze: { variant: "MissingRequiredArgs", missing: ["a"] } },
       },
