@@ -28,12 +28,6 @@ test("YAML is an error in a JSON file", async () => {
   await expect(parseSource("json", bytes("a: 1"))).rejects.toMatchObject({ reason: "it is not valid JSON" });
 });
 
-test("a merge in YAML is an error, because JSON has none", async () => {
-  await expect(parseSource("yaml", bytes("a: &a {b: 1}\nc:\n  <<: *a\n"))).rejects.toMatchObject({
-    reason: expect.stringContaining("merge"),
-  });
-});
-
 test("problems get the positions of their values, with one locator for each text", async () => {
   const problem = createProblem("UnknownExtensionKey", { key: "a", known: ["b"], suggestion: "b" });
   const { createLocator, text } = createJsonSource('{\n  "a": [1],\n  "b": 2\n}');

@@ -69,8 +69,6 @@ describe("an invalid resource", () => {
   test.each<[object, (string | number)[], string]>([
     [{ uri, uriTemplate, text }, ["uriTemplate"], "`uri` and `uriTemplate` are both present"],
     [{ uri: "page", text }, ["uri"], "does not start with a scheme"],
-    [{ uri: uriTemplate, text }, ["uri"], "must be percent-encoded"],
-    [{ uri, text, complete: { page: [] } }, ["complete", "page"], "neither an argument nor a variable"],
     [{ uri, file: "./docs/page.md" }, ["file"], 'the package has no file "docs/page.md"'],
     [{ uri, file: ".\\lib\\pages.js" }, ["file"], "backslash"],
     [{ uri, file: "./lib" }, ["file"], "folder"],
