@@ -235,9 +235,8 @@ describe.each(eras)("a %s client", (era) => {
   );
 
   test("a handler may ask a client to visit a page, and for its model and roots", async () => {
-    const url = deskUrl();
     const asked: Asked[] = [];
-    const client = await connect(era, url, {
+    const client = await connect(era, deskUrl(), {
       answer: (params) => {
         asked.push(params);
         return { action: "accept" };
@@ -252,8 +251,7 @@ describe.each(eras)("a %s client", (era) => {
   });
 
   test("a handler may ask twice, and gets the answers of the last round only", async () => {
-    const url = deskUrl();
-    const client = await connect(era, url, {
+    const client = await connect(era, deskUrl(), {
       answer: ({ message }) => named(message === "[acme/desk] First?" ? "one" : "two"),
     });
     expect(JSON.parse(textOf(await call(client, "twice")) ?? "")).toEqual({
@@ -263,16 +261,14 @@ describe.each(eras)("a %s client", (era) => {
   });
 
   test("a prompt's handler may ask", async () => {
-    const url = deskUrl();
-    const client = await connect(era, url, { answer: ({ message }) => named(message) });
+    const client = await connect(era, deskUrl(), { answer: ({ message }) => named(message) });
     expect(await client.getPrompt({ name: "topic", arguments: { of: "life" } })).toMatchObject({
       messages: [{ role: "user", content: { type: "text", text: "About [acme/desk] Topic of life?" } }],
     });
   });
 
   test("a resource's handler may ask", async () => {
-    const url = deskUrl();
-    const client = await connect(era, url);
+    const client = await connect(era, deskUrl());
     expect(await client.readResource({ uri: "desk://page" })).toMatchObject({
       contents: [{ text: "Page of Ada" }],
     });
@@ -447,8 +443,7 @@ describe("a modern request", () => {
   ])(
     "a modern client lacks a capability for %s with %j",
     async (name, capabilities, requiredCapabilities) => {
-      const url = deskUrl();
-      expect(await send(url, request(name, {}, capabilities))).toMatchObject({
+      expect(await send(deskUrl(), request(name, {}, capabilities))).toMatchObject({
         status: 400,
         error: { code: -32021, data: { requiredCapabilities } },
       });
@@ -456,10 +451,9 @@ describe("a modern request", () => {
   );
 
   test("a capability is missed in a stream that has begun", async () => {
-    const url = deskUrl();
     const meta = { [capabilitiesKey]: {}, progressToken: "p" };
     const message = modern("tools/call", { name: "late", arguments: {} }, { meta });
-    const response = await post({ url }, message, headersFor(message));
+    const response = await post({ url: deskUrl() }, message, headersFor(message));
     expect(response.status).toBe(200);
     expect(await messagesOf(response)).toMatchObject([
       { method: "notifications/progress" },

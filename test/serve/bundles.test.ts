@@ -1,21 +1,14 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { connectLegacy, serveForTest } from "../support/clients.ts";
 import { samplePack } from "../support/sample-packs.ts";
 
 const { folder: weather } = samplePack("weather-tools");
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
-async function connect(server: string, cwd: string): Promise<Client> {
-  const running = await startServer(server, { cwd, transport: { port: 0 } });
-  onTestFinished(() => running.close());
-  const client = new Client({ name: "bundles", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
-  onTestFinished(() => client.close());
-  return client;
-}
+const connect = async (server: string, cwd: string) =>
+  connectLegacy((await serveForTest(server, { cwd })).url);
 
 describe("the weather example of seed 002", () => {
   test("two bundles are served at one endpoint", async () => {
@@ -127,7 +120,7 @@ describe("bundles in servers and sessions", () => {
     expect((await call("strict2", { x: 3 })).structuredContent).toEqual({ n: 3 });
     expect((await call("strict2", {})).structuredContent).toEqual({ n: 7 });
     const names = JSON.parse('{ "constructor": 1, "__proto__x": 2 }');
-    expect((await call("odd", names)).structuredContent).toEqual({ keys: names, client: "bundles" });
+    expect((await call("odd", names)).structuredContent).toEqual({ keys: names, client: "tester" });
     expect(await call("wrong", {})).toMatchObject({ isError: true });
   });
 

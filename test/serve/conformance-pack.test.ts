@@ -1,23 +1,13 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { connectToCommand } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 
 const folder = inRepository("fixtures/conformance-pack");
 
 async function connect() {
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  const args = [inRepository("dist/cli/cli.cjs"), "start", "conformance-pack/everything"];
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args,
-    cwd: folder,
-    stderr: "ignore",
-  });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
+  const { client } = await connectToCommand(folder, "conformance-pack/everything");
   /** The answer as it came over the wire: the client's own methods would take unknown keys out. */
   const request = (method: string, params: Record<string, unknown> = {}) =>
     client.request({ method, params }, ResultSchema);

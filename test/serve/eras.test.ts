@@ -10,6 +10,7 @@ import { startServer } from "../../src/serve.ts";
 import { initializing, post } from "../mcp/http/served.ts";
 import { headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
+import { connectLegacy, connectModern } from "../support/clients.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
@@ -274,12 +275,7 @@ describe("a subprocess server over HTTP", () => {
     onTestFinished(async () => void (await serving.stop()));
     return serving;
   };
-  const connect = async ({ url }: { url: string }, capabilities = {}) => {
-    const client = new Client(info, { capabilities, versionNegotiation: { mode: { pin: revision } } });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
-    onTestFinished(() => client.close());
-    return client;
-  };
+  const connect = ({ url }: { url: string }, capabilities = {}) => connectModern(url, capabilities);
   const answerOf = async (client: Client, name: string, args = {}) => {
     const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] };
     return JSON.parse(content[0]?.text ?? "") as { pid: number; args: unknown };
@@ -353,15 +349,10 @@ describe("a subprocess server over HTTP", () => {
     async (name) => {
       const { url } = await serveLate(`acme/desk/${name}`);
       expect(await takenBy(url)).toBe("modern legacy");
-      const toolsOf = async (mode: "legacy" | { pin: string }) => {
-        const client = new Client(info, { versionNegotiation: { mode } });
-        await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
-        onTestFinished(() => client.close());
-        return (await client.listTools()).tools.map((tool) => tool.name);
-      };
-      const tools = await toolsOf("legacy");
+      const { tools } = await (await connectLegacy(url)).listTools();
       expect(tools.length).toBeGreaterThan(0);
-      expect(await toolsOf({ pin: revision })).toEqual(tools);
+      const names = (await (await connectModern(url)).listTools()).tools.map((tool) => tool.name);
+      expect(names).toEqual(tools.map((tool) => tool.name));
     },
   );
 });

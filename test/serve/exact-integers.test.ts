@@ -64,12 +64,10 @@ createInterface({ input: process.stdin }).on("line", (line) => process.stdout.wr
 
 /** A remote server: its answers are JSON or, in small pieces, a stream of events. */
 async function serveRemote(kind: "json" | "events") {
-  const headers: unknown[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     if (request.method !== "POST") return response.writeHead(405).end();
-    headers.push(request.headers["mcp-param-id"]);
     const messages = respond(body, answer).split("\n").slice(0, -1);
     if (messages.length === 0) return response.writeHead(202).end();
     const json = { "content-type": "application/json" };

@@ -1,14 +1,9 @@
 // The servers end with the session or with what serves it, which each test closes.
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect, onTestFinished, test } from "vitest";
-import { startServer } from "../../src/serve.ts";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { describe, expect, test } from "vitest";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
+import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 import { runCli } from "../support/run-cli.ts";
 
@@ -39,20 +34,9 @@ const connectBoth = (flawed: object) =>
 /** The same of the session of a project, or of a server in it. `isPassedOn`: whether it answers in its own, legacy era. */
 async function connectTo(server: string | null, cwd: string, isPassedOn = false) {
   const session = server === null ? { watch: false } : undefined;
-  const running = await startServer(server, { cwd, transport: { port: 0 }, session });
-  onTestFinished(() => running.close());
-  const url = new URL(String(running.url));
-  const legacy = new Client({ name: "legacy", version: "1.0.0" });
-  await legacy.connect(new StreamableHTTPClientTransport(url));
-  const modern = new ModernClient(
-    { name: "modern", version: "1.0.0" },
-    { versionNegotiation: { mode: isPassedOn ? "auto" : { pin: "2026-07-28" } } },
-  );
-  await modern.connect(new ModernHttp(url));
-  onTestFinished(async () => {
-    await Promise.all([legacy.close(), modern.close()]);
-  });
-  return [legacy, modern] as const;
+  const { url } = await serveForTest(server, { cwd, session });
+  const modern = await connectModern(url, {}, isPassedOn ? "auto" : undefined);
+  return [await connectLegacy(url), modern] as const;
 }
 
 /** The same value with another one at a path. */
@@ -257,13 +241,23 @@ test("schemas of several tools and servers that have the same `$id` keep no tool
 });
 
 test("an entry that cannot be offered is left out alone, with its reason", async () => {
-  const tools = [{ name: "a" }, { name: "", inputSchema: object }, { name: "b", inputSchema: object }, null];
+  const empty = { name: "", inputSchema: object };
+  const tools = [
+    { name: "a" },
+    empty,
+    { name: "b", inputSchema: object },
+    null,
+    5,
+    { name: "y", inputSchema: [] },
+  ];
   const session = await openForTest(makeProject({}), { config: configOf(serverOf({}, [{ tools }])) });
   expect(session.tools.map(({ name }) => name)).toEqual(["good", "b"]);
   expect(session.problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
     'ServerListIncomplete "a" of the tools of server "flawed" is left out: it has no `inputSchema`.',
     'ServerListIncomplete One of the tools of server "flawed" is left out: it has no valid `name`, which is not a string with characters.',
     'ServerListIncomplete One of the tools of server "flawed" is left out: it is null.',
+    'ServerListIncomplete One of the tools of server "flawed" is left out: it is not an object.',
+    'ServerListIncomplete "y" of the tools of server "flawed" is left out: it has no valid `inputSchema`, which is not an object.',
   ]);
 });
 

@@ -1,23 +1,18 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { makeProject } from "../session/support/session.ts";
+import { connectLegacy, connectModern } from "../support/clients.ts";
+import { packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
-import type { Tree } from "../support/tree.ts";
+import { type Tree, writeTree } from "../support/tree.ts";
 
 const everything = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-const info = { name: "test", version: "1.0.0" };
 
-const pack = (version = "1.0.0"): Tree => ({
-  "package.json": { version, trailblaze: { resources: ["file", "item", "fails"] } },
+const pack: Tree = {
+  "package.json": { trailblaze: { resources: ["file", "item", "fails"] } },
   "handlers.js": `
     export const item = ({ id }, { log }) => { log("info", "read"); return "item " + id; };
     export const watch = ({ id }, { changed, signal }) => {
@@ -36,20 +31,15 @@ const pack = (version = "1.0.0"): Tree => ({
     subscribe: "./handlers.js#watch",
     complete: { id: "./handlers.js#suggest" },
   },
-});
+};
 
 async function serve(servers: object[] = []) {
-  const cwd = makeProject({ pack: pack() });
+  const cwd = makeProject({ pack });
   const config = { logDir: "logs", trailblazeSubprocessToolsets: servers } as never;
   const running = await startSession({ port: 0 }, { cwd, config });
   onTestFinished(() => running.close());
-  const url = new URL(running.url ?? "");
-  const legacy = new Client(info);
-  onTestFinished(() => legacy.close());
-  await legacy.connect(new StreamableHTTPClientTransport(url) as never);
-  const modern = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
-  onTestFinished(() => modern.close());
-  await modern.connect(new ModernHttp(url) as never);
+  const url = String(running.url);
+  const [legacy, modern] = [await connectLegacy(url), await connectModern(url)];
   return { folder: join(cwd, "node_modules/pack"), legacy, modern };
 }
 
@@ -58,6 +48,10 @@ test("a served session offers the resources of packs and servers, and says when 
   const { folder, legacy, modern } = await serve(servers);
   for (const client of [legacy, modern]) {
     expect(client.getServerCapabilities()?.resources).toEqual({ listChanged: true, subscribe: true });
+    const { prompts } = await client.listPrompts();
+    const city = prompts.find((one) => one.arguments?.some(({ name }) => name === "city"))?.name ?? "";
+    const { messages } = await client.getPrompt({ name: city, arguments: { city: "Bern" } });
+    expect(messages).toMatchObject([{ content: { text: expect.stringContaining("Bern") } }]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(
       expect.arrayContaining([
@@ -103,20 +97,10 @@ test("clients hear of resources that an update changes, adds and removes", async
   for (const method of ["notifications/resources/updated", "notifications/resources/list_changed"] as const)
     modern.setNotificationHandler(method, () => void heard.push(method));
   await modern.listen({ resourcesListChanged: true, resourceSubscriptions: ["test://fails"] });
-  writeFileSync(
-    join(folder, "trailblaze/resources/fails.json"),
-    JSON.stringify({ name: "fails", uri: "test://fails", text: "repaired" }),
-  );
-  writeFileSync(
-    join(folder, "package.json"),
-    JSON.stringify({
-      name: "pack",
-      version: "1.0.1",
-      keywords: ["trailblaze-extension"],
-      type: "module",
-      trailblaze: { resources: ["fails"] },
-    }),
-  );
+  writeTree(folder, {
+    "trailblaze/resources/fails.json": { name: "fails", uri: "test://fails", text: "repaired" },
+    "package.json": packManifest("pack", { version: "1.0.1", trailblaze: { resources: ["fails"] } }),
+  });
   await expect
     .poll(() => heard)
     .toEqual(

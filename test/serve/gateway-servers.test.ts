@@ -1,17 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { makeProject } from "../session/support/session.ts";
+import { connectLegacy, connectModern } from "../support/clients.ts";
 
-const info = { name: "test", version: "1.0.0" };
 const at = (specifier: string) => JSON.stringify(import.meta.resolve(specifier));
 
 /** What servers of both eras answer. */
@@ -77,13 +71,8 @@ async function serve() {
   const config = { logDir: "logs", crash: "relaunch", trailblazeSubprocessToolsets: servers } as never;
   const running = await startSession({ port: 0 }, { cwd, config });
   onTestFinished(() => running.close());
-  const url = new URL(running.url ?? "");
-  const legacy = new Client(info);
-  onTestFinished(() => legacy.close());
-  await legacy.connect(new StreamableHTTPClientTransport(url) as never);
-  const modern = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
-  onTestFinished(() => modern.close());
-  await modern.connect(new ModernHttp(url) as never);
+  const url = String(running.url);
+  const [legacy, modern] = [await connectLegacy(url), await connectModern(url)];
   return { legacy, modern };
 }
 
@@ -150,14 +139,10 @@ test("subscriptions of clients go to the servers, also after a restart, and end 
   for (const uri of uris) await hears(uri);
   heard.length = 0;
   await touch("old://rows/2");
-  const subscribed = async () =>
-    JSON.parse(
-      String(
-        (await legacy.readResource({ uri: "old://subscribed" })).contents.map(
-          (one) => "text" in one && one.text,
-        )[0],
-      ),
-    );
+  const subscribed = async () => {
+    const { contents } = await legacy.readResource({ uri: "old://subscribed" });
+    return JSON.parse((contents as { text: string }[])[0]?.text ?? "");
+  };
   expect(await subscribed()).toEqual(["old://rows/1"]);
   expect(heard).toEqual([]);
   // The contents may have changed during the restart.

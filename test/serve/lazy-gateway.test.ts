@@ -1,12 +1,7 @@
 // A served session whose servers start when they are needed. Each server ends with its session.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
   ElicitRequestSchema,
   ResourceUpdatedNotificationSchema,
@@ -16,6 +11,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, makeLocked, namesOf, pidsOf, writeListing } from "../session/support/lazy.ts";
+import { connectLegacy, connectModern } from "../support/clients.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -54,15 +50,9 @@ async function serve(cwd: string, options: Partial<Parameters<typeof startSessio
   const running = await startSession({ port: 0 }, { cwd, config: "trailblaze.config.json", ...options });
   running.ended.catch(() => {});
   onTestFinished(() => running.close());
-  const url = new URL(running.url ?? "");
-  const info = { name: "test", version: "1.0.0" };
-  const asks = { capabilities: { elicitation: { form: {} } } };
-  const legacy = new Client(info, asks);
-  onTestFinished(() => legacy.close());
-  await legacy.connect(new StreamableHTTPClientTransport(url) as never);
-  const modern = new ModernClient(info, { versionNegotiation: { mode: "auto" }, ...asks });
-  onTestFinished(() => modern.close());
-  await modern.connect(new ModernHttp(url) as never);
+  const url = String(running.url);
+  const asks = { elicitation: { form: {} } };
+  const [legacy, modern] = [await connectLegacy(url, asks), await connectModern(url, asks)];
   return { running, legacy, modern };
 }
 

@@ -1,12 +1,10 @@
 // Real servers from npm, served as one by the built command. They end with their client.
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
+import { connectToCommand } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
-import { command } from "../support/run-cli.ts";
 
 const entry = (name: string, more: object = {}) => ({
   name,
@@ -26,10 +24,7 @@ test("real servers from npm are served as one, with their prefixes and names, an
     join(cwd, "trailblaze.config.json"),
     JSON.stringify({ logDir: "logs", trailblazeSubprocessToolsets }),
   );
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  const args = [command, "start", "--no-watch"];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, cwd, stderr: "ignore" }));
-  onTestFinished(() => client.close());
+  const { client } = await connectToCommand(cwd, "--no-watch");
 
   const names = (await client.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(["echo", "get-sum", "fs_read_text_file", "read_graph"]));

@@ -1,9 +1,8 @@
 // References of composed servers to resources: of packs' servers, of the config's, and of a pack that stands for all its items.
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject } from "../session/support/session.ts";
+import { connectLegacy, serveForTest } from "../support/clients.ts";
 import type { Tree } from "../support/tree.ts";
 
 const resource = (name: string) => ({ name, description: `The ${name}.`, uri: `docs://${name}`, text: name });
@@ -29,11 +28,7 @@ const project = (config: object, desk: object = { resources: ["own"] }) =>
   );
 
 async function listResources(server: string, cwd: string): Promise<string[]> {
-  const running = await startServer(server, { cwd, transport: { port: 0 } });
-  onTestFinished(() => running.close());
-  const client = new Client({ name: "test", version: "1.0.0" });
-  onTestFinished(() => client.close());
-  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
+  const client = await connectLegacy((await serveForTest(server, { cwd })).url);
   const { resources } = await client.listResources();
   return resources.map(({ uri }) => uri);
 }

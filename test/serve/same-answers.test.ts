@@ -1,8 +1,7 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { connectLegacy, serveForTest } from "../support/clients.ts";
 
 const number = { type: "object", properties: { n: { type: "integer", default: 7 } } };
 const strings = { type: "object", properties: { s: { type: "string" } }, required: ["s"] };
@@ -74,11 +73,7 @@ async function openBoth(isolation: string) {
   const session = await openForTest(cwd, {
     config: { isolation, crash: "isolate", callback: { maxDepth: 3 } } as never,
   });
-  const running = await startServer("pack/all", { cwd, transport: { port: 0 } });
-  onTestFinished(() => running.close());
-  const client = new Client({ name: "same", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
-  onTestFinished(() => client.close());
+  const client = await connectLegacy((await serveForTest("pack/all", { cwd })).url);
   return async (name: string, args: Record<string, unknown> = {}) => {
     const { variant, message, details, structuredContent } = await session.callTool(name, args);
     const served = await client.callTool({ name, arguments: args }).catch((error) => ({

@@ -1,15 +1,10 @@
 // Where the log messages of a served session go. Servers end with what serves them, which each test closes.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { makeProject, toolPack } from "../session/support/session.ts";
+import { connectLegacy } from "../support/clients.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -40,28 +35,22 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   send({ id, result: { content: [{ type: "text", text: "told" }] } });
 });`;
 
-function startSession() {
+async function startSession() {
   const config = {
     logDir: "logs",
     sensitiveMemory: ["token"],
     trailblazeSubprocessToolsets: [{ name: "own", command: process.execPath, args: ["server.mjs"] }],
   };
   const cwd = makeProject({ "@acme/desk": pack }, { "server.mjs": server, "trailblaze.config.json": config });
-  return { cwd, serving: serve(cwd) };
-}
-
-async function serve(cwd: string) {
   const serving = await serveOverHttp(null, { cwd, args: ["--no-watch"] });
   onTestFinished(async () => void (await serving.stop()));
-  return serving;
+  return { cwd, ...serving };
 }
 
 async function connect(url: string) {
-  const client = new Client({ name: "tester", version: "1.0.0" });
+  const client = await connectLegacy(url);
   const logs: unknown[] = [];
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(params));
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
-  onTestFinished(() => client.close());
   const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
   return { call, logs };
 }
@@ -74,7 +63,7 @@ const readLogs = (cwd: string) => {
 };
 
 test("a log message of a tool reaches the legacy client that has called it, and no other", async () => {
-  const { url } = await startSession().serving;
+  const { url } = await startSession();
   const [one, other] = [await connect(url), await connect(url)];
   await one.call("warn", { text: "for one" });
   await other.call("warn", { text: "for other" });
@@ -83,31 +72,8 @@ test("a log message of a tool reaches the legacy client that has called it, and 
   expect(other.logs).toMatchObject([{ level: "warning", data: "for other" }]);
 });
 
-test("a log message of a tool reaches a modern client for the request that names a level", async () => {
-  const { url } = await startSession().serving;
-  const client = new ModernClient(
-    { name: "modern", version: "1.0.0" },
-    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-  );
-  const logs: unknown[] = [];
-  client.setNotificationHandler("notifications/message", ({ params }) => void logs.push(params));
-  await client.connect(new ModernHttp(new URL(url)));
-  onTestFinished(() => client.close());
-  const call = (text: string, level?: string) =>
-    client.callTool({
-      name: "warn",
-      arguments: { text },
-      ...(level === undefined ? {} : { _meta: { "io.modelcontextprotocol/logLevel": level } }),
-    } as Parameters<typeof client.callTool>[0]);
-  await call("without a level");
-  await call("too quiet", "error");
-  await call("wanted", "info");
-  await waitUntil(() => logs.length > 0);
-  expect(logs).toMatchObject([{ level: "warning", data: "wanted" }]);
-});
-
 test("a server's log messages belong to no call: warnings and errors go to stderr, and none to clients", async () => {
-  const serving = await startSession().serving;
+  const serving = await startSession();
   const client = await connect(serving.url);
   for (const level of ["info", "warning", "error"]) await client.call("tell", { level, text: `an ${level}` });
   await client.call("warn", { text: "last" });
@@ -120,8 +86,7 @@ test("a server's log messages belong to no call: warnings and errors go to stder
 });
 
 test("a value that a client makes sensitive is redacted in the log file of a server and on stderr", async () => {
-  const { cwd, serving } = startSession();
-  const { url, stderr } = await serving;
+  const { cwd, url, stderr } = await startSession();
   const client = await connect(url);
   await client.call("tell", { level: "error", text: "pass-w0rd before" });
   // What is written before the value is known as a secret stays.

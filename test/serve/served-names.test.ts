@@ -1,9 +1,8 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { mcpTransport } from "../../src/adapters.ts";
-import { startServer } from "../../src/serve.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { connectLegacy, serveForTest } from "../support/clients.ts";
 
 // Claude Code puts mcp__trailblaze__ before a name, and models' APIs take 64 characters.
 const longest = 64 - "mcp__trailblaze__".length;
@@ -29,17 +28,8 @@ async function connectToSession() {
   return client;
 }
 
-async function connectToServer() {
-  const running = await startServer("desk/desk", {
-    cwd: makeProject({ desk: pack }),
-    transport: { port: 0 },
-  });
-  onTestFinished(() => running.close());
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(running.url ?? "")) as never);
-  onTestFinished(() => client.close());
-  return client;
-}
+const connectToServer = async () =>
+  connectLegacy((await serveForTest("desk/desk", { cwd: makeProject({ desk: pack }) })).url);
 
 test.each([
   ["a session", connectToSession],

@@ -1,17 +1,13 @@
 // The servers of these sessions end with what serves them, which each test closes.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ServeOptions, startServer } from "../../src/serve.ts";
+import { listed } from "../approval/support/locked-project.ts";
+import { listingConfig, writeListing } from "../session/support/lazy.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
-import type { Tree } from "../support/tree.ts";
+import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const module = `
@@ -28,11 +24,6 @@ export const show = (args, context) => ({
 });
 export const quiet = () => "hidden";
 export const fail = () => { throw new Error("it broke"); };
-export const slow = (args, { signal, log, progress }) => {
-  log("warning", "waiting");
-  progress(1, 2, "half");
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
-};
 export const say = ({ who }, { callTool }) => callTool("show").then(({ variant }) => who + " " + variant);
 `;
 
@@ -41,7 +32,6 @@ const desk = toolPack(
     remember: {},
     show: {},
     fail: {},
-    slow: {},
     quiet: { _meta: { "trailblaze/isForLlm": false } },
     onPhone: { handler: "./handlers.js#show", _meta: { "trailblaze/supportedPlatforms": ["IOS"] } },
   },
@@ -60,7 +50,7 @@ const desk = toolPack(
 );
 
 /** A project whose session has a pack, a server of the config, and one that does not start. */
-function makeSession(config: object = {}, packs: Readonly<Record<string, Tree>> = { desk }): string {
+function makeSession(config: object = {}): string {
   const written = {
     logDir: "logs",
     memory: { user: "ada", token: "s3cret-value" },
@@ -68,39 +58,12 @@ function makeSession(config: object = {}, packs: Readonly<Record<string, Tree>> 
     trailblazeSubprocessToolsets: [probe("probe"), { name: "lost", command: "absent-program", args: [] }],
     ...config,
   };
-  return makeProject(packs, { "trailblaze.config.json": written });
+  return makeProject({ desk }, { "trailblaze.config.json": written });
 }
 
 async function serve(cwd: string, { session, ...options }: ServeOptions = {}): Promise<string> {
   const settings = { watch: false, ...session };
-  const running = await startServer(null, { cwd, transport: { port: 0 }, session: settings, ...options });
-  onTestFinished(() => running.close());
-  return String(running.url);
-}
-
-async function connect(url: string): Promise<Client> {
-  const client = new Client({ name: "tester", version: "1.2.3" });
-  let isListening = false;
-  const observed = async (target: string | URL, init?: RequestInit) => {
-    const response = await fetch(target, init);
-    isListening ||= init?.method === "GET";
-    return response;
-  };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: observed }));
-  onTestFinished(() => client.close());
-  // Notifications are sent on a stream that the client opens by itself.
-  await waitUntil(() => isListening);
-  return client;
-}
-
-async function connectModern(url: string): Promise<ModernClient> {
-  const client = new ModernClient(
-    { name: "modern", version: "1.0.0" },
-    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-  );
-  await client.connect(new ModernHttp(new URL(url)));
-  onTestFinished(() => client.close());
-  return client;
+  return (await serveForTest(null, { cwd, session: settings, ...options })).url;
 }
 
 interface Caller {
@@ -121,14 +84,14 @@ const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name 
 
 describe("a session that is served", () => {
   test("the tools of packs and of the config's servers are served as one server, without what models may not see", async () => {
-    const client = await connect(await serve(makeSession()));
+    const client = await connectLegacy(await serve(makeSession()));
     expect(client.getServerVersion()).toMatchObject({ name: "trailblaze" });
     const names = namesOf(await client.listTools());
     expect(names).toEqual([
       ...["params", "env", "result", "callback", "crash", "hang", "tell", "wrapper"].map(
         (one) => `probe_${one}`,
       ),
-      ...["remember", "show", "fail", "slow"],
+      ...["remember", "show", "fail"],
     ]);
     for (const name of ["quiet", "probe_hidden", "onPhone", "absent"]) {
       await expect(client.callTool({ name, arguments: {} })).rejects.toMatchObject({ code: -32602 });
@@ -146,7 +109,7 @@ describe("a session that is served", () => {
       memory: { user: "eve" },
     };
     const cwd = makeSession({ toolsets: { phone: ["desk/onPhone", "desk/show"] } });
-    const client = await connect(await serve(cwd, { session }));
+    const client = await connectLegacy(await serve(cwd, { session }));
     expect(namesOf(await client.listTools())).toEqual(["show", "onPhone"]);
     expect(await ask(client, "onPhone")).toMatchObject({
       memory: { user: "eve" },
@@ -158,7 +121,7 @@ describe("a session that is served", () => {
   });
 
   test("the prompts of packs are served, and their handlers can call the session's tools", async () => {
-    const client = await connect(await serve(makeSession()));
+    const client = await connectLegacy(await serve(makeSession()));
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(["text", "code"]);
     const { messages } = await client.getPrompt({ name: "code", arguments: { who: "Ada" } });
@@ -166,7 +129,7 @@ describe("a session that is served", () => {
   });
 
   test("a call gets the session's envelope, and what a client sends in its place is dropped", async () => {
-    const client = await connect(await serve(makeSession()));
+    const client = await connectLegacy(await serve(makeSession()));
     const forged = { _trailblazeContext: { memory: { user: "mallory" } }, other: 1 };
     const params = await ask(client, "probe_params", forged);
     expect(params.arguments).toEqual({
@@ -182,7 +145,7 @@ describe("a session that is served", () => {
   });
 
   test("a failing tool is a result with isError, whose variant is in _meta", async () => {
-    const client = await connect(await serve(makeSession()));
+    const client = await connectLegacy(await serve(makeSession()));
     const failed = await client.callTool({ name: "fail", arguments: {} });
     expect(failed).toMatchObject({ isError: true, content: [{ type: "text", text: "it broke" }] });
     const content = [{ type: "text", text: "no" }];
@@ -195,46 +158,22 @@ describe("a session that is served", () => {
   });
 
   test("a server that exits is started again, and clients are told if it then lists other tools", async () => {
-    const server = `
-import { createInterface } from "node:readline";
-import { existsSync, writeFileSync } from "node:fs";
-const name = existsSync("second") ? "second" : "first";
-writeFileSync("second", "");
-const send = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (method === "initialize") send({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } } });
-  if (method === "tools/list") send({ id, result: { tools: [{ name, inputSchema: { type: "object" } }] } });
-  if (method === "tools/call") process.exit(1);
-});`;
-    const cwd = makeProject(
-      {},
-      {
-        "server.mjs": server,
-        "trailblaze.config.json": {
-          logDir: "logs",
-          trailblazeSubprocessToolsets: [{ name: "own", command: process.execPath, args: ["server.mjs"] }],
-        },
-      },
-    );
+    const listing = { tools: [listed("crash")] };
+    const cwd = makeProject({}, { "a.json": listing, "trailblaze.config.json": listingConfig() });
     const url = await serve(cwd);
-    const [client, modern] = [await connect(url), await connectModern(url)];
-    let told = 0;
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
-      told += 1;
-    });
-    let modernTold = 0;
-    modern.setNotificationHandler("notifications/tools/list_changed", () => {
-      modernTold += 1;
-    });
+    const [client, modern] = [await connectLegacy(url), await connectModern(url)];
+    const told: string[] = [];
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told.push("legacy"));
+    modern.setNotificationHandler("notifications/tools/list_changed", () => void told.push("modern"));
     const subscription = await modern.listen({ toolsListChanged: true });
     onTestFinished(() => subscription.close());
-    expect(namesOf(await client.listTools())).toEqual(["first"]);
-    expect(await client.callTool({ name: "first", arguments: {} })).toMatchObject({
+    expect(namesOf(await client.listTools())).toEqual(["crash"]);
+    writeListing(cwd, { tools: [listed("second")] });
+    expect(await client.callTool({ name: "crash", arguments: {} })).toMatchObject({
       isError: true,
       _meta: { trailblaze: { variant: "FatalError" } },
     });
-    await waitUntil(() => told > 0 && modernTold > 0);
+    await waitUntil(() => told.includes("legacy") && told.includes("modern"));
     expect(namesOf(await client.listTools())).toEqual(["second"]);
     expect(namesOf(await modern.listTools())).toEqual(["second"]);
   });
@@ -243,7 +182,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 describe("clients of one served session over HTTP", () => {
   test("two clients have sessions and memories of their own, and share the servers' processes", async () => {
     const url = await serve(makeSession());
-    const [one, other] = [await connect(url), await connect(url)];
+    const [one, other] = [await connectLegacy(url), await connectLegacy(url)];
     expect(await ask(one, "remember", { key: "user", value: "one" })).toEqual({ before: "ada" });
     expect(await ask(other, "remember", { key: "user", value: "other" })).toEqual({ before: "ada" });
     expect(await ask(one, "remember", { key: "user" })).toEqual({ before: "one" });
@@ -260,7 +199,7 @@ describe("clients of one served session over HTTP", () => {
 
   test("a callback uses the memory of the client whose call it belongs to", async () => {
     const url = await serve(makeSession());
-    const [one, other] = [await connect(url), await connect(url)];
+    const [one, other] = [await connectLegacy(url), await connectLegacy(url)];
     const write = { tool: "remember", with: { key: "user", value: "by callback" } };
     const { body } = await ask(one, "probe_callback", write);
     expect(body.result).toMatchObject({ success: true });
@@ -275,7 +214,7 @@ describe("clients of one served session over HTTP", () => {
 
   test("a value that a client stores under a sensitive key is in no envelope of its calls", async () => {
     const cwd = makeSession();
-    const client = await connect(await serve(cwd));
+    const client = await connectLegacy(await serve(cwd));
     await ask(client, "remember", { key: "token", value: "client-s3cret" });
     expect(JSON.stringify(await ask(client, "probe_params"))).not.toContain("s3cret");
   });
@@ -285,34 +224,28 @@ describe("clients of one served session over HTTP", () => {
     const modern = await connectModern(url);
     expect(await ask(modern, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
     expect(await ask(modern, "remember", { key: "user" })).toEqual({ before: "ada" });
-    const legacy = await connect(url);
+    const legacy = await connectLegacy(url);
     expect(await ask(legacy, "remember", { key: "user" })).toEqual({ before: "ada" });
     expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
   });
 
   test("with --stateless, each call of a legacy client starts with the configured memory, too", async () => {
     const url = await serve(makeSession(), { transport: { port: 0, stateless: true } });
-    const client = await connect(url);
+    const client = await connectLegacy(url);
     expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
     expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
   });
 });
 
-describe("names that several tools of a served session have", () => {
-  const shop = toolPack({ search: {} }, "export const search = () => 'shop';");
-  const packs = {
-    "@acme/shop": shop,
-    "@acme/wiki": toolPack({ search: {} }, "export const search = () => 'wiki';"),
-  };
-
-  test("a config that asks for an error gets it: nothing is served", async () => {
-    const cwd = makeProject(packs, { "trailblaze.config.json": { logDir: "logs", nameCollisions: "error" } });
-    const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
-    await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
-  });
-});
-
 describe("a session that cannot be served", () => {
+  test("a config that asks for an error where several tools have one name gets it", async () => {
+    const pack = toolPack({ search: {} }, "export const search = () => 'found';");
+    const config = { logDir: "logs", nameCollisions: "error" };
+    const cwd = makeProject({ "@acme/shop": pack, "@acme/wiki": pack }, { "trailblaze.config.json": config });
+    const { ended } = await serveForTest(null, { cwd, session: { watch: false } });
+    await expect(ended).rejects.toMatchObject({ code: "NameCollision" });
+  });
+
   test("options of a session are refused beside a server, and --all-tools without one", async () => {
     const cwd = makeSession();
     const code = "InvalidArguments";
@@ -320,18 +253,11 @@ describe("a session that cannot be served", () => {
     await expect(startServer(null, { cwd, allTools: true })).rejects.toMatchObject({ code });
   });
 
-  test("an invalid config is refused before anything is served", async () => {
-    const cwd = makeSession({ crash: "maybe" });
-    await expect(startServer(null, { cwd, transport: { port: 0 } })).rejects.toMatchObject({
-      code: "InvalidConfig",
-    });
-  });
-
   test("everything that a served session started ends with it", async () => {
     const pids = join(makeProject({}), "pids");
     const cwd = makeSession({ trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids })] });
-    const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
-    const client = await connect(String(running.url));
+    const running = await serveForTest(null, { cwd, session: { watch: false } });
+    const client = await connectLegacy(running.url);
     await client.listTools();
     await client.close();
     await running.close();

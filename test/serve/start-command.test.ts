@@ -1,33 +1,20 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { connectClient } from "../mcp/http/served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
+import { connectToCommand } from "../support/clients.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { runMain } from "../support/main.ts";
-import { inRepository } from "../support/repository.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runCli, command as script } from "../support/run-cli.ts";
+import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-const script = inRepository("dist/cli/cli.cjs");
-
 /** A client of a server that the built command serves over stdio. */
-async function connect(cwd: string, server: string, ...options: string[]): Promise<Client> {
-  const client = new Client({ name: "tester", version: "9.9.9" });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [script, "start", server, ...options],
-    cwd,
-    stderr: "ignore",
-  });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
-  return client;
-}
+const connect = async (...given: Parameters<typeof connectToCommand>) =>
+  (await connectToCommand(...given)).client;
 
 const module = `
 import { appendFileSync } from "node:fs";
@@ -96,7 +83,6 @@ const desk = toolPack(
           "mistaken",
           "lost",
           "slashed",
-          "many",
           "process",
           "brief",
           "broken",
@@ -116,7 +102,6 @@ const desk = toolPack(
     "trailblaze/servers/mistaken.yaml": "tools: [echo, thrown]\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
-    "trailblaze/servers/many.yaml": "toolsets: [all, inner]\n",
     "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
     "trailblaze/servers/brief.yaml": "script: ./brief.js\n",
     "trailblaze/servers/broken.yaml": "script: ./broken.js\n",
@@ -213,12 +198,13 @@ describe("a composed server over stdio", () => {
   });
 
   /** What the server says to requests that come with the end of its input, and what it writes to stderr. */
-  async function answer(server: string, calls: readonly string[]) {
+  async function answer(server: string, calls: readonly string[], cwd = makeDesk()) {
     const lines = calls.map((name, id) =>
       JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
     );
-    const run = await runCli(["start", server], { cwd: makeDesk(), input: `${lines.join("\n")}\n` });
-    return { answers: run.stdout.trim().split("\n"), stderr: run.stderr };
+    const run = await runCli(["start", server], { cwd, input: `${lines.join("\n")}\n` });
+    const answers = run.stdout.trim().split("\n");
+    return { ...run, answers: answers.map((line) => JSON.parse(line)) };
   }
 
   test.each([
@@ -247,14 +233,7 @@ describe("a composed server over stdio", () => {
         },
       ),
     });
-    const lines = ["stray", "after"].map((name, id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
-    );
-    const run = await runCli(["start", "acme/round/all"], { cwd, input: `${lines.join("\n")}\n` });
-    const answers = run.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
+    const { answers, ...run } = await answer("acme/round/all", ["stray", "after"], cwd);
     const texts = Object.fromEntries(answers.map(({ id, result }) => [id, result.content[0].text]));
     expect(texts).toEqual({ 0: "done", 1: "still here" });
     expect(run.stderr).toContain("STRAY");
@@ -263,7 +242,7 @@ describe("a composed server over stdio", () => {
 
   test("the error of a bundle's handler is written to stderr, not to its client", async () => {
     const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
-    expect(JSON.parse(answers[0] ?? "").error).toEqual({ code: -32603, message: "The tool failed." });
+    expect(answers[0].error).toEqual({ code: -32603, message: "The tool failed." });
     expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
   });
 
@@ -367,39 +346,9 @@ describe("an invalid server", () => {
     const other = await runMain(["start", "acme/desk/mistaken"], { cwd: makeDesk() });
     expect(other.stderr).toMatch(/^error ToolNotFound .*\n.*thrown.*\n?.*toolset/m);
   });
-
-  test("HTTP options are rejected for a server over stdio", async () => {
-    const run = await runMain(["start", "acme/desk/desk", "--token", "x", "--json"], { cwd: makeDesk() });
-    expect(run).toMatchObject({ exitCode: 2 });
-    expect(JSON.parse(run.stdout).error).toMatchObject({ code: "InvalidArguments" });
-  });
 });
 
 describe("a server over HTTP", () => {
-  /** Starts the command and gives the URL that it prints. */
-  async function serve(cwd: string, ...args: string[]): Promise<string> {
-    const child = spawn(process.execPath, [script, "start", ...args], { cwd, stdio: "pipe" });
-    onTestFinished(async () => {
-      const exit = new Promise((resolve) => child.once("exit", resolve));
-      if (child.kill()) await exit;
-    });
-    let said = "";
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-    });
-    await waitUntil(() => /http:\/\/\S+/.test(said));
-    return /http:\/\/\S+/.exec(said)?.[0] ?? "";
-  }
-  async function connectTo(url: string, token?: string): Promise<Client> {
-    const client = new Client({ name: "tester", version: "1.0.0" });
-    const headers = new Headers(token === undefined ? {} : { Authorization: `Bearer ${token}` });
-    await client.connect(
-      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }) as never,
-    );
-    onTestFinished(() => client.close());
-    return client;
-  }
-
   test("a server over HTTP ends when its piped stdin closes, and runs a call that requests a task as an ordinary call", async () => {
     const cwd = makeDesk();
     const child = spawn(process.execPath, [script, "start", "acme/desk/desk", "--http", "0"], { cwd });
@@ -408,7 +357,7 @@ describe("a server over HTTP", () => {
       said += chunk;
     });
     await waitUntil(() => /http:\/\/\S+/.test(said));
-    const client = await connectTo(/http:\/\/\S+/.exec(said)?.[0] ?? "");
+    const { client } = await connectClient({ url: /http:\/\/\S+/.exec(said)?.[0] ?? "" });
     const call = { name: "search2", arguments: {}, task: { ttl: 1000 } };
     expect((await client.callTool(call as never)).content).toEqual([{ type: "text", text: "other" }]);
     const exit = new Promise((resolve) => child.once("exit", resolve));
@@ -417,19 +366,14 @@ describe("a server over HTTP", () => {
   });
 
   test("a server whose definition requests HTTP uses a free port, and requires a token if one is set", async () => {
-    const url = await serve(makeDesk(), "acme/desk/web", "--token", "open-sesame");
-    await expect(connectTo(url)).rejects.toThrow();
-    expect(names((await (await connectTo(url, "open-sesame")).listTools()).tools)).toEqual(["search"]);
-  });
-
-  test("the clients of a subprocess server over HTTP share its process", async () => {
-    const url = await serve(makeDesk(), "acme/desk/process", "--http", "0");
-    const [one, two] = await Promise.all([connectTo(url), connectTo(url)]);
-    const pidOf = async (client: Client) => {
-      const { content } = await client.callTool({ name: "packed_tell", arguments: {} });
-      return JSON.parse((content as { text: string }[])[0]?.text ?? "{}").pid;
-    };
-    expect(await pidOf(one)).toBe(await pidOf(two));
+    const serving = await serveOverHttp("acme/desk/web", {
+      cwd: makeDesk(),
+      args: ["--token", "open-sesame"],
+    });
+    onTestFinished(async () => void (await serving.stop()));
+    await expect(connectClient(serving)).rejects.toThrow();
+    const { client } = await connectClient(serving, { authorization: "Bearer open-sesame" });
+    expect(names((await client.listTools()).tools)).toEqual(["search"]);
   });
 });
 
@@ -526,21 +470,19 @@ describe("a subprocess server over stdio", () => {
   });
 });
 
-describe("the config's own servers", () => {
-  test("the config's servers start by their short names, with built-ins and tools of packs", async () => {
-    const cwd = makeDesk({
-      "trailblaze.config.yaml":
-        "builtIns: [{ name: tap, description: Tap., inputSchema: {}, handler: ./tap.mjs }]\nservers: { mine: { tools: [tap, acme/desk/echo], version: 3.0.0 } }\noptions: { acme/desk/echo: { limit: 9 } }\n",
-      "tap.mjs": "export default () => 'tapped';\n",
-    });
-    const client = await connect(cwd, "mine");
-    expect(client.getServerVersion()).toMatchObject({ name: "mine", version: "3.0.0" });
-    expect(names((await client.listTools()).tools)).toEqual(["tap", "search"]);
-    expect((await client.callTool({ name: "tap", arguments: {} })).content).toEqual([
-      { type: "text", text: "tapped" },
-    ]);
-    const { structuredContent } = await client.callTool({ name: "search", arguments: { text: "x" } });
-    expect(structuredContent).toMatchObject({ options: { limit: 9 } });
-    expect(existsSync(join(cwd, "logs"))).toBe(false);
+test("the config's servers start by their short names, with built-ins and tools of packs", async () => {
+  const cwd = makeDesk({
+    "trailblaze.config.yaml":
+      "builtIns: [{ name: tap, description: Tap., inputSchema: {}, handler: ./tap.mjs }]\nservers: { mine: { tools: [tap, acme/desk/echo], version: 3.0.0 } }\noptions: { acme/desk/echo: { limit: 9 } }\n",
+    "tap.mjs": "export default () => 'tapped';\n",
   });
+  const client = await connect(cwd, "mine");
+  expect(client.getServerVersion()).toMatchObject({ name: "mine", version: "3.0.0" });
+  expect(names((await client.listTools()).tools)).toEqual(["tap", "search"]);
+  expect((await client.callTool({ name: "tap", arguments: {} })).content).toEqual([
+    { type: "text", text: "tapped" },
+  ]);
+  const { structuredContent } = await client.callTool({ name: "search", arguments: { text: "x" } });
+  expect(structuredContent).toMatchObject({ options: { limit: 9 } });
+  expect(existsSync(join(cwd, "logs"))).toBe(false);
 });

@@ -3,16 +3,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { connectToCommand as connect } from "../support/clients.ts";
 import { runMain } from "../support/main.ts";
-import { inRepository } from "../support/repository.ts";
+import { command as script } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-const script = inRepository("dist/cli/cli.cjs");
 const module = `
 console.log("printed while loading");
 export const remember = ({ value }, { memory }) => {
@@ -46,24 +44,6 @@ const packs = {
 
 const makeDesk = (config: object = {}) =>
   makeProject(packs, { "trailblaze.config.json": { logDir: "logs", ...config } });
-
-/** A client of the built command over stdio, and what the command has written to stderr. */
-async function connect(cwd: string, ...args: string[]) {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [script, "start", ...args],
-    cwd,
-    stderr: "pipe",
-  });
-  let stderr = "";
-  transport.stderr?.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  await client.connect(transport);
-  onTestFinished(() => client.close());
-  return { client, stderr: () => stderr };
-}
 
 const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
 const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text ?? "";
@@ -204,18 +184,19 @@ describe("`start` with the name of a pack", () => {
     expect(namesOf(await client.listTools())).toEqual(["alone"]);
   });
 
-  test.each([
-    ["a pack with several servers", ["pair"], "AmbiguousName"],
+  test.each<[string, string[], string, object?]>([
+    ["a pack with several servers", ["pair"], "AmbiguousName", { servers: ["pair/one", "pair/two"] }],
     ["a name of a pack and of a server in the config", ["twice"], "AmbiguousName"],
     ["a session option beside a server", ["solo", "--platform", "web"], "InvalidArguments"],
     ["--no-watch beside a server", ["solo", "--no-watch"], "InvalidArguments"],
     ["--all-tools without a server", ["--all-tools"], "InvalidArguments"],
-    ["an HTTP option over stdio", ["--stateless"], "InvalidArguments"],
-  ])("%s is refused with exit code 2", async (_what, args, code) => {
+    ["an HTTP option for the session over stdio", ["--stateless"], "InvalidArguments"],
+    ["an HTTP option for a server over stdio", ["solo", "--token", "x"], "InvalidArguments"],
+  ])("%s is refused with exit code 2", async (_what, given, code, args = {}) => {
     const cwd = makeDesk({ servers: { twice: { tools: ["twice/mine"] } } });
-    const { exitCode, stdout } = await runMain(["start", ...args, "--json"], { cwd: cwd });
+    const { exitCode, stdout } = await runMain(["start", ...given, "--json"], { cwd: cwd });
     expect(exitCode).toBe(2);
-    expect(JSON.parse(stdout).error).toMatchObject({ code });
+    expect(JSON.parse(stdout).error).toMatchObject({ code, args });
   });
 
   test.each(["acme/absent", "@acme/absent"])("%s is a declared pack that is not installed", async (name) => {
@@ -231,10 +212,5 @@ describe("`start` with the name of a pack", () => {
       message: expect.stringContaining("@acme/absent"),
       hint: "It is declared in package.json. Run `npm install`.",
     });
-  });
-
-  test("the servers of an ambiguous pack are listed", async () => {
-    const { stdout } = await runMain(["start", "pair", "--json"], { cwd: makeDesk() });
-    expect(JSON.parse(stdout).error.args.servers).toEqual(["pair/one", "pair/two"]);
   });
 });

@@ -1,15 +1,9 @@
 // The servers of these sessions end with what serves them, which each test closes.
-import {
-  Client as ModernClient,
-  StreamableHTTPClientTransport as ModernHttp,
-} from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { command } from "../../src/cli/commands/start.ts";
-import { startServer } from "../../src/serve.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
+import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const module =
@@ -19,26 +13,15 @@ const desk = (more: object = {}) =>
 
 async function serve(cwd: string, transport: object = {}, toolSearch: object = { above: 1, always: [] }) {
   const session = { watch: false, toolSearch };
-  const running = await startServer(null, { cwd, transport: { port: 0, ...transport }, session });
-  onTestFinished(() => running.close());
-  return running;
+  return serveForTest(null, { cwd, transport: { port: 0, ...transport }, session });
 }
 
 async function connect(url: string) {
-  const client = new Client({ name: "tester", version: "1.0.0" });
+  const client = await connectLegacy(url);
   let changes = 0;
-  let isListening = false;
-  const observed = async (target: string | URL, init?: RequestInit) => {
-    const response = await fetch(target, init);
-    isListening ||= init?.method === "GET";
-    return response;
-  };
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
     changes += 1;
   });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: observed }));
-  onTestFinished(() => client.close());
-  await waitUntil(() => isListening);
   return { client, changes: () => changes };
 }
 
@@ -46,7 +29,7 @@ const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name 
 const search = { name: "search_tools", arguments: { query: "letter" } };
 
 test("each legacy client sees its own list grow, and a modern one always gets the same", async () => {
-  const { url = "" } = await serve(makeProject({ desk: desk() }));
+  const { url } = await serve(makeProject({ desk: desk() }));
   const ada = await connect(url);
   const eve = await connect(url);
   expect(namesOf(await ada.client.listTools())).toEqual(["search_tools"]);
@@ -61,12 +44,7 @@ test("each legacy client sees its own list grow, and a modern one always gets th
   expect(await eve.client.callTool({ name: "one" })).toMatchObject({ content: [{ text: "one" }] });
   await expect(eve.client.callTool({ name: "three" })).rejects.toMatchObject({ code: -32602 });
 
-  const modern = new ModernClient(
-    { name: "modern", version: "1.0.0" },
-    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-  );
-  await modern.connect(new ModernHttp(new URL(url)));
-  onTestFinished(() => modern.close());
+  const modern = await connectModern(url);
   expect(namesOf(await modern.listTools())).toEqual(["search_tools"]);
   expect((await modern.callTool(search)).structuredContent).toMatchObject({ tools: [{ name: "two" }] });
   expect(namesOf(await modern.listTools())).toEqual(["search_tools"]);
@@ -75,9 +53,9 @@ test("each legacy client sees its own list grow, and a modern one always gets th
 
 test("few tools are listed as they are, `always` stands before the search, and a stateless list never grows", async () => {
   const cwd = makeProject({ desk: desk() });
-  const few = await connect((await serve(cwd, {}, { above: 2 })).url ?? "");
+  const few = await connect((await serve(cwd, {}, { above: 2 })).url);
   expect(namesOf(await few.client.listTools())).toEqual(["one", "two"]);
-  const some = await connect((await serve(cwd, {}, { above: 1, always: ["desk/two"] })).url ?? "");
+  const some = await connect((await serve(cwd, {}, { above: 1, always: ["desk/two"] })).url);
   expect(namesOf(await some.client.listTools())).toEqual(["two", "search_tools"]);
   await some.client.callTool(search);
   await some.client.callTool({ name: "search_tools", arguments: { query: "one" } });
@@ -88,9 +66,7 @@ test("few tools are listed as they are, `always` stands before the search, and a
       isError: true,
     });
   const stateless = await serve(cwd, { stateless: true });
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(stateless.url ?? "")));
-  onTestFinished(() => client.close());
+  const client = await connectLegacy(stateless.url);
   await client.callTool(search);
   expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
   expect(await client.callTool({ name: "two" })).toMatchObject({ content: [{ text: "two" }] });

@@ -1,0 +1,69 @@
+// Clients of both versions of the SDK, and what serves them. Each ends with its test.
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernHttp,
+} from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { onTestFinished } from "vitest";
+import { type ServeOptions, startServer } from "../../src/serve.ts";
+import { command } from "./run-cli.ts";
+import { waitUntil } from "./wait-until.ts";
+
+const info = { name: "tester", version: "1.0.0" };
+
+/** Serves a server or, with `null`, the session of a project, on a free port of loopback. */
+export async function serveForTest(server: string | null, options: ServeOptions) {
+  const running = await startServer(server, { transport: { port: 0 }, ...options });
+  onTestFinished(() => running.close());
+  return { url: String(running.url), ended: running.ended, close: () => running.close() };
+}
+
+/** A legacy client, once it also has the stream that it opens by itself for notifications. */
+export async function connectLegacy(url: string, capabilities: object = {}): Promise<Client> {
+  const client = new Client(info, { capabilities });
+  onTestFinished(() => client.close());
+  let isListening = false;
+  const observed = async (target: string | URL, init?: RequestInit) => {
+    const response = await fetch(target, init);
+    isListening ||= init?.method === "GET";
+    return response;
+  };
+  await client.connect(
+    // Its types are not made for exactOptionalPropertyTypes.
+    new StreamableHTTPClientTransport(new URL(url), { fetch: observed }) as never,
+  );
+  await waitUntil(() => isListening);
+  return client;
+}
+
+/** A legacy client of what the built command serves over stdio, and what that has written to stderr. */
+export async function connectToCommand(cwd: string, ...args: readonly string[]) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [command, "start", ...args],
+    cwd,
+    stderr: "pipe",
+  });
+  let stderr = "";
+  transport.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const client = new Client(info);
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return { client, stderr: () => stderr };
+}
+
+/** A client of version 2, which is a modern one unless it has to choose between the eras. */
+export async function connectModern(
+  url: string,
+  capabilities: object = {},
+  mode: "auto" | { pin: string } = { pin: "2026-07-28" },
+): Promise<ModernClient> {
+  const client = new ModernClient(info, { capabilities, versionNegotiation: { mode } });
+  onTestFinished(() => client.close());
+  await client.connect(new ModernHttp(new URL(url)) as never);
+  return client;
+}
