@@ -213,18 +213,6 @@ describe("adapters for models", () => {
     });
   });
 
-  test("mark a call that fails as an error, and throw only for an abort", async () => {
-    const session = await openTools();
-    const failed = await anthropicTools(session).call({ type: "tool_use", id: "1", name: "fail", input: {} });
-    expect(failed).toMatchObject({
-      is_error: true,
-      content: [{ text: expect.stringContaining("It is broken.") }],
-    });
-    const { fail } = aiSdkTools(session);
-    const output = await fail?.execute({}, { toolCallId: "1" });
-    expect(output && fail?.toModelOutput({ output })).toMatchObject({ type: "error-text" });
-  });
-
   test.each<[string, CallTool]>([
     ["aiSdkTools", (session, options) => aiSdkTools(session, options).wait?.execute({}, { toolCallId: "1" })],
     ["openAiTools", (session, options) => openAiTools(session, options).call(responsesCall("wait", "{}"))],

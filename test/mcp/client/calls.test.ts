@@ -1,15 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
-import { call, limit, startFixture } from "./start-fixture.ts";
+import { call, limit, outcome, startFixture } from "./start-fixture.ts";
 
 const textOf = (answer: unknown) => (answer as { content: { text: string }[] }).content[0]?.text ?? "";
-
-const outcome = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as ServerCallError,
-  );
 
 describe("a well-behaved server", () => {
   test("a server is known by its name and its tools, and answers calls with arguments and metadata", async () => {

@@ -45,7 +45,7 @@ async function receivedBy(server: ConnectedServer) {
 
 const methodsOf = async (server: ConnectedServer) => (await receivedBy(server)).map(({ method }) => method);
 
-describe("a server with the protocol `auto`", () => {
+describe("the handshake with a server", () => {
   test("a legacy server gets `initialize` and nothing of the modern era", async () => {
     const server = await start("auto", {}).ready;
     expect(server).toMatchObject({
@@ -97,12 +97,16 @@ describe("a server with the protocol `auto`", () => {
     expect((await problemOf("auto", options)).args).toMatchObject({ exit: { exitCode: 9 } });
   });
 
-  test.each(["initialize", "server/discover"])(
-    "a server that does not answer `%s` fails within the timeout of the whole handshake",
-    async (silent) => {
+  test.each([
+    ["auto", "initialize"],
+    ["auto", "server/discover"],
+    ["modern", "server/discover"],
+  ] as const)(
+    "a server with the protocol `%s` that does not answer `%s` fails within the timeout of the whole handshake",
+    async (protocol, silent) => {
       const options = { silent: [silent], answers: modernAnswers };
       // A slow start may use up the time before the server refuses `initialize`.
-      expect(await reasonOf("auto", options, 300)).toMatch(/`(?:initialize|server\/discover)`.* 300 ms/);
+      expect(await reasonOf(protocol, options, 300)).toMatch(/`(?:initialize|server\/discover)`.* 300 ms/);
     },
   );
 });
@@ -123,11 +127,6 @@ describe("a server with a fixed protocol", () => {
   test("a legacy server never gets `server/discover`", async () => {
     expect(await reasonOf("legacy", { answers: modernAnswers })).toContain("-32022");
     expect((await start("legacy", {}).ready).era).toBe("legacy");
-  });
-
-  test("a silent modern server fails within the timeout of the handshake", async () => {
-    const options = { silent: ["server/discover"] };
-    expect(await reasonOf("modern", options, 300)).toMatch(/`server\/discover`.*300 ms/);
   });
 });
 

@@ -1,27 +1,12 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
-import type { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
+import { describe, expect, test } from "vitest";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
+import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
-import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
-import { call, expectGone, type FixtureOptions, limit, startFixture } from "./start-fixture.ts";
+import { call, expectGone, type FixtureOptions, limit, outcome, startFixture } from "./start-fixture.ts";
 
-const folders: { remove(): void }[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) folder.remove();
-});
-const makeLogFile = () => {
-  const folder = makeTemporaryFolder();
-  folders.push(folder);
-  return join(folder.path, "server.log");
-};
-
-const outcome = (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as ServerCallError,
-  );
+const makeLogFile = () => join(makeTree({}), "server.log");
 
 const numberIn = (result: { content: { type: string }[] }) =>
   Number((result.content[0] as unknown as { text: string }).text);

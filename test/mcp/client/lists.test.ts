@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { firstText } from "../../support/first-text.ts";
 import { addPromptAndResources, serveLegacy, serveModern } from "../../support/remote-servers.ts";
-import { inRepository } from "../../support/repository.ts";
 import { startRemote } from "../remote/start-remote.ts";
 import { call, limit, startFixture } from "./start-fixture.ts";
 
@@ -13,26 +12,6 @@ const answers = {
   "resources/list": list({ resources: [{ uri: "a:b", name: "b" }] }),
   "resources/templates/list": list({ resourceTemplates: [{ uriTemplate: "a:{b}", name: "t" }] }),
 };
-
-test("server-everything lists its prompts and resources, and gives them", async () => {
-  const program = inRepository("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
-  const { ready, reports } = startFixture(
-    {},
-    { launch: { args: [program], env: { PATH: "/usr/bin:/bin" } } },
-  );
-  const server = await ready;
-  expect(server.prompts.length).toBeGreaterThanOrEqual(3);
-  expect(server.resources).toHaveLength(7);
-  expect(server.resourceTemplates.length).toBeGreaterThanOrEqual(1);
-  const args = { city: "Bern" };
-  const prompt = server.prompts.find((one) => one.arguments?.some(({ name }) => name === "city"));
-  const { messages } = await server.getPrompt(prompt?.name ?? "", args, limit);
-  expect(messages[0]).toMatchObject({ role: "user", content: { text: expect.stringContaining("Bern") } });
-  await expect(server.getPrompt("none", {}, limit)).rejects.toMatchObject({ reason: "protocol" });
-  const uri = server.resources[0]?.uri ?? "";
-  expect((await server.readResource(uri, limit)).contents).toMatchObject([{ uri, text: expect.any(String) }]);
-  expect(reports).toMatchObject({ invalid: [], failed: [], listChanges: [] });
-});
 
 describe("lists beside that of the tools", () => {
   test("the lists are fetched at once, and only those of capabilities", async () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect } from "vitest";
 import type {
   ConnectedProcess,
+  ServerCallError,
   ServerEvents,
   ServerLaunch,
 } from "../../../src/mcp/client/connected-server.ts";
@@ -106,6 +107,13 @@ export const startedPids = (): readonly number[] => pids;
 
 export const call = (name: string, args: Record<string, unknown> = {}, _meta: Record<string, unknown> = {}) =>
   ({ name, arguments: args, _meta }) as const;
+
+/** The error of a call that fails. */
+export const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error as ServerCallError,
+  );
 
 /** A new limit each time. */
 export const limit = {

@@ -1,20 +1,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { TrailblazeError } from "../../../src/problems/index.ts";
+import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
-import { makeTemporaryFolder } from "../../support/temporary-folder.ts";
 import { call, type FixtureOptions, limit, startedPids, startFixture } from "./start-fixture.ts";
-
-const folders: { remove(): void }[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) folder.remove();
-});
-const makeFolder = () => {
-  const folder = makeTemporaryFolder();
-  folders.push(folder);
-  return folder.path;
-};
 
 /** The problem that a start ends with; nothing of the server may run any more by then. */
 async function problemOf(options: object, given: FixtureOptions = {}) {
@@ -41,11 +31,12 @@ describe("a program that cannot start", () => {
     for (const command of ["no-such-command-here", "/no/such/file"]) {
       const problem = await problemOf({}, { launch: { command } });
       expect(reasonOf(problem)).toContain(`"${command}"`);
+      expect(problem.hint).toContain("`command`");
     }
   });
 
   test("a command without execute permission or interpreter is named in the error", async () => {
-    const command = join(makeFolder(), "server");
+    const command = join(makeTree({}), "server");
     writeFileSync(command, "#!/no/such/interpreter\n", { mode: 0o644 });
     expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/executable/);
     chmodSync(command, 0o755);
@@ -53,7 +44,7 @@ describe("a program that cannot start", () => {
   });
 
   test("a missing folder, or a file in its place, is named instead of the command", async () => {
-    const cwd = join(makeFolder(), "gone");
+    const cwd = join(makeTree({}), "gone");
     const missing = reasonOf(await problemOf({}, { launch: { cwd } }));
     expect(missing).toContain(`"${cwd}"`);
     writeFileSync(cwd, "");
@@ -98,16 +89,6 @@ describe("a server that fails before it lists its tools", () => {
     expect(reasonOf(problem)).toContain("it supports 2099-01-01");
   });
 
-  test("a program that cannot run is not to be run by hand", async () => {
-    const { hint } = await problemOf({}, { launch: { command: "no-such-program" } });
-    expect(hint).toContain("`command`");
-  });
-
-  test("a server that does not answer `initialize` times out", async () => {
-    const problem = await problemOf({ silent: ["initialize"] }, times(300, 20_000));
-    expect(reasonOf(problem)).toMatch(/`initialize`.*\b300 ms/);
-  });
-
   test("a server that does not answer `tools/list` times out", async () => {
     const problem = await problemOf({ silent: ["tools/list"] }, times(20_000, 300));
     expect(reasonOf(problem)).toMatch(/`tools\/list`.*\b300 ms/);
@@ -129,7 +110,6 @@ describe("a server that fails before it lists its tools", () => {
   });
 
   test.each([
-    ["an error", '{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"not today"}}\n', "not today"],
     ["no object", '{"jsonrpc":"2.0","id":ID,"result":5}\n', "`result`"],
     [
       "an unknown revision",
@@ -142,6 +122,10 @@ describe("a server that fails before it lists its tools", () => {
 
   const info = { name: "x", version: "1" };
   const good = { protocolVersion: "2025-11-25", capabilities: {}, serverInfo: info };
+  /** Options of a fixture that answers `initialize` with this. */
+  const answering = (result: object) => ({
+    answers: { initialize: `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result })}\n` },
+  });
   test.each<[string, object, RegExp]>([
     ["an empty object", {}, /`protocolVersion`.*`capabilities`/],
     ["a numeric revision", { ...good, protocolVersion: 42 }, /`protocolVersion`.*number/],
@@ -152,8 +136,7 @@ describe("a server that fails before it lists its tools", () => {
   ])(
     "a server that answers `initialize` with %s fails to start, with an explanation",
     async (_, result, words) => {
-      const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
-      const reason = reasonOf(await problemOf({ answers: { initialize } }));
+      const reason = reasonOf(await problemOf(answering(result)));
       expect(reason).toContain("`initialize`");
       expect(reason).toMatch(words);
     },
@@ -167,8 +150,7 @@ describe("a server that fails before it lists its tools", () => {
       instructions: 7,
       _meta: "x",
     };
-    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
-    const server = await startFixture({ answers: { initialize } }).ready;
+    const server = await startFixture(answering(result)).ready;
     expect(server.serverInfo).toEqual(info);
     expect(server.tools.length).toBeGreaterThan(0);
   });
@@ -179,8 +161,7 @@ describe("a server that fails before it lists its tools", () => {
       capabilities: { tools: null, prompts: null, resources: null },
       serverInfo: null,
     };
-    const initialize = `${JSON.stringify({ jsonrpc: "2.0", id: "ID", result }).replace('"ID"', "ID")}\n`;
-    const { ready, reports } = startFixture({ answers: { initialize } });
+    const { ready, reports } = startFixture(answering(result));
     expect(await ready).toMatchObject({ serverInfo: null, tools: [], prompts: [], resources: [] });
     expect(reports.failed).toEqual([]);
   });
@@ -217,20 +198,6 @@ describe("the list of tools", () => {
     ];
     const server = await startFixture({ pages }).ready;
     expect(server.tools).toEqual([tool("a"), odd, tool("c")]);
-  });
-
-  test("invalid tools are excluded and reported, and keys of the wrong type are removed", async () => {
-    const tools = [
-      5,
-      {},
-      { name: "x" },
-      { name: "y", inputSchema: [] },
-      tool("z", { title: 5, annotations: "a" }),
-    ];
-    const { ready, reports } = startFixture({ pages: [{ tools }] });
-    expect((await ready).tools).toEqual([tool("z")]);
-    expect(reports.invalid.map(([, name]) => name)).toEqual(["", "", "x", "y"]);
-    expect(reports.invalid[2]?.[2]).toContain("inputSchema");
   });
 
   test("a server without the capability has no tools", async () => {

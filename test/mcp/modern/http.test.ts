@@ -334,6 +334,24 @@ describe("the protocol that is served over HTTP", () => {
     },
   );
 
+  test.each([true, false])(
+    "log messages of a legacy call are in the stream of its answer, with stateless: %s",
+    async (stateless) => {
+      const served = await serve({ stateless });
+      const headers = stateless ? {} : await beginSession(served);
+      const [own, other] = await Promise.all([
+        post(served, calling("logs"), headers).then(messagesOf),
+        post(served, calling("echo", 3), headers).then(messagesOf),
+      ]);
+      expect(own).toMatchObject([
+        { method: "notifications/message", params: { level: "debug", data: "fine" } },
+        { method: "notifications/message", params: { level: "info", data: { n: 1 } } },
+        { id: 2, result: { content: [] } },
+      ]);
+      expect(other).toMatchObject([{ id: 3 }]);
+    },
+  );
+
   test.each(["GET", "DELETE"])("a modern server has no sessions, so %s is not allowed", async (method) => {
     const { url } = await serve({ protocol: "modern" });
     const response = await fetch(url, { method, headers: { "mcp-session-id": "x" } });

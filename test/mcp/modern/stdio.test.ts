@@ -184,16 +184,6 @@ describe("a modern client over stdio", () => {
       });
     }
   });
-
-  test("pending answers are sent after stdin ends", async () => {
-    const { say, input, slowCalls, find, ends } = await serve();
-    say(modernCall("slow", {}, { id: 1 }));
-    await expect.poll(() => slowCalls.length).toBe(1);
-    input.end();
-    slowCalls[0]?.finish();
-    await expect.poll(() => ends).toEqual(["input"]);
-    expect(find(1)).toMatchObject({ result: { content: [{ text: '"slow"' }] } });
-  });
 });
 
 describe("the protocol that is served over stdio", () => {
@@ -213,5 +203,27 @@ describe("the protocol that is served over stdio", () => {
     expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
       result: { resultType: "complete" },
     });
+  });
+});
+
+test("every kind of invalid `initialize` has an explanation", async () => {
+  const { ask } = await serve();
+  const { params } = initializing();
+  const changes = [null, 5, "x", [], {}, true, [5]].flatMap((value) => [
+    ...["title", "websiteUrl", "icons"].map((key) => ({
+      clientInfo: { ...params.clientInfo, [key]: value },
+    })),
+    { capabilities: { roots: { listChanged: value } } },
+    { capabilities: { experimental: { a: value } } },
+    { capabilities: { tasks: { list: value } } },
+    { _meta: { progressToken: value } },
+  ]);
+  const answers = await Promise.all(
+    changes.map((changed, id) => ask({ ...initializing(id), params: { ...params, ...changed } } as never)),
+  );
+  for (const answer of answers)
+    expect(JSON.stringify(answer)).not.toMatch(/invalid_|\\"(?:expected|path|code)\\"/);
+  expect(answers[0]).toMatchObject({
+    error: { message: "params.clientInfo.title: Invalid input: expected string, received null." },
   });
 });

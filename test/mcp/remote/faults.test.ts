@@ -134,12 +134,12 @@ describe("answers of a remote server that are not MCP", () => {
   const html = (response: ServerResponse, status = 200) =>
     response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end("<html>");
 
-  test.each([
-    ["HTML", (_: Received, __: unknown, response: ServerResponse) => html(response), /text\/html.*URL/],
-    ["a status", (_: Received, __: unknown, response: ServerResponse) => html(response, 503), /status 503$/],
+  test.each<[string, Answer, RegExp]>([
+    ["HTML", (_received, _request, response) => html(response), /text\/html.*URL/],
+    ["a status", (_received, _request, response) => html(response, 503), /status 503$/],
     [
       "a status and a page",
-      (_: Received, __: unknown, response: ServerResponse) =>
+      (_received, _request, response) =>
         response
           .writeHead(502, { "content-type": "text/html" })
           .end("<style>secret</style><h1>Bad\n gateway</h1>\u001b[2J<p>nginx</p>"),
@@ -147,44 +147,38 @@ describe("answers of a remote server that are not MCP", () => {
     ],
     [
       "a status and JSON",
-      (_: Received, __: unknown, response: ServerResponse) =>
-        sendJson(response, 429, { detail: "slow down" }),
+      (_received, _request, response) => sendJson(response, 429, { detail: "slow down" }),
       /status 429: \{"detail":"slow down"\}$/,
     ],
     [
       "a status and a long text",
-      (_: Received, __: unknown, response: ServerResponse) => response.writeHead(500).end("x".repeat(2000)),
+      (_received, _request, response) => response.writeHead(500).end("x".repeat(2000)),
       /status 500: x{400}…$/,
     ],
-    [
-      "no content",
-      (_: Received, __: unknown, response: ServerResponse) => response.writeHead(202).end(),
-      /no content/,
-    ],
+    ["no content", (_received, _request, response) => response.writeHead(202).end(), /no content/],
     [
       "JSON that is not a message",
-      (_: Received, __: unknown, response: ServerResponse) => sendJson(response, 200, { hello: 1 }),
+      (_received, _request, response) => sendJson(response, 200, { hello: 1 }),
       /not a message of MCP/,
     ],
     [
       "broken JSON",
-      (_: Received, __: unknown, response: ServerResponse) =>
+      (_received, _request, response) =>
         response.writeHead(200, { "content-type": "application/json" }).end("{ secret"),
       /not valid JSON/,
     ],
     [
       "the answer to another request",
-      (_: Received, __: unknown, response: ServerResponse) =>
-        sendJson(response, 200, { jsonrpc: "2.0", id: 4711, result: {} }),
+      (_received, _request, response) => sendJson(response, 200, { jsonrpc: "2.0", id: 4711, result: {} }),
       /did not answer the request/,
     ],
     [
       "an error in a status",
-      (_: Received, __: unknown, response: ServerResponse) =>
+      (_received, _request, response) =>
         sendJson(response, 400, { jsonrpc: "2.0", id: null, error: { code: -32600, message: "no way" } }),
       /error -32600: no way/,
     ],
-  ] as const)("a start that is answered with %s fails with the reason", async (_, answer, reason) => {
+  ])("a start that is answered with %s fails with the reason", async (_, answer, reason) => {
     const problem = await failStart(answer);
     expect(problem).toMatchObject({
       code: "ServerStartFailed",
@@ -367,15 +361,4 @@ describe("a session that the server has lost", () => {
       message: expect.stringContaining("status 404"),
     });
   });
-});
-
-test("a server that answers with errors has not exited", async () => {
-  let isDown = true;
-  const remote = await serveRaw((received, _request, response) =>
-    isDown ? response.writeHead(503).end() : sendJson(response, 200, resultOf(received, { content: [] })),
-  );
-  const server = await startRemote(remote.url).ready;
-  await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({ reason: "protocol" });
-  isDown = false;
-  expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
 });

@@ -1,10 +1,30 @@
 import { describe, expect, test } from "vitest";
 import { createManualClock } from "../../session/support/manual-clock.ts";
-import { answerStart, sendJson, serveHttp, serveLegacy, serveModern } from "../../support/remote-servers.ts";
+import {
+  type Answer,
+  answerStart,
+  sendJson,
+  serveHttp,
+  serveLegacy,
+  serveModern,
+} from "../../support/remote-servers.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { advanceToNext, call, limit, startRemote } from "./start-remote.ts";
 
 const count = (methods: string[], wanted: string) => methods.filter((method) => method === wanted).length;
+
+/** A modern server whose list can change, and that answers subscriptions like this. */
+const serveListening = (answer: Answer) =>
+  serveHttp((received, request, response) => {
+    if (received.http !== "POST") return response.writeHead(405).end();
+    const { id, method } = received.message;
+    if (method === "subscriptions/listen") return answer(received, request, response);
+    const result =
+      method === "server/discover"
+        ? { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } }
+        : { tools: [], content: [] };
+    return sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
+  });
 
 async function openModern() {
   const remote = await serveModern({ legacy: "reject" });
@@ -50,20 +70,9 @@ describe("a lost subscription to a modern server", () => {
   test("a subscription that ends at once is opened again after times that grow to 30 s", async () => {
     const subscriptions: number[] = [];
     const clock = createManualClock();
-    const remote = await serveHttp(({ http, message }, _request, response) => {
-      if (http !== "POST") return response.writeHead(405).end();
-      const { id, method } = message;
-      const result = (value: object) =>
-        sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", ...value } });
-      if (method === "subscriptions/listen") {
-        subscriptions.push(clock.now());
-        return result({});
-      }
-      if (method === "server/discover") {
-        const capabilities = { tools: { listChanged: true } };
-        return result({ supportedVersions: ["2026-07-28"], capabilities });
-      }
-      return result({ tools: [] });
+    const remote = await serveListening(({ message: { id } }, _request, response) => {
+      subscriptions.push(clock.now());
+      return sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete" } });
     });
     await startRemote(remote.url, { clock, protocol: "modern" }).ready;
     for (let taken = 1; taken < 9; taken++) {
@@ -78,23 +87,12 @@ describe("a lost subscription to a modern server", () => {
 
   test("a subscription that the server refuses is not repeated", async () => {
     const clock = createManualClock();
-    let isAsked = false;
-    const remote = await serveHttp(({ http, message }, _request, response) => {
-      if (http !== "POST") return response.writeHead(405).end();
-      const { id, method } = message;
-      if (method === "subscriptions/listen") {
-        isAsked = true;
-        const error = { code: -32601, message: "Method not found" };
-        return sendJson(response, 404, { jsonrpc: "2.0", id, error });
-      }
-      const result =
-        method === "server/discover"
-          ? { supportedVersions: ["2026-07-28"], capabilities: { tools: { listChanged: true } } }
-          : { tools: [], content: [] };
-      return sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
-    });
+    const error = { code: -32601, message: "Method not found" };
+    const remote = await serveListening(({ message: { id } }, _request, response) =>
+      sendJson(response, 404, { jsonrpc: "2.0", id, error }),
+    );
     const server = await startRemote(remote.url, { clock, protocol: "modern" }).ready;
-    await waitUntil(() => isAsked);
+    await waitUntil(() => count(remote.methods(), "subscriptions/listen") === 1);
     await server.callTool(call("echo"), limit);
     clock.advance(60_000);
     await server.callTool(call("echo"), limit);
