@@ -98,6 +98,8 @@ describe("ordinary evaluations", () => {
   test.each([
     ["a million turns", "people.all(i, people.all(j, i.age >= 0 && j.name != 'y'))"],
     ["an error in each of thousands", "l.all(i, l.exists(j, j > 99 || 1 / 0 > 1))"],
+    ["a hostile pattern and a long text", "!(large + '!').matches('^(a+)+(a|aa)*(a*)*$')"],
+    ["a hostile pattern that is worked out", "!(large + '!').matches('^(a+)' + '+$')"],
     ["long texts", "large.contains('b') || middle.replace('b', 'c').contains('c')"],
   ])("%s stays below the limit", (_, expression) => {
     expect(evaluate(expression)).toBe(true);
