@@ -318,11 +318,9 @@ describe("an import", () => {
     ["crush", "home/.config/crush/crush.json", "mcp", "$(cat key)", undefined],
     ["crush", "home/.config/crush/crush.json", "mcp", "$KEY", "${KEY}"],
     ["mcporter", "home/.mcporter/mcporter.json", "mcpServers", "$env:KEY", "${KEY}"],
-    ["gemini-cli", "home/.gemini/settings.json", "mcpServers", "$KEY", "${KEY}"],
     ["opencode", "home/.config/opencode/opencode.json", "mcp", "{file:./key}", undefined],
     ["cursor", "home/.cursor/mcp.json", "mcpServers", "{file:./key}", "{file:./key}"],
     ["cursor", "home/.cursor/mcp.json", "mcpServers", "$X", '- "$X"'],
-    ["cursor", "home/.cursor/mcp.json", "mcpServers", "${env:GH}", '- "${GH}"'],
   ])(
     "an import from %s reads its form of references: %s %s %s",
     async (client, file, container, text, expected) => {

@@ -111,11 +111,9 @@ describe("an invalid install request", () => {
   });
 
   test.each([
-    ['{"mcpServers": ', { line: 1, column: 16 }],
     ["[]", { line: 1, column: 1 }],
     ['{\n  "mcpServers": []\n}', { line: 2, column: 17 }],
     ['{\n  "a": 1,\n  "a": 2\n}', { line: 3, column: 3 }],
-    ["{\n<<<<<<< ours\n}\n>>>>>>> theirs\n", { line: 2, column: 1 }],
   ])(
     "install and uninstall reject this broken config at its line and leave it unchanged: %s",
     async (text, position) => {
