@@ -1,5 +1,11 @@
-import { changeLock } from "../lock/lock-file.ts";
-import { type ApprovalOptions, ApprovalPlan, applyChanges, planApproval } from "./plan-approval.ts";
+import { changeLock, createLock } from "../lock/lock-file.ts";
+import {
+  type ApprovalOptions,
+  ApprovalPlan,
+  applyChanges,
+  keepDenials,
+  planApproval,
+} from "./plan-approval.ts";
 
 /** What has been recorded. Its names are those of the plan's changes. */
 export interface ApprovalResult {
@@ -28,10 +34,14 @@ export function summarizePlan({ changes, lockFile }: ApprovalPlan): Omit<Approva
  * `InvalidArguments` if the file cannot be written.
  */
 export async function applyApproval(plan: ApprovalPlan): Promise<ApprovalResult> {
-  const { project, lock: known, isWhole } = ApprovalPlan.contextOf(plan);
+  const { project, lock: known = createLock(), isAbove, isWhole } = ApprovalPlan.contextOf(plan);
+  const begins = isWhole && ApprovalPlan.contextOf(plan).lock === undefined;
   const changed =
-    (plan.changes.length > 0 || (isWhole && known === undefined)) &&
-    (await changeLock(project, (lock) => applyChanges(lock ?? known, plan.changes)));
+    (plan.changes.length > 0 || begins) &&
+    (await changeLock(project, (lock) => {
+      const current = lock ?? (isAbove ? known : createLock());
+      return applyChanges(current, keepDenials(current, known, plan.changes));
+    }));
   return { ...summarizePlan(plan), changed };
 }
 

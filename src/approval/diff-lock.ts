@@ -55,7 +55,8 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
     (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(found.lock, place, launch),
     found.folder,
   );
-  const lock = found.folder === project ? found.lock : narrowLock(found.lock, installation);
+  const lock =
+    found.folder === project ? found.lock : narrowLock(found.lock, installation, { keepsDenials: false });
   targets.check(lock, installation);
   const differing = diffLocks(lock, expectLock(lock, installation));
   const entries = differing.filter((entry) => {

@@ -13,10 +13,12 @@ import type { LockedItem, LockFile } from "../lock/types.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { type Installation, lockOf } from "./read-installation.ts";
 
+type UsedParts = Pick<Installation, "packs" | "servers" | "installed" | "unused" | "scope">;
+
 /** Whether the lock stays as it is about a part: it is denied, free, or not used although it is installed. */
 function isLeftOut(
   lock: LockFile,
-  { packs, servers, installed, unused, scope }: Installation,
+  { packs, servers, installed, unused, scope }: UsedParts,
   place: LockPlace,
   value: LockedItem,
 ): boolean {
@@ -28,10 +30,11 @@ function isLeftOut(
     return server !== undefined && isListedKind(kind) && scope.isListedFree(kind, entry, name, undefined);
   }
   const recorded = packs.get(entry);
-  if (recorded === undefined) return installed.has(entry);
+  const item = server === undefined ? `${kind}:${name}` : `server:${server}`;
+  // What an installed pack no longer declares is gone, also if sessions do not use the pack.
+  if (recorded === undefined) return kind === "needs" || installed.get(entry)?.has(item) === true;
   if (kind === "needs") return false;
   const pack = qualifyPackageName(entry);
-  const item = server === undefined ? `${kind}:${name}` : `server:${server}`;
   if (recorded.unknown.has(item) || deniedIn(ownEntry(lock.packs, entry)).includes(item)) return true;
   if (server === undefined) return scope.isItemFree(pack, kind, name, value);
   if (scope.isItemFree(pack, "server", server, null)) return true;
@@ -42,7 +45,7 @@ function isLeftOut(
  * The lock with everything approved that a session would use, and without what is gone. Versions of known entries stay, because
  * another version is no difference. Pure.
  */
-export function expectLock(lock: LockFile, installation: Installation): LockFile {
+export function expectLock(lock: LockFile, installation: UsedParts): LockFile {
   const { packs, servers, installed, unused, scope } = installation;
   const expected = structuredClone(lock);
   for (const [entry, locked] of Object.entries(lock.packs))

@@ -1,5 +1,5 @@
 import { isSameJson } from "../lock/canonical-json.ts";
-import { ownEntry } from "../lock/compare.ts";
+import { hasOnlyDenials, ownEntry } from "../lock/compare.ts";
 import { diffLocks } from "../lock/difference.ts";
 import { findLock } from "../lock/find-lock.ts";
 import { createLock } from "../lock/lock-file.ts";
@@ -7,7 +7,9 @@ import {
   compareParts,
   denialOf,
   denialsOf,
+  findServer,
   isDenied,
+  keyOf,
   type LockPlace,
   nameOf,
   ownerOf,
@@ -18,7 +20,7 @@ import {
   setPart,
 } from "../lock/parts.ts";
 import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
-import type { Problem } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { isLaunchApproved } from "./diff-lock.ts";
 import { expectLock } from "./expect-lock.ts";
 import {
@@ -49,6 +51,8 @@ export interface ApprovalChange {
   place: LockPlace | Pick<LockPlace, "owner" | "entry">;
   /** What is recorded, of an approved part. */
   value?: LockedItem;
+  /** Only a denial is lifted, of something that is not there. */
+  liftsOnly?: boolean;
   /** The installed version; `null` if the package has none, absent for a server without a package. */
   version?: string | null;
 }
@@ -61,25 +65,44 @@ const entryOf = (lock: LockFile, { owner, entry }: Pick<LockPlace, "owner" | "en
 /** The lock after changes; the given one stays as it is. Pure. */
 export function applyChanges(lock: LockFile | undefined, changes: readonly ApprovalChange[]): LockFile {
   const changed = structuredClone(lock ?? createLock());
-  for (const { action, place, value, version } of changes) {
+  for (const { action, place, value, version, liftsOnly } of changes) {
     const isNew = entryOf(changed, place) === undefined;
     if (!isPart(place)) {
       if (action === "prune") removeEntry(changed, place);
       else if (place.owner === "pack" && isNew) changed.packs[place.entry] = { surface: "" };
     } else {
-      setPart(changed, place, action === "approve" ? value : undefined);
+      if (!liftsOnly) setPart(changed, place, action === "approve" ? value : undefined);
       setDenied(changed, place, action === "deny");
     }
     const entry = entryOf(changed, place);
-    // A refusal says nothing about the version of what was approved before.
-    if (entry === undefined || action === "prune" || (action === "deny" && !isNew)) {
-      const isEmpty = entry !== undefined && Object.keys(entry).every((key) => key === "surface");
-      if (isEmpty) removeEntry(changed, place);
-    } else if (version === null && place.owner === "pack") delete entry.version;
+    if (entry === undefined) continue;
+    if (action !== "approve") {
+      if (Object.keys(entry).every((key) => key === "surface")) removeEntry(changed, place);
+    } else if (hasOnlyDenials(entry)) continue;
+    else if (version === null && place.owner === "pack") delete entry.version;
     else if (version !== undefined) Object.assign(entry, { version });
   }
   return changed;
 }
+
+/** Whether a lock denies a part, or the server that lists it. */
+function isRefused(lock: LockFile, place: LockPlace): boolean {
+  const { server } = place;
+  return (
+    isDenied(lock, place) ||
+    (server !== undefined && isDenied(lock, { ...place, kind: "server", name: server }))
+  );
+}
+
+/**
+ * The changes of a plan that a lock still allows: what another process has denied since the plan was made stays denied.
+ * `known`: the lock of the plan.
+ */
+export const keepDenials = (lock: LockFile, known: LockFile, changes: readonly ApprovalChange[]) =>
+  changes.filter(
+    ({ action, place }) =>
+      action === "deny" || !isPart(place) || !isRefused(lock, place) || isRefused(known, place),
+  );
 
 /** Changes of trailblaze.lock that were not made yet. Strings of packs and servers are not trusted. */
 export class ApprovalPlan {
@@ -115,11 +138,13 @@ export class ApprovalPlan {
       .join("\n");
   }
 
-  /** The names of servers whose launch it approves without their lists: they can start only after it is applied. */
+  /** The names of servers whose launch it approves before what they list: they can start only after it is applied. */
   get unlistedServers(): string[] {
-    const launches = this.changes.filter(
-      ({ action, value }) => action === "approve" && value?.lists === null,
-    );
+    const { lock = createLock() } = this.#context;
+    const launches = this.changes.filter(({ action, place, value }) => {
+      if (action !== "approve" || value?.launch === undefined || !isPart(place)) return false;
+      return value.lists === null || !isSameJson(value.launch, findServer(lock, place)?.launch);
+    });
     return [...new Set(launches.map(({ name }) => name))];
   }
 
@@ -151,6 +176,8 @@ interface PlanContext {
   project: string;
   /** The lock when the plan was made, also one above the project; `undefined` if there was none. */
   lock: LockFile | undefined;
+  /** Whether that lock is above the project, whose own one begins with it. */
+  isAbove: boolean;
   installation: Installation;
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
   isWhole: boolean;
@@ -181,8 +208,7 @@ function planApprovals(lock: LockFile, installation: Installation, targets: Targ
     const [before, after] = [entryOf(lock, owner), entryOf(expected, owner)];
     const parts = differing.filter(({ place }) => place.owner === owner.owner && place.entry === owner.entry);
     const isGone =
-      before !== undefined &&
-      (after === undefined || (!isInstalled(installation, owner) && parts.length > 0));
+      before !== undefined && !hasOnlyDenials(before) && (after === undefined || hasOnlyDenials(after));
     if (isGone) return targets.hasEntry(owner) ? [{ action: "prune", name, place: owner }] : [];
     const version = versionOf(installation, owner);
     const hasItem = parts.some(({ place }) => place.kind !== "needs" && isMeant(place));
@@ -219,7 +245,7 @@ function planDenials(lock: LockFile, installation: Installation, targets: Target
   const places = targets.isEverything
     ? differing.map(({ place }) => place)
     : known.filter((place) => (place.server === undefined ? targets.hasPart(place) : targets.isNamed(place)));
-  const unique = new Map(places.map((place) => [nameOf(place) + place.kind, place]));
+  const unique = new Map(places.map((place) => [keyOf(place), place]));
   return [...unique.values()]
     .filter((place) => place.kind !== "needs" && isInstalled(installation, place) && !isDenied(lock, place))
     .map((place) => ({ action: "deny", name: nameOf(place), place, ...versionOf(installation, place) }));
@@ -234,42 +260,57 @@ function planDenials(lock: LockFile, installation: Installation, targets: Target
  * with `static`, inspection. Code of packs is not loaded. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`,
  * `LockMalformed`, `PackNotInstalled` and others for unknown targets; or the reason of `signal`.
  */
-export async function planApproval(
+export const planApproval = (
   written: readonly string[],
   options: ApprovalOptions = {},
+): Promise<ApprovalPlan> => planChanges(written, options, true);
+
+/** The same; `lifts`: whether names lift denials, or only say what has changed. */
+export async function planChanges(
+  written: readonly string[],
+  options: ApprovalOptions,
+  lifts: boolean,
 ): Promise<ApprovalPlan> {
   const { all = false, deny = false } = options;
   const opened = await openInstallation(options);
   const { project, lockFile } = opened;
   const read = await findLock(project);
   const targets = new Targets(written, all);
-  const isNamedDenial = (place: LockPlace) => targets.isNamed(place);
+  const isNamedDenial = (place: LockPlace) => lifts && !deny && targets.isNamed(place);
   /** Where what is named is decided anew. */
   const lift = (known: LockFile | undefined) => {
     const lifted = structuredClone(known ?? createLock());
-    if (!deny)
-      for (const place of [...denialsOf(lifted)].filter(isNamedDenial)) setDenied(lifted, place, false);
+    for (const place of [...denialsOf(lifted)].filter(isNamedDenial)) setDenied(lifted, place, false);
     return lifted;
   };
-  const above = lift(read?.lock);
   const installation = await opened.read(
     (place, launch) =>
-      options.static !== true && targets.hasServer(place) && isLaunchApproved(above, place, launch),
+      options.static !== true &&
+      (deny ? targets.namesInside(place) : targets.hasServer(place)) &&
+      isLaunchApproved(read?.lock ?? createLock(), place, launch),
   );
   // A lock above the project is where the project's own one begins.
-  const found =
-    read === undefined || read.folder === project ? read?.lock : narrowLock(read.lock, installation);
+  const isAbove = read !== undefined && read.folder !== project;
+  const found = isAbove ? narrowLock(read.lock, installation, { keepsDenials: true }) : read?.lock;
   const lock = lift(found);
   targets.check(found ?? createLock(), installation);
   const changes = deny
     ? planDenials(lock, installation, targets)
     : planApprovals(lock, installation, targets);
+  const isDenialKnown = [...denialsOf(lock)].some((place) => targets.isNamed(place));
+  if (deny && written.length > 0 && changes.length === 0 && !isDenialKnown) {
+    const reason = "Nothing that is named can be denied";
+    const hint = "What a server lists can be denied when it has started: approve its launch first.";
+    throw failure("InvalidArguments", { reason, hint });
+  }
   const planned = new Set(
     changes.map(({ place }) => (isPart(place) ? `${ownerOf(place)} ${denialOf(place)}` : "")),
   );
   const lifted = [...denialsOf(found ?? createLock())].filter(isNamedDenial);
-  const vanished = deny ? [] : lifted.filter((place) => !planned.has(`${ownerOf(place)} ${denialOf(place)}`));
-  const prunes = vanished.map((place) => ({ action: "prune", name: nameOf(place), place }) as const);
-  const context = { project, lock: found, installation, isWhole: all && !deny };
+  const vanished = lifted.filter((place) => !planned.has(`${ownerOf(place)} ${denialOf(place)}`));
+  const prunes = vanished.map((place) => {
+    return { action: "prune", name: nameOf(place), place, liftsOnly: true } as const;
+  });
+  const context = { project, lock: found, isAbove, installation, isWhole: all && !deny };
   return new ApprovalPlan(lockFile, [...changes, ...prunes], installation.problems, context);
 }

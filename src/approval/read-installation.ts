@@ -1,11 +1,14 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { managerIn } from "../discovery/project-manager.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { deniedIn } from "../lock/compare.ts";
 import { lockFileOf } from "../lock/lock-file.ts";
 import type { LockScope } from "../lock/lock-scope.ts";
 import type { ServerPlace } from "../lock/parts.ts";
 import { type RecordedPack, RecordingGate } from "../lock/recording-gate.ts";
-import type { LockedServer, LockFile } from "../lock/types.ts";
+import type { LockedPack, LockedServer, LockFile } from "../lock/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { prepareSession } from "../session/open-session.ts";
@@ -31,8 +34,8 @@ export interface Installation {
   packs: ReadonlyMap<string, RecordedPack>;
   /** The config's servers that sessions use, by label. */
   servers: ReadonlyMap<string, LockedServer>;
-  /** The names of all installed packs, also those that sessions do not use. */
-  installed: ReadonlySet<string>;
+  /** The items that each installed pack declares, as `kind:name`, also of packs that sessions do not use. */
+  installed: ReadonlyMap<string, ReadonlySet<string>>;
   /** The labels of the config's servers that sessions do not use. */
   unused: ReadonlySet<string>;
   scope: LockScope;
@@ -45,16 +48,32 @@ export interface Installation {
 }
 
 /** What is installed, in the form of a lock. */
-export const lockOf = ({ packs, servers }: Installation): LockFile => ({
+export const lockOf = ({ packs, servers }: Pick<Installation, "packs" | "servers">): LockFile => ({
   lockfileVersion: 1,
   packs: Object.fromEntries([...packs].map(([name, { entry }]) => [name, entry])),
   servers: Object.fromEntries(servers),
 });
 
-/** What a lock above a project says about what the project's sessions use. */
-export function narrowLock(lock: LockFile, { installed, packs, servers, unused }: Installation): LockFile {
-  const only = <Entry>(entries: Record<string, Entry>, isUsed: (name: string) => boolean) =>
-    Object.fromEntries(Object.entries(entries).filter(([name]) => isUsed(name)));
+const declaredIn = (pack: DiscoveredPack): ReadonlySet<string> =>
+  new Set(kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => `${kind}:${name}`)));
+
+/** What a lock above a project says about what the project's sessions use, and if it is to be kept, what it denies. */
+export function narrowLock(
+  lock: LockFile,
+  { installed, packs, servers, unused }: Installation,
+  { keepsDenials }: { keepsDenials: boolean },
+): LockFile {
+  const only = <Entry extends LockedPack | LockedServer>(
+    entries: Record<string, Entry>,
+    isUsed: (name: string) => boolean,
+  ): Record<string, Entry> =>
+    Object.fromEntries(
+      Object.entries(entries).flatMap(([name, entry]) => {
+        if (isUsed(name)) return [[name, entry]];
+        const denied = keepsDenials ? deniedIn(entry) : [];
+        return denied.length === 0 ? [] : [[name, { surface: "", denied } as unknown as Entry]];
+      }),
+    );
   return {
     lockfileVersion: 1,
     packs: only(lock.packs, (name) => installed.has(name) || packs.has(name)),
@@ -108,7 +127,11 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
         return {
           packs: recording.packs,
           servers: recording.servers,
-          installed: new Set(packs.map(({ name }) => name)),
+          installed: new Map(
+            packs
+              .toSorted((one, other) => Number(other.shadowed) - Number(one.shadowed))
+              .map((pack) => [pack.name, declaredIn(pack)]),
+          ),
           unused: new Set(config.unusedServers.map(({ name }) => name)),
           scope: recording.scope,
           registry: createRegistry(packs, { manager }),

@@ -44,7 +44,12 @@ export class Targets {
   /** Whether the server, or something that it may list, is meant. */
   hasServer(place: ServerPlace): boolean {
     const label = nameOf({ ...place, kind: "server" });
-    if (this.hasEntry(place) || this.#names.has(label)) return true;
+    return this.hasEntry(place) || this.#names.has(label) || this.namesInside(place);
+  }
+
+  /** Whether something that the server may list is meant by its name. */
+  namesInside(place: ServerPlace): boolean {
+    const label = nameOf({ ...place, kind: "server" });
     return [...this.#names].some((name) => name.startsWith(`${label}/`));
   }
 
@@ -67,7 +72,9 @@ function collectNames(lock: LockFile, installation: Installation): Set<string> {
   const { installed, unused, registry } = installation;
   const now = lockOf(installation);
   const labels = [...unused, ...Object.keys(lock.servers), ...Object.keys(now.servers)];
-  const packs = [...installed, ...Object.keys(lock.packs), ...Object.keys(now.packs)].map(qualifyPackageName);
+  const packs = [...installed.keys(), ...Object.keys(lock.packs), ...Object.keys(now.packs)].map(
+    qualifyPackageName,
+  );
   const items = registry.items().map(({ qualifiedName }) => qualifiedName);
   const parts = [...partsOf(lock), ...partsOf(now)].map(([place]) => place);
   return new Set([...packs, ...labels, ...items, ...[...parts, ...denialsOf(lock)].map(nameOf)]);

@@ -1,17 +1,22 @@
 import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { isSameJson } from "../lock/canonical-json.ts";
+import { ownEntry } from "../lock/compare.ts";
 import { describeUserServer } from "../lock/describe-items.ts";
 import { describePack } from "../lock/describe-pack.ts";
 import { diffLocks } from "../lock/difference.ts";
 import { findLock } from "../lock/find-lock.ts";
 import { lockFileName, readLock } from "../lock/lock-file.ts";
-import { isDenied, keyOf, partsOf, setPart } from "../lock/parts.ts";
-import type { LockFile } from "../lock/types.ts";
+import { LockScope } from "../lock/lock-scope.ts";
+import { keyOf, partsOf } from "../lock/parts.ts";
+import type { RecordedPack } from "../lock/recording-gate.ts";
+import type { LockedItem, LockedPack, LockFile } from "../lock/types.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { applyApproval } from "./apply-approval.ts";
-import { type ApprovalChange, type ApprovalPlan, planApproval } from "./plan-approval.ts";
+import { expectLock } from "./expect-lock.ts";
+import { type ApprovalChange, type ApprovalPlan, planChanges } from "./plan-approval.ts";
 import type { InstallationOptions } from "./read-installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
@@ -44,16 +49,35 @@ export async function previewAdditions(
   const described = config.subprocessServers.map((server) => {
     return [server.name, describeUserServer(server, versions.get(server.name))] as const;
   });
-  const lock = structuredClone(known);
-  const added: LockFile = {
+  const recorded = packs.map(({ pack, ...inspected }): [string, RecordedPack] => {
+    const entry = describePack({ pack, ...inspected });
+    const isKnown = (kind: Kind, name: string) =>
+      ownEntry<LockedItem>(entry[keyOfKind[kind]], name) !== undefined;
+    const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => [kind, name] as const));
+    const unknown = items.filter((item) => !isKnown(...item)).map(([kind, name]) => `${kind}:${name}`);
+    return [pack.name, { pack, entry, unknown: new Set(unknown) }];
+  });
+  const before: LockFile = {
     lockfileVersion: 1,
-    packs: Object.fromEntries(packs.map((inspected) => [inspected.pack.name, describePack(inspected)])),
-    servers: Object.fromEntries(described),
+    packs: Object.fromEntries(recorded.flatMap(([name]) => Object.entries(pickKey(known.packs, name)))),
+    servers: Object.fromEntries(
+      described.flatMap(([label]) => Object.entries(pickKey(known.servers, label))),
+    ),
   };
-  for (const [place, value] of partsOf(added)) if (!isDenied(known, place)) setPart(lock, place, value);
-  const text = diffLocks(known, lock).map(({ diff }) => diff);
+  const lock = expectLock(before, {
+    ...{ packs: new Map(recorded), servers: new Map(described), installed: new Map(), unused: new Set() },
+    scope: new LockScope(config),
+  });
+  for (const [name, { entry }] of recorded) {
+    const { version } = entry;
+    if (version !== undefined) Object.assign(lock.packs[name] as LockedPack, { version });
+  }
+  const text = diffLocks(before, lock).map(({ diff }) => diff);
   return { text: text.join("\n"), lock };
 }
+
+const pickKey = <Entry>(entries: Readonly<Record<string, Entry>>, key: string): Record<string, Entry> =>
+  Object.fromEntries(Object.entries(entries).filter(([one]) => one === key));
 
 /** What an addition has recorded. */
 export interface RecordedAddition {
@@ -73,18 +97,19 @@ export async function recordAdditions(
   if (names.length === 0 || shown === undefined) return undefined;
   const parts = new Map([...partsOf(shown.lock)].map(([place, value]) => [keyOf(place), value]));
   const isShown = ({ action, place, value }: ApprovalChange) => {
-    if (action === "prune" || !("kind" in place)) return true;
+    if (!("kind" in place)) return true;
     const before = parts.get(keyOf(place));
+    if (action === "prune") return before === undefined;
     return before !== undefined && isSameJson(before.launch ?? before, value?.launch ?? value);
   };
   const cwd = project;
-  const first = await planApproval(names, { ...options, cwd, static: true });
+  const first = await planChanges(names, { ...options, cwd, static: true }, false);
   const plans: ApprovalPlan[] = [first.narrow(first.changes.filter(isShown))];
   const results = [await applyApproval(plans[0] as ApprovalPlan)];
   const waiting = new Set(first.changes.filter((change) => !isShown(change)).map(({ name }) => name));
   const unlisted = new Set(plans[0]?.unlistedServers);
   if (starts && unlisted.size > 0) {
-    const second = await planApproval(names, { ...options, cwd });
+    const second = await planChanges(names, { ...options, cwd }, false);
     const listed = second.narrow(second.changes.filter(({ name }) => !waiting.has(name)));
     if (await agree(listed)) {
       results.push(await applyApproval(listed));
@@ -122,7 +147,7 @@ export async function recordRemovals(
     ...servers.filter((label) => Object.hasOwn(lock.servers, label)),
   ];
   if (known.length === 0) return [];
-  const plan = await planApproval(known, { cwd: project, static: true });
+  const plan = await planChanges(known, { cwd: project, static: true }, false);
   const pruned = plan.narrow(plan.changes.filter(({ action }) => action === "prune"));
   return (await applyApproval(pruned)).pruned;
 }

@@ -118,7 +118,6 @@ export class ApprovedServer {
   ): NotApproved | undefined {
     const { label, entry } = this;
     const name = `${label}/${own}`;
-    if (this.isFree(kind, own)) return undefined;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
       name,
       state,
@@ -126,6 +125,7 @@ export class ApprovedServer {
       entry,
     });
     if (this.#denied.includes(this.#denialOf(kind, own))) return refuse("denied", []);
+    if (this.isFree(kind, own)) return undefined;
     const before = ownEntry(approved, own);
     if (before !== undefined && originals.get(listed) === before) return undefined;
     const now = recordOf(() => describe(before));

@@ -1,3 +1,4 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
@@ -19,7 +20,9 @@ export const runsCode = ({ declaration, shape, definition }: InspectedItem): boo
   shape === "subprocessServer" ||
   shape === "toolsBundle" ||
   definition?.handler !== undefined ||
-  definition?.initialize !== undefined;
+  definition?.initialize !== undefined ||
+  definition?.subscribe !== undefined ||
+  Object.values(isRecord(definition?.complete) ? definition.complete : {}).some((one) => !Array.isArray(one));
 
 /** An item as the lock records it; `undefined` for one without a valid definition, or that cannot be recorded. */
 export function describeRecordable(

@@ -52,7 +52,7 @@ const titleOf = ({ pack, server, kind, name }: Whole) =>
 /** A line of a difference, in which blanks hide nothing either. Nothing is cut, because all of it is approved. */
 function formatLine(line: string): string {
   const start = line.search(/[^ +-]|$/);
-  const blanks = /[ \u00a0\u2000-\u200a\u2800\u3000]{24,}/g;
+  const blanks = /[\p{Zs}\u2800]{24,}/gu;
   const text = line.slice(start).replace(blanks, (run) => ` [${formatCount(run.length)} blanks] `);
   return `${line.slice(0, start)}${printable(text)}`;
 }

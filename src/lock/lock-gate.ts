@@ -140,15 +140,17 @@ export class LockGate implements Gate {
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
     const { name, path } = server;
     const place = { path };
-    if (this.#scope.isServerFree(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
     const locked = ownEntry(this.#lock.servers, name);
+    const isRefused = deniedIn(locked).includes(`server:${name}`);
+    if (!isRefused && this.#scope.isServerFree(name))
+      return { problems: [createProblem("NotLocked", { name }, place)] };
     const now = describeUserServer(server, readInstalledVersion(this.#config.project, server));
     const refuse = (state: NotApproved["state"], differences: string[]) => {
       const refusal = this.#refuse({ name, state, differences, entry: name }, place);
       return { refusal, problems: [refusal] };
     };
     if (locked === undefined) return refuse("new", []);
-    if (deniedIn(locked).includes(`server:${name}`)) {
+    if (isRefused) {
       const args = { name, state: "denied", differences: [], entry: name } as const;
       return { refusal: createProblem("NotApproved", args, place), problems: [] };
     }
@@ -230,13 +232,13 @@ export class LockGate implements Gate {
     const { name: pack, qualifiedName: entry } = inspected.pack;
     const { kind, name } = item.declaration;
     const place = { pack, kind, item: name };
-    if (this.#scope.isItemFree(entry, kind, name, item.definition)) {
-      return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
-    }
     const locked = ownEntry(this.#lock.packs, pack);
     if (locked?.denied?.includes(`${kind}:${name}`)) {
       const args = { name: item.qualifiedName, state: "denied", differences: [], entry } as const;
       return { item, refusal: createProblem("NotApproved", args, place), problems: [] };
+    }
+    if (this.#scope.isItemFree(entry, kind, name, item.definition)) {
+      return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
     }
     if (refusal !== undefined) return { item, refusal, problems: [] };
     const refuse = (state: NotApproved["state"], differences: string[]) => {
@@ -281,6 +283,11 @@ export class LockGate implements Gate {
   finish({ packs }: FoundPacks): Problem[] {
     const { subprocessServers, unusedServers } = this.#config;
     const installed = new Set(packs.map(({ pack }) => pack.name));
+    // Nothing of them is used, so they were not checked.
+    const unchecked = packs.filter(
+      ({ pack }) =>
+        !pack.shadowed && !this.#items.has(pack.qualifiedName) && Object.hasOwn(this.#lock.packs, pack.name),
+    );
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
     const problems = !this.#isOwn
@@ -293,6 +300,7 @@ export class LockGate implements Gate {
             .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
             .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),
         ];
+    problems.push(...unchecked.flatMap(({ pack }) => this.#findVanished(pack)));
     this.refuseDifferences();
     return problems;
   }

@@ -19,7 +19,7 @@ export class LockScope {
 
   /** @internal `folder`: that of the lock, by default the project's. */
   constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig, folder = project) {
-    this.#patterns = new PatternList(lock.unlocked.map((pattern) => pattern.replace(":@", ":")));
+    this.#patterns = new PatternList(lock.unlocked.map((pattern) => pattern.replace(/^(\w+:)@/, "$1")));
     this.#owners = lock.unlocked
       .filter((pattern) => !/^(?:pack|server):/.test(pattern))
       .map((pattern) => pattern.replace(/^\w+:@?/, "").split("/"));
