@@ -233,7 +233,8 @@ test.each(cases)(
     await edit.apply();
     const config = readFileSync(join(place.project, edit.file), "utf8");
     expect(config).not.toContain(key);
-    expect(parse(config).mcpServers).toEqual(expected.servers);
+    const before = { command: "node", args: ["x.js"] };
+    expect(parse(config).mcpServers).toEqual({ own: before, ...expected.servers });
     expect(readFileSync(file, "utf8")).toBe(source);
   },
 );
