@@ -40,7 +40,7 @@ const regardless = new Set(
 
 /**
  * Whether a tool with this input schema may reject arguments because of the additional key `_trailblazeContext`. Returns
- * true if that is not certain, also for every reference.
+ * true if that is not certain, also for any reference.
  */
 export function mayRefuseContext(inputSchema: unknown): boolean {
   if (typeof inputSchema === "boolean") return !inputSchema;

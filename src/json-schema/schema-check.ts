@@ -138,7 +138,7 @@ export class SchemaChecker {
     return isValid;
   }
 
-  /** Whether a test succeeds for every entry. After a failure, the rest is tested only to record more violations. */
+  /** Whether a test succeeds for all entries. After a failure, the rest is tested only to record more violations. */
   every<Entry>(entries: Iterable<Entry>, test: (entry: Entry) => boolean): boolean {
     let isValid = true;
     for (const entry of entries) {

@@ -121,7 +121,7 @@ export const checkReferences: Check = async function* (pack) {
     let { message, hint } = error.problem;
     if (error.code === "PackNotInstalled") {
       const { packageName: name } = parseQualifiedName(reference);
-      // An installed package that is no pack.
+      // An installed package that is not a pack.
       const isPack = packs.some((one) => one.name === name);
       const location = isPack ? undefined : resolveFrom(port, from.location, name);
       if (location === undefined) {
