@@ -81,6 +81,17 @@ describe("the command export", () => {
     });
   });
 
+  /** What manifests of plugins take from package.json. */
+  const ofPackage = {
+    version: "1.2.0",
+    description: "The pack @acme/jira.",
+    author: { name: "Ada", email: "ada@acme.test" },
+    homepage: "https://acme.test/jira",
+    repository: "https://github.com/acme/jira",
+    license: "MIT",
+    keywords: ["trailblaze-extension"],
+  };
+
   test("export agent-plugin writes a manifest and its servers, and reports variables without a place", async () => {
     const cwd = makeServerPack();
     const { stdout, stderr, exitCode } = await exportPack(cwd, "agent-plugin");
@@ -90,13 +101,7 @@ describe("the command export", () => {
     expect(readJson(cwd, "plugin.json")).toEqual({
       $schema: "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json",
       name: "acme.jira",
-      version: "1.2.0",
-      description: "The pack @acme/jira.",
-      author: { name: "Ada", email: "ada@acme.test" },
-      homepage: "https://acme.test/jira",
-      repository: "https://github.com/acme/jira",
-      license: "MIT",
-      keywords: ["trailblaze-extension"],
+      ...ofPackage,
       extensions: { "trailblaze.export": { server: "acme/jira/planning" } },
     });
     const args = ["-y", "--prefix", "${PLUGIN_DATA}", ...npx.slice(1)];
@@ -115,13 +120,7 @@ describe("the command export", () => {
     const plugin = readJson(cwd, ".claude-plugin/plugin.json");
     expect(plugin).toEqual({
       name: "acme-jira",
-      version: "1.2.0",
-      description: "The pack @acme/jira.",
-      author: { name: "Ada", email: "ada@acme.test" },
-      homepage: "https://acme.test/jira",
-      repository: "https://github.com/acme/jira",
-      license: "MIT",
-      keywords: ["trailblaze-extension"],
+      ...ofPackage,
       network: { hosts: ["api.acme.test"] },
       mcpServers: {
         jira: {
