@@ -76,8 +76,10 @@ export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}
       if (Object.hasOwn(tools, tool.name)) continue;
       // Not an assignment, which a tool called `__proto__` would turn into another thing.
       Object.defineProperty(tools, tool.name, {
-        ...{ value: createTool(tool), enumerable: true },
-        ...{ configurable: true, writable: true },
+        value: createTool(tool),
+        enumerable: true,
+        configurable: true,
+        writable: true,
       });
     }
   };

@@ -65,7 +65,10 @@ export async function previewAdditions(
     ),
   };
   const lock = expectLock(before, {
-    ...{ packs: new Map(recorded), servers: new Map(described), installed: new Map(), unused: new Set() },
+    packs: new Map(recorded),
+    servers: new Map(described),
+    installed: new Map(),
+    unused: new Set(),
     scope: new LockScope(config),
   });
   for (const [name, { entry }] of recorded) {

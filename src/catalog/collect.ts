@@ -84,8 +84,8 @@ function createRelativizer(project: string): (problem: Problem) => Problem {
   return (problem) => ({
     ...problem,
     message: shorten(problem.message),
-    ...(problem.hint === undefined ? {} : { hint: shorten(problem.hint) }),
-    ...(problem.file === undefined ? {} : { file: shorten(problem.file).replace(/^\.\//, "") }),
+    hint: problem.hint && shorten(problem.hint),
+    file: problem.file && shorten(problem.file).replace(/^\.\//, ""),
   });
 }
 

@@ -143,7 +143,7 @@ async function describeFault(
     return {
       reason: threw,
       missingPackage: missingPackagePattern.exec(message)?.[1],
-      ...(commonJs === undefined ? {} : { cause: "commonJs" }),
+      cause: commonJs === undefined ? undefined : "commonJs",
       ...position,
     };
   // For modules, Node only prints the position, so the file is parsed again.

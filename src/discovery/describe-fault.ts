@@ -10,7 +10,7 @@ export function describeFault(
   pack: string | undefined,
   { context, isSource }: { context: ProblemContext; isSource: boolean },
 ): Problem {
-  const place = { ...(pack === undefined ? {} : { pack }), file: "package.json" };
+  const place = { pack, file: "package.json" };
   if ("tooLarge" in fault) {
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);
@@ -19,6 +19,6 @@ export function describeFault(
     fault instanceof DataSyntaxError
       ? describeSyntaxError(fault)
       : { ...fault, cause: undefined, line: 1, column: 1 };
-  const args = { reason, location, isSource, ...(cause === undefined ? {} : { cause }) };
+  const args = { reason, location, isSource, cause };
   return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
 }

@@ -117,7 +117,13 @@ async function startOnce(
   const { name: label } = server;
   const connected = await connectServer(
     {
-      ...{ label, command, args, cwd, timeouts: config.timeouts, protocol, logFile: undefined },
+      label,
+      command,
+      args,
+      cwd,
+      timeouts: config.timeouts,
+      protocol,
+      logFile: undefined,
       env: createEnvironment(facts),
       secrets: () => [],
     },

@@ -8,7 +8,7 @@ import type { ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, UnrecordableError } from "./canonical-json.ts";
-import { deniedIn, findFieldChanges, formatPaths, ownEntry } from "./compare.ts";
+import { deniedIn, findChanges, ownEntry } from "./compare.ts";
 import {
   describeListedPrompt,
   describeListedResource,
@@ -131,8 +131,8 @@ export class ApprovedServer {
     const now = recordOf(() => describe(before));
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
-    const changes = findFieldChanges(before, now);
-    return changes.length === 0 ? undefined : refuse("changed", formatPaths(changes));
+    const changes = findChanges(before, now);
+    return changes.length === 0 ? undefined : refuse("changed", changes);
   }
 
   /** Why the instructions of the server are not used. */

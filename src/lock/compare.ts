@@ -1,30 +1,26 @@
 import { isRecord } from "../data/parse-json.ts";
 import { isSameJson } from "./canonical-json.ts";
-import type { FieldChange, Json, LockedPack, LockedServer } from "./types.ts";
+import type { Json, LockedPack, LockedServer } from "./types.ts";
 
-/** The values that differ. Objects are compared key by key, everything else as a whole. */
-export function findFieldChanges(
+/** The paths that differ, such as `inputSchema.properties.body`. Objects are compared key by key, all else as a whole. */
+export function findChanges(
   from: Json | undefined,
   to: Json | undefined,
-  path: (string | number)[] = [],
-): FieldChange[] {
+  path: readonly string[] = [],
+): string[] {
   if (isSameJson(from, to)) return [];
   if (isRecord(from) && isRecord(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
     return keys.flatMap((key) =>
-      findFieldChanges(
+      findChanges(
         Object.hasOwn(from, key) ? (from[key] as Json) : undefined,
         Object.hasOwn(to, key) ? (to[key] as Json) : undefined,
         [...path, key],
       ),
     );
   }
-  return [{ path, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }];
+  return [path.join(".")];
 }
-
-/** The paths that differ, such as `inputSchema.properties.body`, for messages. */
-export const formatPaths = (changes: readonly FieldChange[]): string[] =>
-  changes.map(({ path }) => path.join("."));
 
 /** An item's entry in an object by name. */
 export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undefined, name: string) {

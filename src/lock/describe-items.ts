@@ -60,8 +60,16 @@ function describeShown(entry: Readonly<Record<string, unknown>>): Record<string,
   const { annotations, icons, execution, _meta } = entry;
   const { lastModified: _, ...shown } = isRecord(annotations) ? annotations : {};
   return {
-    ...{ title, description: linesOf(description), inputSchema, outputSchema, arguments: parameters },
-    ...{ mimeType, annotations: shown, icons, execution, meta: _meta },
+    title,
+    description: linesOf(description),
+    inputSchema,
+    outputSchema,
+    arguments: parameters,
+    mimeType,
+    annotations: shown,
+    icons,
+    execution,
+    meta: _meta,
   };
 }
 
@@ -113,7 +121,8 @@ function describeComposed(
   const { name, version } = isRecord(info) ? info : ({} as Readonly<Record<string, unknown>>);
   const { name: ofMetadata } = isRecord(definition.metadata) ? definition.metadata : { name: undefined };
   return createItem({
-    ...{ name: name ?? ofMetadata, version },
+    name: name ?? ofMetadata,
+    version,
     instructions: linesOf(definition.instructions),
     members: describeMembers(item, pack),
     transport: isHttp ? "http" : undefined,
@@ -125,7 +134,13 @@ function describeComposed(
 function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
   const launch = createItem({
-    ...{ command, script, package: name, bin, args, env, context },
+    command,
+    script,
+    package: name,
+    bin,
+    args,
+    env,
+    context,
     cwd: cwd === "." || cwd === "./" ? undefined : cwd,
     envPassthrough: Array.isArray(envPassthrough) ? [...new Set(envPassthrough)].sort() : undefined,
   });
@@ -163,7 +178,8 @@ function describeMessage(message: unknown) {
 function describePrompt(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
   const { name = item.declaration.name, content } = definition;
   return createItem({
-    ...{ name, ...describeShown(definition) },
+    name,
+    ...describeShown(definition),
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
     runs: describeCode(definition, "handler", item),
     complete: describeComplete(definition, item),
@@ -174,8 +190,11 @@ function describePrompt(definition: Readonly<Record<string, unknown>>, item: Ins
 function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
   const { name = item.declaration.name, uri, uriTemplate, text, file } = definition;
   return createItem({
-    ...{ name, ...describeShown(definition) },
-    ...{ uri, uriTemplate, file },
+    name,
+    ...describeShown(definition),
+    uri,
+    uriTemplate,
+    file,
     text: linesOf(text),
     runs: describeCode(definition, "handler", item),
     subscribe: describeCode(definition, "subscribe", item),
@@ -232,7 +251,12 @@ export function describeUserServer(
   version: string | null | undefined,
 ): LockedServer {
   const launch = createItem({
-    ...{ command, package: name, bin, args, url, context },
+    command,
+    package: name,
+    bin,
+    args,
+    url,
+    context,
     cwd: cwd === "." ? undefined : cwd,
     env: Object.keys(env).sort(),
     values: Object.fromEntries(Object.entries(env).filter(([key]) => decidesWhatRuns(key))),

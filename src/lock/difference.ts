@@ -87,13 +87,11 @@ function createHunk(from: readonly string[], to: readonly string[]) {
   ];
   const same = before.length + after.length;
   return {
-    ...{
-      oldStart: start + 1,
-      oldLines: same + removed.length,
-      newStart: start + 1,
-      newLines: same + added.length,
-      lines,
-    },
+    oldStart: start + 1,
+    oldLines: same + removed.length,
+    newStart: start + 1,
+    newLines: same + added.length,
+    lines,
   };
 }
 

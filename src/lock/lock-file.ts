@@ -7,7 +7,7 @@ import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
-import { failure, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashJson, hashText } from "./canonical-json.ts";
 import { hasOnlyDenials } from "./compare.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
@@ -144,12 +144,7 @@ async function explainSyntax(file: string, error: DataSyntaxError): Promise<Trai
   }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
   const { reason, line, column } = describeSyntaxError(error);
-  const place: ProblemPlace = {
-    file,
-    ...(line === undefined ? {} : { line }),
-    ...(column === undefined ? {} : { column }),
-  };
-  return failure("LockMalformed", { file, reason }, place);
+  return failure("LockMalformed", { file, reason }, { file, line, column });
 }
 
 /** How a line of a formatted text begins whose value may be nested deeper than `parseSource` accepts. */

@@ -10,7 +10,7 @@ import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
-import { deniedIn, findFieldChanges, formatPaths, hasOnlyDenials, ownEntry } from "./compare.ts";
+import { deniedIn, findChanges, hasOnlyDenials, ownEntry } from "./compare.ts";
 import { describeMember, describeUserServer } from "./describe-items.ts";
 import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
 import type { FoundLock } from "./find-lock.ts";
@@ -155,8 +155,8 @@ export class LockGate implements Gate {
       return { refusal: createProblem("NotApproved", args, place), problems: [] };
     }
     if (locked.launch === undefined) return refuse("new", []);
-    const changes = findFieldChanges(locked.launch, now.launch);
-    if (changes.length > 0) return refuse("changed", formatPaths(changes));
+    const changes = findChanges(locked.launch, now.launch);
+    if (changes.length > 0) return refuse("changed", changes);
     if (locked.lists == null) this.#differences.add(name);
     return { problems: this.#compareVersions(name, locked.version, now.version, place) };
   }
@@ -185,9 +185,9 @@ export class LockGate implements Gate {
       };
     }
     const problems = this.#compareVersions(qualifiedName, locked.version, pack.version ?? undefined, place);
-    const changes = findFieldChanges(locked.needs, describeNeeds(inspected), ["needs"]);
+    const changes = findChanges(locked.needs, describeNeeds(inspected), ["needs"]);
     if (changes.length === 0) return { problems };
-    const args = { name: qualifiedName, state: "changed", differences: formatPaths(changes), entry } as const;
+    const args = { name: qualifiedName, state: "changed", differences: changes, entry } as const;
     return { code: this.#refuse(args, place), problems };
   }
 
@@ -251,16 +251,16 @@ export class LockGate implements Gate {
     if (before === undefined) return refuse("new", []);
     // What a server says and lists is compared when it has started.
     const isLaunched = item.shape === "subprocessServer";
-    const changes = isLaunched ? findFieldChanges(before.launch, now.launch) : findFieldChanges(before, now);
+    const changes = isLaunched ? findChanges(before.launch, now.launch) : findChanges(before, now);
     if (changes.length === 0) {
       if (isLaunched && (before as LockedServer).lists == null) this.#differences.add(item.qualifiedName);
       return { item, problems: [] };
     }
-    if (changes.every(({ path }) => path[0] === "members")) {
+    if (changes.every((path) => /^members(?:\.|$)/.test(path))) {
       const { refusal: problem } = refuse("changed", ["members"]);
       return { item: narrowItem(inspected, item, before), problems: [problem] };
     }
-    return refuse("changed", formatPaths(changes));
+    return refuse("changed", changes);
   }
 
   /** Items that the lock approves and that the pack no longer declares. */
@@ -378,7 +378,10 @@ export class LockGate implements Gate {
       verdict.problems.push(createProblem("NotApproved", args, place));
     }
     checkOtherLists(server, lists, {
-      ...{ refused, problems: verdict.problems, differences: this.#differences, isDenied },
+      refused,
+      problems: verdict.problems,
+      differences: this.#differences,
+      isDenied,
     });
     const names = {
       tool: new Set(tools.map(({ name }) => name)),

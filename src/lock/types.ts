@@ -46,10 +46,3 @@ export interface LockFile {
 
 /** What a part of the lock is about: an item, or what a pack needs. */
 export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "needs";
-
-/** A value that differs. An absent value has no key. */
-export interface FieldChange {
-  path: (string | number)[];
-  from?: Json;
-  to?: Json;
-}

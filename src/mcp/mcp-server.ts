@@ -239,7 +239,7 @@ export class McpServers {
       capabilities,
       cacheHints,
       jsonSchemaValidator: new DefaultJsonSchemaValidator(),
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions,
     });
     const handle = <Sent>(
       method: string,
@@ -400,7 +400,7 @@ export class McpServers {
       if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
       const { content, structuredContent, isError, _meta } = answer.result;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
-      const kept = { content, isError, _meta, ...(isSent ? { structuredContent } : {}) };
+      const kept = { content, isError, _meta, structuredContent: isSent ? structuredContent : undefined };
       return markIntegers(carryIntegers(answer.result, kept));
     } catch (error) {
       if (error instanceof AskedResult) return error.result;
@@ -469,7 +469,7 @@ export class McpServers {
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
     const shown = values.slice(0, mostSuggestions);
-    return { completion: { values: shown, ...(total === undefined ? {} : { total }), hasMore } };
+    return { completion: { values: shown, total, hasMore } };
   }
 
   #notFound(uri: string): RpcError {
@@ -493,12 +493,7 @@ export function createProgress({ _meta, signal, notify }: ServerContext["mcpReq"
   const progressToken = _meta?.progressToken;
   return (progress, total, message) => {
     if (progressToken === undefined || signal.aborted) return;
-    const params = {
-      progressToken,
-      progress,
-      ...(total === undefined ? {} : { total }),
-      ...(message === undefined ? {} : { message }),
-    };
+    const params = { progressToken, progress, total, message };
     void notify({ method: "notifications/progress", params }).catch(ignore);
   };
 }

@@ -38,13 +38,17 @@ export type Problem = {
   [Code in ProblemCode]: ProblemBase & { code: Code; args: ProblemArguments[Code] };
 }[ProblemCode];
 
+const withoutUndefined = (values: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([, one]) => one !== undefined));
+
 /** Copies arguments without `undefined` values, and with strings cut to the limit for output. */
 function boundArguments(value: unknown): unknown {
   if (typeof value === "string") return shorten(value);
   if (Array.isArray(value)) return value.map(boundArguments);
   if (typeof value !== "object" || value === null) return value;
-  const set = Object.entries(value).filter(([, one]) => one !== undefined);
-  return Object.fromEntries(set.map(([key, one]) => [key, boundArguments(one)]));
+  return Object.fromEntries(
+    Object.entries(withoutUndefined(value)).map(([key, one]) => [key, boundArguments(one)]),
+  );
 }
 
 /** Creates a problem with severity, message and hint from the catalog. The only function that does. */
@@ -61,7 +65,7 @@ export function createProblem<Code extends ProblemCode>(
     severity,
     message: printableLines(message),
     ...(hint === undefined ? {} : { hint: printableLines(hint) }),
-    ...place,
+    ...withoutUndefined(place),
     args: boundArguments(args) as ProblemArguments[Code],
   };
   return problem as Problem;

@@ -203,7 +203,11 @@ function failedProcess(reason: string): SupervisedProcess {
   const stdin = new PassThrough().destroy();
   const [stdout, stderr] = [new PassThrough().destroy(), new PassThrough().destroy()];
   return {
-    ...{ pid: undefined, stdin, stdout, stderr, started },
+    pid: undefined,
+    stdin,
+    stdout,
+    stderr,
+    started,
     exited: new Promise(() => {}),
     end: async () => {},
   };

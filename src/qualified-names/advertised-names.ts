@@ -27,9 +27,7 @@ export function findCollisions(claims: readonly NameClaim[], kind?: "prompt"): T
     if (first === undefined || rivals.length === 0) return [];
     return { name: first.name, sources: group.map(({ source }) => source) };
   });
-  return collisions.length === 0
-    ? undefined
-    : failure("NameCollision", { collisions, ...(kind && { kind }) });
+  return collisions.length === 0 ? undefined : failure("NameCollision", { collisions, kind });
 }
 
 /** Limit on the length of an advertised name: clients reject longer names. */

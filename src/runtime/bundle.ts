@@ -182,11 +182,7 @@ function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
   try {
     const answer = error.evaluate(scope);
     const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
-    return {
-      code: toCode(code),
-      message: toMessage(message),
-      ...(data === undefined || data === null ? {} : { data }),
-    };
+    return { code: toCode(code), message: toMessage(message), data: data ?? undefined };
   } catch {
     return createGeneralError();
   }

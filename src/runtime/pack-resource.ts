@@ -53,7 +53,10 @@ function describeResource(item: InspectedItem, uri: string, isTemplate: boolean)
   return createEntry(isTemplate ? "resourceTemplates" : "resources", {
     [isTemplate ? "uriTemplate" : "uri"]: uri,
     name: textOf(name) ?? item.declaration.name,
-    ...{ title, description, mimeType, annotations },
+    title,
+    description,
+    mimeType,
+    annotations,
     _meta: createEntryMeta(_meta, item.qualifiedName),
   });
 }

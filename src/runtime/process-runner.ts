@@ -52,7 +52,7 @@ function startCodeChild(options: CodeChildOptions): CodeChild {
     hasExited = true;
     const reason = endReason ?? fault;
     const stderrTail = tail.toString();
-    options.onExit(new CodeExitError({ ...end, ...(reason && { reason }), stderrTail }));
+    options.onExit(new CodeExitError({ ...end, reason, stderrTail }));
   };
   const end = (reason: string, durations: EndDurations) => {
     endReason ??= reason;
@@ -306,7 +306,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     abortable(context.signal, () => {
       const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
       const message = {
-        ...{ kind: "call", source: checkSource(place), args, hidden: findHidden(args), options: values },
+        kind: "call",
+        source: checkSource(place),
+        args,
+        hidden: findHidden(args),
+        options: values,
         extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
         watches: context.changed !== undefined,
         memory: memory === undefined ? null : takeSnapshot(memory, args),

@@ -81,11 +81,10 @@ export function describeReturned(value) {
   if (typeof value === "string") return { kind: "text", text: value };
   const { json, refusal } = toJson(value);
   if (json !== undefined) return { kind: value && read(value, needsInput) === true ? "input" : "json", json };
-  const bytes = toBase64(value);
   return {
     kind: "refused",
     message: `The handler returned a value that JSON cannot represent: it ${refusal}.`,
-    ...(bytes === undefined ? {} : { bytes }),
+    bytes: toBase64(value),
   };
 }
 

@@ -219,7 +219,7 @@ export async function planUserServer(
     ...program,
     cwd,
     shown,
-    ...(fault === undefined ? {} : { fault }),
+    fault,
     protocol,
     context,
     legacyContext: context && server.legacyContext,
@@ -271,7 +271,7 @@ export function planRemoteServer(
     url: new URL(fault === undefined ? url : "http://invalid"),
     shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
     headers,
-    ...(fault === undefined ? {} : { fault }),
+    fault,
     protocol,
     context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.

@@ -63,7 +63,12 @@ function describeForClients(
   const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
     definition as Record<string, unknown>;
   const listing = {
-    ...{ name, title, description, annotations, icons, execution },
+    name,
+    title,
+    description,
+    annotations,
+    icons,
+    execution,
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
     outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,

@@ -109,7 +109,10 @@ export async function startSession(
   }
   const { drain: atEnd } = options;
   const running = await serveGateway(gateway, label, transport, {
-    ...{ toolSearch, protocol, cacheTtl, drain: atEnd },
+    toolSearch,
+    protocol,
+    cacheTtl,
+    drain: atEnd,
   });
   begin();
 

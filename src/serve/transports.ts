@@ -43,7 +43,7 @@ function createRunning(url?: string) {
     announce = resolve;
   });
   const finish = (served: Pick<ServedOverHttp, "drain" | "close">): RunningServer => ({
-    ...(url === undefined ? {} : { url }),
+    url,
     ended,
     drain: (seconds) => served.drain(seconds * 1000),
     close: () => served.close().finally(announce),

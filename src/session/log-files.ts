@@ -31,10 +31,6 @@ export function openLogs(sessionId: string, { text, logDir }: SessionConfig): st
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = `cannot create the folder of \`logDir\`: ${code ?? message}`;
-    throw failure(
-      "InvalidConfig",
-      { reason },
-      { ...(text === undefined ? {} : { file: text.file }), path: ["logDir"] },
-    );
+    throw failure("InvalidConfig", { reason }, { file: text?.file, path: ["logDir"] });
   }
 }

@@ -171,8 +171,8 @@ export class Names<One extends Candidate> {
     const server = isTool ? undefined : this.#findServer(name)?.label;
     throw this.#notFound(name, {
       nearest: isTool && qualified !== undefined ? [] : this.#findNearest(name),
-      ...(skipped === undefined ? {} : { reason: skipped.message }),
-      ...(server === undefined ? {} : { server }),
+      reason: skipped?.message,
+      server,
     });
   }
 
@@ -187,8 +187,8 @@ export class Names<One extends Candidate> {
     const [one] = found;
     if (found.length > 1) {
       const sources = found.map((one) => formatSource(entryOf(one).source));
-      const kind = this.#kind === "tool" ? {} : { kind: this.#kind };
-      throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, ...kind });
+      const kind = this.#kind === "tool" ? undefined : this.#kind;
+      throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, kind });
     }
     if (one === undefined || this.#labeled.get(name) !== found) return one;
     const { registry } = this.#context;
@@ -196,11 +196,7 @@ export class Names<One extends Candidate> {
     // Packs do not know the user's servers.
     if (caller?.tool.source.type === "pack") return this.#qualified.get(name)?.[0];
     const { server } = entryOf(one).source;
-    throw failure("AmbiguousName", {
-      name,
-      kinds: [this.#kind],
-      ...(server === undefined ? {} : { server }),
-    });
+    throw failure("AmbiguousName", { name, kinds: [this.#kind], server });
   }
 
   /** The qualified name that a reference means, or why it means none. */

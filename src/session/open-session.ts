@@ -181,7 +181,8 @@ class Opening {
     if (!limits.enabled) return undefined;
     const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
     const callback = await openCallbackEndpoint({
-      ...{ sessionId: this.#id, limits },
+      sessionId: this.#id,
+      limits,
       dispatch: async (call) =>
         this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
     });

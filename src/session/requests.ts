@@ -232,7 +232,9 @@ export class Requests {
     const calls = this.#calls;
     const nested: CallScope = { ...scope, record: () => {}, passesRounds: false };
     return {
-      ...{ signal, progress, options: {} },
+      signal,
+      progress,
+      options: {},
       log: (level, data) => scope.log({ tool: name, level, data }),
       callTool: async (wanted, args = {}) => {
         try {

@@ -303,13 +303,12 @@ export class SessionProcesses {
     if (resources.closing.aborted) return;
     this.runners.noteExit(owner, error);
     const isRelaunched = this.runners.renew(owner);
-    const place = owner.pack === undefined ? {} : { pack: owner.pack.name };
     const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
     const { exitCode, signal, reason } = error;
-    const exit = { exitCode, signal, ...(reason && { reason }), stderrTail };
+    const exit = { exitCode, signal, reason, stderrTail };
     const ended = { label, of: "code" as const, exit };
-    const served = rules.keepsRunning ? { isServed: true } : {};
-    report(createProblem("ServerDied", { ...ended, isRelaunched, ...served }, place));
+    const args = { ...ended, isRelaunched, isServed: rules.keepsRunning || undefined };
+    report(createProblem("ServerDied", args, { pack: owner.pack?.name }));
     if (!isRelaunched) this.#onExit(ended);
   }
 }

@@ -226,7 +226,7 @@ export class ToolCalls {
         {
           name: advertisedName,
           arguments: sent,
-          ...(plan.context ? { _meta: { trailblaze: createCallMeta(facts) } } : {}),
+          _meta: plan.context ? { trailblaze: createCallMeta(facts) } : undefined,
         },
         { ...how, onProgress, onLog },
       );
@@ -285,12 +285,7 @@ export class ToolCalls {
           scope.log({ tool: name, level, data });
           onLog?.({ level, data });
         },
-        progress: (progress, total, message) =>
-          onProgress?.({
-            progress,
-            ...(total === undefined ? {} : { total }),
-            ...(message === undefined ? {} : { message }),
-          }),
+        progress: (progress, total, message) => onProgress?.({ progress, total, message }),
       },
       getRunner: () => {
         const runner = runners.get(owner);
@@ -335,6 +330,6 @@ function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unkn
   const { code, data } = error;
   return {
     ...createErrorResult(uncaught?.message ?? error.message),
-    _meta: { trailblaze: { code, ...(data === undefined ? {} : { data }) } },
+    _meta: { trailblaze: { code, data } },
   };
 }

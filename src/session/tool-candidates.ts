@@ -55,7 +55,12 @@ export interface Contribution {
 }
 
 export const contribute = (given: Partial<Contribution> = {}): Contribution => ({
-  ...{ candidates: [], skipped: [], prompts: [], skippedPrompts: [], resources: [], problems: [] },
+  candidates: [],
+  skipped: [],
+  prompts: [],
+  skippedPrompts: [],
+  resources: [],
+  problems: [],
   ...given,
 });
 
@@ -361,7 +366,7 @@ export function collectServer(planned: PlannedServer): Contribution {
         // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
         legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema),
       },
-      ...(choices?.toolset === undefined ? {} : { toolset: choices.toolset }),
+      toolset: choices?.toolset,
     });
   }
   skipped.push(...lost("tool"));
@@ -382,6 +387,6 @@ export function collectServer(planned: PlannedServer): Contribution {
     ...contribution,
     ...collectServerResources(planned, lists, verdict.refused),
     // The lock has no tools that the config excludes, so patterns may match more than it has.
-    ...(server.lists === undefined ? {} : { listed }),
+    listed: server.lists && listed,
   };
 }

@@ -56,9 +56,9 @@ function normalizeManifest({ manifest, files: needed }: PackingRequest) {
   const programs =
     folder === undefined ? bins.filter(isText) : needed.filter((file) => `/${file}`.startsWith(folder));
   return {
-    ...(Array.isArray(files) ? { files: files.filter(isText) } : {}),
-    ...(isText(main) ? { main } : {}),
-    ...(isText(browser) ? { browser } : {}),
+    files: Array.isArray(files) ? files.filter(isText) : undefined,
+    main: isText(main) ? main : undefined,
+    browser: isText(browser) ? browser : undefined,
     bin: programs.map((file) => posix.join("/", file).slice(1)),
   };
 }

@@ -118,10 +118,10 @@ export async function validateTarget(
   if (!Object.hasOwn(value, "trailblaze")) {
     const name = typeof value.name === "string" ? value.name : undefined;
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
-    const place = { ...(name === undefined ? {} : { pack: name }), file: "package.json", line: 1, column: 1 };
+    const place = { pack: name, file: "package.json", line: 1, column: 1 };
     const hasMembers =
       Object.hasOwn(value, "workspaces") || port.exists(join(location, "pnpm-workspace.yaml"));
-    const args = { name: name ?? "The package", ...(hasMembers ? { hasMembers } : {}) };
+    const args = { name: name ?? "The package", hasMembers: hasMembers || undefined };
     const problem = createProblem("NoExtension", args, place, "validation");
     return report(name ?? null, value.version, [problem]);
   }

@@ -21,7 +21,9 @@ async function sizesOf(args: readonly string[], cwd: string): Promise<[name: str
   const [file, out] = [join(folder, "hook.cjs"), join(folder, "loaded.json")];
   const env = { ...process.env, LOADED_FILES: out };
   const { exitCode, stderr } = await runProcess(process.execPath, ["--require", file, command, ...args], {
-    ...{ cwd, env, timeoutMs: 60_000 },
+    cwd,
+    env,
+    timeoutMs: 60_000,
   });
   expect(exitCode, stderr).toBe(0);
   return JSON.parse(readFileSync(out, "utf8"));

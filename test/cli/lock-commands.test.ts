@@ -74,7 +74,10 @@ test("diff exits with 0, 1 and 2", async () => {
     inSync: false,
     entries: [
       {
-        ...{ pack: "@acme/jira", kind: "tool", name: "createIssue", change: "changed" },
+        pack: "@acme/jira",
+        kind: "tool",
+        name: "createIssue",
+        change: "changed",
         diff: expect.stringContaining('-    "The tool createIssue."\n+    "Creates."'),
       },
     ],

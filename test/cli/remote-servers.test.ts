@@ -44,7 +44,8 @@ test("a remote server that requires authorization fails `tools` and is reported 
   const cwd = makeConfigured({ docs: { url: remote.url } });
   const { stdout, exitCode } = await runMain(["tools", "--json"], { cwd });
   expect(JSON.parse(stdout).error).toMatchObject({
-    ...{ code: "AuthorizationRequired", path: ["mcpServers", "docs"] },
+    code: "AuthorizationRequired",
+    path: ["mcpServers", "docs"],
     args: { label: "docs", status: 401, scheme: "Bearer" },
   });
   expect(exitCode).toBe(1);

@@ -101,7 +101,10 @@ test.each<[what: string, place: Place, npmrc: string, expected: string]>([
 ])("npm's global folder %s", (_what, place, npmrc, expected) => {
   const home = makeTree({ ".npmrc": npmrc });
   const found = findGlobalPackages({
-    ...{ env: {}, platform: "linux", execPath: "/usr/local/bin/node", home },
+    env: {},
+    platform: "linux",
+    execPath: "/usr/local/bin/node",
+    home,
     ...place,
   });
   expect(found).toBe(expected.replace("HOME", home));
@@ -115,7 +118,10 @@ test("npm's global folder follows the config that the environment names, the use
   });
   const find = (tree: Record<string, unknown>, env: Record<string, string> = {}) =>
     findGlobalPackages({
-      ...{ env, platform: "linux", execPath: join(installation, "bin/node"), home: makeTree(tree) },
+      env,
+      platform: "linux",
+      execPath: join(installation, "bin/node"),
+      home: makeTree(tree),
     });
   expect(find({}, { npm_config_userconfig: join(installation, "my.npmrc") })).toBe("/mine/lib/node_modules");
   expect(find({ ".npmrc": "prefix=/user\n" })).toBe("/user/lib/node_modules");

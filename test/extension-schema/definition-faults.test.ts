@@ -18,7 +18,9 @@ const short = (fields: Fields) => ({ name: "greet", parameters: {}, handler: run
 const prompt = (fields: Fields) => ({ name: "one", content: "Hello", ...fields });
 const resource = (fields: Fields) => ({ name: "page", uri: "docs://page", text: "", ...fields });
 const bundle = (fields: Fields) => ({
-  ...{ kind: "Mcp.Tools", metadata: { name: "all" }, entries: [] },
+  kind: "Mcp.Tools",
+  metadata: { name: "all" },
+  entries: [],
   ...fields,
 });
 

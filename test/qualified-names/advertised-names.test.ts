@@ -89,7 +89,10 @@ test.each([
 
 describe("names that several tools claim", () => {
   const claim = (name: string, prefix?: string, isBuiltIn = false): PrefixClaim => ({
-    ...{ name, prefix, isBuiltIn, identity: `${prefix} ${name}` },
+    name,
+    prefix,
+    isBuiltIn,
+    identity: `${prefix} ${name}`,
   });
 
   test("a name that several tools claim gets the prefix of each tool, and unique names stay", () => {

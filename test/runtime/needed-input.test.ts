@@ -52,7 +52,11 @@ test("an entry of a bundle asks, without its `result` and `catches`", async () =
   const outcome = await invokeTool(
     { code, entry },
     {
-      ...{ args: {}, context, depth: 0, maxDepth: 1, validator: createSchemaValidator() },
+      args: {},
+      context,
+      depth: 0,
+      maxDepth: 1,
+      validator: createSchemaValidator(),
       request: { name: "b", meta: {}, session: { id: "s", clientInfo: {}, capabilities: {} } },
       getRunner: async () => runner,
       callTool: callTool as never,

@@ -82,7 +82,11 @@ describe("a handler in a child process", () => {
       export const a = () => ({ env: process.env, cwd: process.cwd(), input: readFileSync(0, "utf8"), argv: process.argv.length, ipc: typeof process.send });`,
     );
     expect((await call("a")).structuredContent).toEqual({
-      ...{ env: { MARK: root }, cwd: root, input: "", argv: 2, ipc: "undefined" },
+      env: { MARK: root },
+      cwd: root,
+      input: "",
+      argv: 2,
+      ipc: "undefined",
     });
   });
 

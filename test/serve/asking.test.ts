@@ -177,7 +177,7 @@ async function connectLegacy(transport: LegacyHttp | LegacyStdio, user: User): P
   }
   if ("sampling" in capabilities) client.setRequestHandler(CreateMessageRequestSchema, () => said as never);
   if ("roots" in capabilities) client.setRequestHandler(ListRootsRequestSchema, () => roots);
-  await client.connect(transport as Parameters<LegacyClient["connect"]>[0]);
+  await client.connect(transport);
   onTestFinished(() => client.close());
   return client as unknown as AnyClient;
 }
@@ -196,7 +196,7 @@ async function connectModern(
   }
   if ("sampling" in capabilities) client.setRequestHandler("sampling/createMessage", () => said as never);
   if ("roots" in capabilities) client.setRequestHandler("roots/list", () => roots);
-  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  await client.connect(transport);
   onTestFinished(() => client.close());
   return client as unknown as AnyClient;
 }

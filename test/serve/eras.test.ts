@@ -134,8 +134,7 @@ const processOf = (cwd: string) => ({
 
 async function lookAsLegacy(transport: LegacyStdio | LegacyHttp): Promise<Seen> {
   const client = new LegacyClient(info);
-  // Its types are not made for exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<LegacyClient["connect"]>[0]);
+  await client.connect(transport);
   return { revision: undefined, ...(await look(client as never)) };
 }
 
@@ -144,7 +143,7 @@ async function lookWith(
   transport: StdioClientTransport | StreamableHTTPClientTransport,
 ): Promise<Seen> {
   const client = new Client(info, { versionNegotiation: { mode } });
-  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  await client.connect(transport);
   return { revision: client.getNegotiatedProtocolVersion(), ...(await look(client as never)) };
 }
 

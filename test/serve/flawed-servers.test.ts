@@ -502,12 +502,18 @@ describe("what a pack answers", () => {
       `export const doc = () => ({ contents: ${JSON.stringify(contents)} });`,
     ].join("\n"),
     "trailblaze/tools/result.json": {
-      ...{ name: "result", description: "Answers.", inputSchema: object, handler: "./code.js#result" },
+      name: "result",
+      description: "Answers.",
+      inputSchema: object,
+      handler: "./code.js#result",
     },
     "trailblaze/prompts/ask.json": { name: "ask", handler: "./code.js#ask" },
     "trailblaze/prompts/fill.json": { name: "fill", content: messages.slice(0, -undefinable) },
     "trailblaze/resources/doc.json": {
-      ...{ name: "doc", uri: "test://doc", handler: "./code.js#doc", ...shown },
+      name: "doc",
+      uri: "test://doc",
+      handler: "./code.js#doc",
+      ...shown,
       annotations: { audience: ["user"] },
     },
   };

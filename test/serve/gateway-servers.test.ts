@@ -106,7 +106,8 @@ test("clients of both eras get prompts and suggestions of servers of both eras",
       const template = { type: "ref/resource", uri: `${name}://rows/{id}` };
       expect(await complete(template, "many")).toMatchObject({
         values: [`${name}://rows/{id}`, "topic", "many", "{}"],
-        ...{ total: 300, hasMore: true },
+        total: 300,
+        hasMore: true,
       });
       await expect(complete(template, "fail")).rejects.toThrow("The index is gone.");
       await expect(complete({ type: "ref/prompt", name: "none" }, "")).rejects.toMatchObject({

@@ -138,7 +138,8 @@ describe("a server that lists something else than the lock approves", () => {
     const entry = { command: process.execPath, args: [probeServer] };
     const write2 = (cwd: string, description: string) =>
       write(cwd, {
-        ...{ logDir: "logs", nameCollisions: "prefix" },
+        logDir: "logs",
+        nameCollisions: "prefix",
         mcpServers: {
           a: { ...entry, env: tools({ ...one, description }) },
           b: { ...entry, env: tools(one) },

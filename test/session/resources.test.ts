@@ -77,7 +77,10 @@ describe("resources of packs in a session", () => {
         name: "text",
         title: "Text",
         source: {
-          ...{ type: "pack", pack: "one", version: "1.0.0", item: "text" },
+          type: "pack",
+          pack: "one",
+          version: "1.0.0",
+          item: "text",
           file: "trailblaze/resources/text.json",
         },
       });

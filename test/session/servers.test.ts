@@ -53,7 +53,10 @@ describe("session.servers", () => {
       },
     });
     const running = (era: string, protocolVersion: string, name: string) => ({
-      ...{ state: "running", era, protocolVersion, serverInfo: { name, version: "1.0.0" } },
+      state: "running",
+      era,
+      protocolVersion,
+      serverInfo: { name, version: "1.0.0" },
     });
     expect(session.servers).toEqual([
       {

@@ -30,10 +30,7 @@ export async function connectLegacy(url: string, capabilities: object = {}): Pro
     isListening ||= init?.method === "GET";
     return response;
   };
-  await client.connect(
-    // Its types are not made for exactOptionalPropertyTypes.
-    new StreamableHTTPClientTransport(new URL(url), { fetch: observed }) as never,
-  );
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { fetch: observed }));
   await waitUntil(() => isListening);
   return client;
 }

@@ -165,11 +165,11 @@ const claudePlugin: Format = (server, options) => {
             [server.key]: {
               command: "npx",
               args: npxArguments(server, version, "${CLAUDE_PLUGIN_DATA}"),
-              ...(variables.length === 0 ? {} : { env }),
+              env: variables.length === 0 ? undefined : env,
             },
           },
-          ...(variables.length === 0 ? {} : { userConfig }),
-          ...(hosts.length === 0 ? {} : { network: { hosts } }),
+          userConfig: variables.length === 0 ? undefined : userConfig,
+          network: hosts.length === 0 ? undefined : { hosts },
         }),
       },
     ],
@@ -215,8 +215,8 @@ const serverJson: Format = (server, options) => {
           name: mcpName,
           description,
           version,
-          ...(source === undefined ? {} : { repository: { url: repository, source } }),
-          ...(homepage?.startsWith("https://") ? { websiteUrl: homepage } : {}),
+          repository: source && { url: repository, source },
+          websiteUrl: homepage?.startsWith("https://") ? homepage : undefined,
           packages: [
             {
               registryType: "npm",
@@ -224,7 +224,7 @@ const serverJson: Format = (server, options) => {
               version,
               runtimeHint: "npx",
               transport: { type: "stdio" },
-              ...(environmentVariables.length === 0 ? {} : { environmentVariables }),
+              environmentVariables: environmentVariables.length === 0 ? undefined : environmentVariables,
             },
           ],
           _meta: {

@@ -27,6 +27,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const options = readSessionOptions(input);
   return withStopSignal(input, async (signal) => {
     const health = await checkHealth({ ...options, signal });
+    const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
     // Nothing is wrong with the arguments or the config.
     const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
     return {
@@ -35,8 +36,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       problems: health.problems,
       // An entry in a client's config may belong to another project, so it does not affect a session here.
       failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
-      ...(isLockMissing ? { exitCode: 1 as const } : {}),
-      ...(signal.aborted ? { exitCode: signal.reason.problem.args.signal === "SIGTERM" ? 143 : 130 } : {}),
+      exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : undefined,
     };
   });
 }

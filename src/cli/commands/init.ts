@@ -87,8 +87,8 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const [target = "."] = positionals;
   const folder = findNewFolder(target, cwd);
   const given: PackChoices = {
-    ...(options.name === undefined ? {} : { name: readNewName(String(options.name)) }),
-    ...(options.template === undefined ? {} : { template: readTemplateName(String(options.template)) }),
+    name: options.name === undefined ? undefined : readNewName(String(options.name)),
+    template: options.template === undefined ? undefined : readTemplateName(String(options.template)),
   };
   const isComplete = given.name !== undefined && given.template !== undefined;
   const mayAsk = options.yes !== true && options.json !== true && !isComplete && canAsk();

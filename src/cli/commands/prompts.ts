@@ -31,9 +31,12 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   if (name === undefined) {
     return withSession(input, async ({ prompts, problems }) => ({
       json: {
-        prompts: prompts.map(({ title = null, description = null, ...prompt }) => ({
-          ...{ name: prompt.name, qualifiedName: prompt.qualifiedName, title, description },
-          ...prompt,
+        prompts: prompts.map(({ name, qualifiedName, title = null, description = null, ...rest }) => ({
+          name,
+          qualifiedName,
+          title,
+          description,
+          ...rest,
         })),
         problems,
       },

@@ -78,7 +78,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         problems: [...session.problems, ...(interruption ? [interruption.problem] : [])],
         problemsAreAside: true,
         failed: failed > 0 || stopped,
-        ...(interruption && { exitCode: interruption.exitCode }),
+        exitCode: interruption?.exitCode,
       };
     },
     trail.map(({ tool }) => tool),

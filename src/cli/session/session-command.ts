@@ -49,23 +49,16 @@ function readStart({ lazy, eager }: CommandInput["options"]): SessionOptions["st
 export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
   const platform = readPlatform(options.platform as string | undefined);
   const driver = options.driver as string | undefined;
-  const deviceChanges = {
-    ...(platform === undefined ? {} : { platform }),
-    ...(driver === undefined ? {} : { driverType: driver }),
-  };
-  const memory = (textsOf(options.memory) ?? []).map((text) => splitPair(text, "--memory"));
-  const toolsets = textsOf(options.toolset) ?? [];
-  const start = readStart(options);
   return {
     cwd,
-    ...(options.config === undefined ? {} : { config: String(options.config) }),
-    ...(Object.keys(deviceChanges).length === 0 ? {} : { deviceChanges }),
-    ...(options["on-device"] === true ? { preferHostAgent: false } : {}),
-    ...(memory.length === 0 ? {} : { memory }),
-    ...(toolsets.length === 0 ? {} : { toolsets }),
-    ...(start === undefined ? {} : { start }),
-    ...(options.install === true ? { install: true } : {}),
-    ...(options.frozen === true ? { lock: "frozen" as const } : {}),
+    config: options.config as string | undefined,
+    deviceChanges: platform || driver ? { platform, driverType: driver } : undefined,
+    preferHostAgent: options["on-device"] === true ? false : undefined,
+    memory: textsOf(options.memory)?.map((text) => splitPair(text, "--memory")),
+    toolsets: textsOf(options.toolset),
+    start: readStart(options),
+    install: options.install === true,
+    lock: options.frozen === true ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
     onConnect: ({ label, url }) => output.note(`Connecting to ${printable(label)}: ${printable(url)}`),

@@ -33,7 +33,7 @@ function readReply(message: JsonObject): Reply {
     return { fault: "the error in its answer must have an integer `code` and a string `message`" };
   }
   const data = own(error, "data");
-  return { error: { code: code as number, message: text, ...(data === undefined ? {} : { data }) } };
+  return { error: { code: code as number, message: text, data } };
 }
 
 /** Our ids are numbers; some servers return them as strings. */

@@ -311,7 +311,14 @@ class RemoteServer implements StartingServer {
       onLost: (reason) => this.#lose(reason),
     });
     this.#connection = new ServerConnection(this.#transport, {
-      ...{ label, events, timeouts, protocol, canAsk, clock, redactor: this.#redactor, limits: limits.list },
+      label,
+      events,
+      timeouts,
+      protocol,
+      canAsk,
+      clock,
+      redactor: this.#redactor,
+      limits: limits.list,
       bytesRead: this.#transport.bytesRead,
       findEnd: () => this.#end,
     });

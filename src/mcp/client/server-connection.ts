@@ -109,7 +109,10 @@ export class ServerConnection {
     );
     const wantsLogs = events.onLog !== undefined && Object.hasOwn(capabilities, "logging");
     this.#calls = createServerCalls(this.#client, {
-      ...{ redactor, label, wantsLogs, findEnd },
+      redactor,
+      label,
+      wantsLogs,
+      findEnd,
       onLeftOut: (fault) => events.onLeftOut(fault),
       suggests: Object.hasOwn(capabilities, "completions"),
     });
@@ -118,7 +121,12 @@ export class ServerConnection {
     const offer = own(capabilities, "resources");
     const tellsOfChanges = isRecord(offer) && own(offer, "subscribe") === true;
     return {
-      ...{ era, protocolVersion, serverInfo, instructions, ...lists, ...calls },
+      era,
+      protocolVersion,
+      serverInfo,
+      instructions,
+      ...lists,
+      ...calls,
       watchResource: (uri, changed) =>
         tellsOfChanges && findEnd() === undefined ? this.#listening.watch(uri, changed) : () => {},
     };
@@ -159,7 +167,10 @@ export class ServerConnection {
   async #fetchLists(offered: readonly ListKey[], signal: AbortSignal): Promise<ServerLists> {
     const { events } = this.#options;
     const lists: { -readonly [Key in ListKey]: ServerLists[Key] } = {
-      ...{ tools: [], prompts: [], resources: [], resourceTemplates: [] },
+      tools: [],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
     };
     const reports = new Map<ListKey, (() => void)[]>();
     const fetchOne = async <Key extends ListKey>(key: Key) => {

@@ -35,7 +35,10 @@ export type ListKey = keyof ServerLists;
 
 /** The lists of a server without what else is known of it. */
 export const takeLists = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ServerLists => ({
-  ...{ tools, prompts, resources, resourceTemplates },
+  tools,
+  prompts,
+  resources,
+  resourceTemplates,
 });
 
 /** The key of a server's capabilities with its lists, which tells of their changes together. */

@@ -55,16 +55,13 @@ export async function readInputRequired(
 }
 
 /** The result of an `elicitation/create`. */
-export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({
-  action,
-  ...(content === undefined ? {} : { content }),
-});
+export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
 
 /** The parameters that a modern server gets in the next round. */
 export function toRoundParams({ input, state }: Partial<InputRound> = {}): JsonObject {
   if (input === undefined) return {};
   const inputResponses = toInputResponses(input);
-  return { inputResponses, ...(state === undefined ? {} : { requestState: state }) };
+  return { inputResponses, requestState: state };
 }
 
 const toInputResponses = (input: InputAnswers): JsonObject =>

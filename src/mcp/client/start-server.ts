@@ -156,7 +156,13 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
       onFault: (reason) => this.#breakOff(reason, this.#errorOutput.tail()),
     });
     this.#connection = new ServerConnection(this.#channel, {
-      ...{ label, timeouts, protocol, canAsk, events, redactor: this.#redactor, limits: this.#limits.list },
+      label,
+      timeouts,
+      protocol,
+      canAsk,
+      events,
+      redactor: this.#redactor,
+      limits: this.#limits.list,
       clock: systemClock,
       bytesRead: this.#channel.bytesRead,
       findEnd: () => (this.#state.at === "ended" ? this.#state.why : undefined),
@@ -192,7 +198,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     const fault = state.at === "failing" ? state : undefined;
     const exit: UnexpectedExit = {
       ...end,
-      ...(fault && { reason: fault.reason }),
+      reason: fault?.reason,
       stderrTail: fault?.stderrTail ?? this.#errorOutput.tail(),
     };
     const message = `Server "${this.label}" ${describeExit(exit)}.`;
@@ -246,7 +252,7 @@ class ServerProcess implements StartingServer<ConnectedProcess> {
     const tailAtFailure = state.at === "failing" ? state.stderrTail : exit?.stderrTail;
     const stderrTail = tailAtFailure ?? this.#errorOutput.tail();
     const stdout = this.#redactor.redactCut(this.#noise).trim();
-    const said = { ...(stderrTail && { stderrTail }), ...(stdout && { stdout }) };
+    const said = { stderrTail: stderrTail || undefined, stdout: stdout || undefined };
     const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
     const advice = this.#child.pid === undefined && state.at === "open" ? { hint } : {};
     const reason = exit === undefined ? cause.reason : `it ${describeExit(exit)}`;

@@ -12,13 +12,12 @@ import type { PackUnderTest, PublishedImport } from "../pack-under-test.ts";
 /** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
 export const checkModules: Check = async function* ({ moduleFaults }) {
   for (const [file, { line, column, ...found }] of await moduleFaults()) {
-    const place = line === undefined ? {} : { line, ...(column === undefined ? {} : { column }) };
     if (found.fault === "syntax")
-      yield findInFile(file, "UnparsableModule", { file, reason: found.reason }, place);
+      yield findInFile(file, "UnparsableModule", { file, reason: found.reason }, { line, column });
     else {
       const { fault, ...args } =
         found.fault === "variable" ? { ...found, readAs: "esm" as const, isMixed: true } : found;
-      yield findInFile(file, "WrongModuleFormat", { file, ...args }, place);
+      yield findInFile(file, "WrongModuleFormat", { file, ...args }, { line, column });
     }
   }
 };

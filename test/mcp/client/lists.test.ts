@@ -174,6 +174,8 @@ test.each([
   const listen = remote.received.find(({ message }) => message?.method === "subscriptions/listen");
   if (era === "modern")
     expect(listen?.message.params.notifications).toEqual({
-      ...{ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true },
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourcesListChanged: true,
     });
 });

@@ -83,8 +83,7 @@ export async function connectClient(
   const client = new Client({ name: "test", version: "1.0.0" });
   const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
   onTestFinished(() => client.close());
-  // Its types are not made for exactOptionalPropertyTypes.
-  await client.connect(transport as Parameters<Client["connect"]>[0]);
+  await client.connect(transport);
   return { client, transport };
 }
 

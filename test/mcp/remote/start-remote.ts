@@ -35,7 +35,10 @@ export function startRemote(
   const server = startRemoteServer(
     {
       label: "docs",
-      ...{ url: new URL(url), shown: url, headers, protocol },
+      url: new URL(url),
+      shown: url,
+      headers,
+      protocol,
       secrets: () => [],
       timeouts: { handshakeMs, listMs: 20_000 },
     },

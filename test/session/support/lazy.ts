@@ -18,8 +18,9 @@ export const configOf = (env: Env = {}, entry: object = {}, more: object = {}) =
   logDir: "logs",
   mcpServers: {
     a: {
-      ...{ command: process.execPath, args: [probeServer] },
-      env: { ...{ PROBE_PIDS: "pids", PROBE_PREFIX: "a", PROBE_TOOLS: "", PROBE_WAIT: "go" }, ...env },
+      command: process.execPath,
+      args: [probeServer],
+      env: { PROBE_PIDS: "pids", PROBE_PREFIX: "a", PROBE_TOOLS: "", PROBE_WAIT: "go", ...env },
       ...entry,
     },
   },
