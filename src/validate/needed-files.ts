@@ -5,6 +5,11 @@ import type { InspectionPort, PathKind } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
 
+export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
+/** Excludes TypeScript, which does not run after publishing. */
+export const isJavaScript = (file: string) => /\.[cm]?js$/.test(file) && isInPackage(file);
+export const isTypeScript = (file: string) => /\.[cm]?tsx?$/.test(file);
+
 /** A file of the package that an item needs, with its path in the item's definition. */
 export interface NeededFile {
   /** Relative to the package, with `/`. It need not exist. */

@@ -7,14 +7,16 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner, findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Path } from "../problems/index.ts";
-import { type FailingImport, findFailingImport, followImports, isJavaScript } from "./modules/imports.ts";
-import { ModuleFiles, type Resolution } from "./modules/module-files.ts";
-import type { ModuleFault, WrittenImport } from "./modules/parse-module.ts";
+import { type FailingImport, findFailingImport } from "./modules/imports.ts";
+import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
+import type { ModuleFault } from "./modules/parse-module.ts";
 import {
   collectPaths,
   findNeededFiles,
   findResourceFiles,
   isInBundled,
+  isInPackage,
+  isJavaScript,
   type NeededFile,
 } from "./needed-files.ts";
 
@@ -44,13 +46,6 @@ export interface ListedToolset {
   toolset: InspectedItem;
   reference: string;
   path: Path;
-}
-
-/** An import of a published module, and what it leads to. */
-export interface PublishedImport extends WrittenImport {
-  /** The module. */
-  file: string;
-  target: Resolution;
 }
 
 /** A pack with the facts that several checks need, each computed when a check asks for it. Modules are parsed, not run. */
@@ -155,45 +150,53 @@ export class PackUnderTest {
     async () => this.#sources.sessionManager ?? managerIn(this.port, await this.context()),
   );
 
-  readonly #reached = lazy(() => followImports(this.files, this.needed()));
+  readonly #followed = lazy(async () => {
+    const followed: ModuleImport[] = [];
+    const modules = this.needed().map(({ file }) => file);
+    for await (const one of this.files.follow(modules)) followed.push(one);
+    return followed;
+  });
+
+  /** The needed files and what they import, by path, each with the first place that needs it. */
+  readonly #reached = lazy(async () => {
+    const reached = new Map<string, NeededFile>();
+    for (const one of this.needed()) if (!reached.has(one.file)) reached.set(one.file, one);
+    for (const { file: importer, target } of await this.#followed()) {
+      const [owner, file] = [reached.get(importer), "file" in target ? target.file : ".."];
+      if (owner !== undefined && isInPackage(file) && !reached.has(file))
+        reached.set(file, { ...owner, file, importer });
+    }
+    return reached;
+  });
 
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
     if (!this.isUnderDevelopment || !this.isPublished) return [];
-    const { pack, items, manifest } = this.inspected;
-    const needed = [...(await this.#reached()), ...findResourceFiles(items)].filter(
+    const { items, manifest } = this.inspected;
+    const needed = [...(await this.#reached()).values(), ...findResourceFiles(items)].filter(
       ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isInBundled(file, manifest.value),
     );
     const left = await this.findLeftOut(needed.map(({ file }) => file));
-    return needed.filter(
-      ({ file }) => left.has(file) && this.port.describePath(pack.location, file) === "file",
-    );
+    return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");
   });
 
-  /** The JavaScript modules of the package that npm publishes. */
-  readonly #published = lazy(async () => {
-    const missing = new Set((await this.unpublished()).map(({ file }) => file));
-    const files = (await this.#reached()).map(({ file }) => file);
-    return files.filter((file) => isJavaScript(file) && !missing.has(file));
-  });
+  readonly #missing = lazy(async () => new Set((await this.unpublished()).map(({ file }) => file)));
 
   /** The imports of published modules. */
   readonly imports = lazy(async () => {
-    const found: PublishedImport[] = [];
-    for (const file of await this.#published())
-      for (const one of await this.files.listWritten(file))
-        found.push({ ...one, file, target: this.files.resolve(file, one.specifier, one.kind) });
-    return found;
+    const missing = await this.#missing();
+    return (await this.#followed()).filter(({ file }) => !missing.has(file));
   });
 
   /** Published modules that Node cannot load, unless their evaluation as definitions has already reported it. */
   readonly moduleFaults = lazy(async (): Promise<ReadonlyMap<string, ModuleFault>> => {
     const faults = new Map<string, ModuleFault>();
+    const missing = await this.#missing();
     const reported = new Set(this.inspected.problems.map(({ file }) => file));
-    for (const file of this.#isInSession ? [] : await this.#published()) {
-      const module = reported.has(file) ? undefined : await this.files.get(file);
-      if (module !== undefined && "fault" in module && module.fault !== undefined)
-        faults.set(file, module.fault);
+    for (const file of this.#isInSession ? [] : (await this.#reached()).keys()) {
+      if (!isJavaScript(file) || missing.has(file) || reported.has(file)) continue;
+      const module = await this.files.get(file);
+      if ("fault" in module && module.fault !== undefined) faults.set(file, module.fault);
     }
     return faults;
   });

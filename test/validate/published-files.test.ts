@@ -144,7 +144,7 @@ describe("files that npm would exclude", () => {
 });
 
 describe("files that needed modules import", () => {
-  const files = ["trailblaze", "lib/greet.js", "lib/package.json", "server/main.js", "setup.js"];
+  const files = ["trailblaze", "lib/greet.js", "server/main.js", "setup.js"];
   const importing = (text: string, tree: Tree = {}, fields: Record<string, unknown> = {}) =>
     findUnpublished({ files, ...fields }, { "lib/greet.js": text, ...tree });
   const helper = { "lib/helper.js": "export const help = 1;" };
@@ -173,22 +173,6 @@ describe("files that needed modules import", () => {
     };
     expect(await importing(text, tree)).toEqual([]);
   });
-
-  test.each([
-    ["the other format", { type: "commonjs" }, ["lib/package.json"]],
-    ["the format of the package", { type: "module" }, []],
-    ["no format", { name: "inner" }, []],
-  ])(
-    "a package.json beside a module has to be published only if it sets another format: %s",
-    async (_what, manifest, expected) => {
-      const tree = { "lib/package.json": manifest };
-      const isCommonJs = expected.length > 0;
-      const text = isCommonJs ? "exports.greet = 1;" : "export const greet = 1;";
-      const withoutManifest = { files: files.filter((file) => file !== "lib/package.json") };
-      expect(await importing(text, tree, withoutManifest)).toEqual(expected);
-      expect(await importing(text, tree)).toEqual([]);
-    },
-  );
 
   test.each([
     ["its path", "./helper.cjs", "lib/helper.cjs"],

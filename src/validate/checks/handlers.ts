@@ -12,9 +12,10 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import { type ExportSearch, findExport } from "../modules/exports.ts";
-import { findNearestFile, hintForSource, isTypeScript } from "../modules/imports.ts";
+import { findNearestFile, hintForSource } from "../modules/imports.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
-import { isBroken } from "../modules/parse-module.ts";
+import type { ModuleFault } from "../modules/parse-module.ts";
+import { isTypeScript } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** A pack, or the tools of a project. */
@@ -54,6 +55,10 @@ async function explainAbsence(files: ModuleFiles, module: string, item: Inspecte
   return { reason: `the package has no folder ${quote(folder)}, which a build may have to create` };
 }
 
+/** Whether Node cannot load a module, so that its exports do not matter. */
+const isBroken = (fault: ModuleFault | undefined) =>
+  fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
+
 /** Whether execution finds the export of an existing module. */
 async function search(
   { files, inspected, findFailingImport }: WithHandlers,
@@ -61,14 +66,14 @@ async function search(
 ): Promise<ExportSearch> {
   const { kind } = await files.get(module);
   if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module`, module };
-  const found = await findExport(files, module, exportName);
-  if (found !== "found" && "absent" in found) return found;
   if (kind === "typescript") {
     const isInstalled = !["self", "workspace"].includes(inspected.pack.origin);
     return isInstalled ? { absent: "Node does not run TypeScript in installed packages", module } : "found";
   }
-  const failing = found === "found" ? await findFailingImport(module) : undefined;
-  return failing === undefined ? found : { absent: failing.reason, hint: failing.hint, module };
+  const failing = await findFailingImport(module);
+  return failing === undefined
+    ? findExport(files, module, exportName)
+    : { absent: failing.reason, hint: failing.hint, module };
 }
 
 async function* checkModule(

@@ -1,13 +1,13 @@
 import { isBuiltin } from "node:module";
+import { positionAt } from "../../data/line-index.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type ProblemArguments, type ProblemCode, quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
-import { isTypeScript } from "../modules/imports.ts";
-import { placeOf } from "../modules/parse-module.ts";
-import { findContainingPackage, isInBundled } from "../needed-files.ts";
-import type { PackUnderTest, PublishedImport } from "../pack-under-test.ts";
+import type { ModuleImport } from "../modules/module-files.ts";
+import { findContainingPackage, isInBundled, isTypeScript } from "../needed-files.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
 export const checkModules: Check = async function* ({ moduleFaults }) {
@@ -24,11 +24,11 @@ export const checkModules: Check = async function* ({ moduleFaults }) {
 
 function findAtImport<Code extends ProblemCode>(
   { files }: PackUnderTest,
-  { file, index }: PublishedImport,
+  { file, index }: ModuleImport,
   code: Code,
   args: ProblemArguments[Code],
 ): Finding {
-  return findInFile(file, code, args, placeOf(files.textOf(file), index));
+  return findInFile(file, code, args, positionAt(files.textOf(file), index));
 }
 
 /** True for absolute paths and `file:` URLs. */
@@ -81,11 +81,11 @@ export const checkImports: Check = async function* (pack) {
   const reported = new Set(
     pack.inspected.problems.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
   );
-  const byName = new Map<string, (PublishedImport & { missingIn: "imports" | "exports" | undefined })[]>();
+  const byName = new Map<string, (ModuleImport & { missingIn: "imports" | "exports" | undefined })[]>();
   for (const one of await pack.imports()) {
     if (!("elsewhere" in one.target)) continue;
-    const missingIn = pack.files.hasOwnManifest(one.file) ? undefined : one.target.missingIn;
-    const name = missingIn === undefined ? findPackage(one.target.elsewhere) : one.target.elsewhere;
+    const { elsewhere, missingIn } = one.target;
+    const name = missingIn === undefined ? findPackage(elsewhere) : elsewhere;
     if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name)) continue;
     byName.set(name, [...(byName.get(name) ?? []), { ...one, missingIn }]);
   }

@@ -1,42 +1,9 @@
 import { posix, relative, sep } from "node:path";
+import { resolveExports, resolveImports } from "resolve-pkg-maps";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
-import { type ModuleKind, type ParsedModule, parseModule, type WrittenImport } from "./parse-module.ts";
-
-/** Like Node: `null` excludes the name, so later conditions have no effect; `undefined` if no condition matches. */
-function chooseTarget(target: unknown, kind: ModuleKind): string | null | undefined {
-  if (typeof target === "string" || target === null) return target;
-  const conditions = ["node", kind === "esm" ? "import" : "require", "node-addons", "module-sync", "default"];
-  const chosen = Array.isArray(target)
-    ? target.map((one) => chooseTarget(one, kind))
-    : Object.entries(isRecord(target) ? target : {}).flatMap(([condition, one]) =>
-        conditions.includes(condition) ? [chooseTarget(one, kind)] : [],
-      );
-  return Array.isArray(target)
-    ? (chosen.find((one) => typeof one === "string") ?? chosen.findLast((one) => one !== undefined))
-    : chosen.find((one) => one !== undefined);
-}
-
-/**
- * Resolves a name by the `imports` or `exports` of package.json: to `./file`, or to the name of a package. `undefined` if
- * nothing matches. The exact key counts, else the pattern with the longest part before `*`.
- */
-function resolvePackageTarget(entries: unknown, name: string, kind: ModuleKind): string | undefined {
-  if (!isRecord(entries)) return undefined;
-  if (Object.hasOwn(entries, name) && !name.includes("*"))
-    return chooseTarget(entries[name], kind) ?? undefined;
-  const [best] = Object.keys(entries)
-    .map((key) => ({ key, parts: key.split("*") as [string, ...string[]] }))
-    .filter(({ parts: [start, end = "", ...others], key }) => {
-      const fits = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
-      return fits && key.includes("*") && others.length === 0;
-    })
-    .sort((one, other) => other.parts[0].length - one.parts[0].length);
-  if (best === undefined) return undefined;
-  const [start, end = ""] = best.parts;
-  const star = name.slice(start.length, name.length - end.length);
-  return chooseTarget(entries[best.key], kind)?.replaceAll("*", () => star);
-}
+import { isInPackage, isJavaScript } from "../needed-files.ts";
+import type { ModuleKind, ParsedModule, WrittenImport } from "./parse-module.ts";
 
 /** The statically known part of a module of the package. */
 export type ModuleFile =
@@ -50,23 +17,31 @@ export type ModuleFile =
 /** The target of a specifier: a file of the package, or something else. */
 export type Resolution =
   | { file: string }
-  /** `missingIn` is the key of package.json that would have to define the specifier. */
+  /** `missingIn` is the key of the package's own package.json that would have to define the specifier. */
   | { elsewhere: string; missingIn?: "imports" | "exports" };
 
-const suffixes = ["js", "mjs", "cjs", "ts", "mts", "cts"];
+/** An import, the module that has it, and what it leads to. */
+export interface ModuleImport extends WrittenImport {
+  file: string;
+  target: Resolution;
+}
 
 /** Limit per package, because each answer takes a process. */
 const maximumAsked = 10;
 
-/** Suffixes that `require` tries, in order. */
-const guessed = ["js", "json", "node"];
+/** Limits on followed imports, to keep validation fast. */
+const maximumImported = 2000;
+const maximumBytes = 32 << 20;
 
-function readRecord(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+/** Suffixes that `require` tries, in order. */
+const guessed = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
+
+/** The result of a function that throws for anything malformed. */
+function attempt<Result>(run: () => Result): Result | undefined {
   try {
-    const { value } = parseJson(bytes);
-    return isRecord(value) ? value : {};
+    return run();
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -80,39 +55,47 @@ interface Scope {
 export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
-  readonly #manifest: Readonly<Record<string, unknown>>;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
   /** The source code of the modules that were read, by path. */
   readonly texts = new Map<string, string>();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   readonly #scopes = new Map<string, Scope>();
-
   /** How often Node was asked whether a module cannot be parsed. */
   #asked = 0;
-
-  /** The total size of all modules. */
-  bytesRead = 0;
+  #bytesRead = 0;
 
   constructor(port: InspectionPort, packageRoot: string, manifest: Readonly<Record<string, unknown>>) {
     this.#port = port;
     this.#root = packageRoot;
-    this.#manifest = manifest;
+    this.#scopes.set(".", { folder: ".", manifest });
   }
 
   get(file: string): Promise<ModuleFile> {
-    let module = this.#modules.get(file);
-    if (module === undefined) {
-      module = this.#read(file);
-      this.#modules.set(file, module);
-    }
+    const module = this.#modules.get(file) ?? this.#read(file);
+    this.#modules.set(file, module);
     return module;
   }
 
-  /** The literal imports of a module. */
-  async listWritten(file: string): Promise<readonly WrittenImport[]> {
-    const module = await this.get(file);
-    return "imports" in module ? module.imports : [];
+  /**
+   * The imports of modules with literal specifiers, and those of the JavaScript that they import from the package by
+   * relative paths, and so on. What they lead to may not exist.
+   */
+  async *follow(modules: Iterable<string>): AsyncGenerator<ModuleImport> {
+    const seen = new Set(modules);
+    const maximum = seen.size + maximumImported;
+    for (const file of seen) {
+      if (!isJavaScript(file)) continue;
+      const module = this.#bytesRead > maximumBytes ? undefined : await this.get(file);
+      for (const one of module !== undefined && "imports" in module ? module.imports : []) {
+        const target = this.resolve(file, one.specifier, one.kind);
+        if ("file" in target && !seen.has(target.file) && isInPackage(target.file)) {
+          if (seen.size >= maximum) continue;
+          seen.add(target.file);
+        }
+        yield { ...one, file, target };
+      }
+    }
   }
 
   kindOf(file: string): PathKind {
@@ -124,53 +107,38 @@ export class ModuleFiles {
     return this.texts.get(file) ?? "";
   }
 
-  /** Whether a package.json below the top of the package applies to a module. */
-  hasOwnManifest(file: string): boolean {
-    return this.#scopeOf(posix.dirname(file)).folder !== ".";
-  }
-
-  /** A package.json below the top without which Node would read a module in the other format; `undefined` if none. */
-  findDecisiveManifest(file: string): string | undefined {
-    const { folder } = this.#scopeOf(posix.dirname(file));
-    if (!file.endsWith(".js") || folder === ".") return undefined;
-    const [type, outer] = [this.#typeOf(folder), this.#typeOf(posix.dirname(folder))];
-    const isDecisive = type !== undefined && outer !== undefined && type !== outer;
-    return isDecisive ? posix.join(folder, "package.json") : undefined;
-  }
-
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
-  resolve(from: string, specifier: string, kind: ModuleKind): Resolution {
+  resolve(importer: string, specifier: string, kind: ModuleKind): Resolution {
+    const from = posix.dirname(this.#realFiles.get(importer) ?? importer);
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(from, specifier, kind);
-    const path = kind === "esm" ? decodePath(specifier) : specifier;
-    if (path === undefined) return { elsewhere: specifier };
-    const file = posix.join(posix.dirname(this.#realFiles.get(from) ?? from), path);
-    if (kind === "esm") return { file };
-    const index = posix.join(file, "index");
-    const candidates = [
-      file,
-      ...[file, index].flatMap((base) => guessed.map((suffix) => `${base}.${suffix}`)),
-    ];
-    return { file: candidates.find((one) => this.kindOf(one) === "file") ?? file };
+    if (kind === "esm") {
+      const path = attempt(() => decodeURIComponent(specifier.replace(/[?#].*$/s, "")));
+      return path === undefined ? { elsewhere: specifier } : { file: posix.join(from, path) };
+    }
+    const file = posix.join(from, specifier);
+    const base = file.replace(/\/$/, "");
+    return {
+      file: guessed.map((suffix) => base + suffix).find((one) => this.kindOf(one) === "file") ?? file,
+    };
   }
 
   /** Resolves a name by `imports` of the nearest package.json, or by `exports` if it is the name of the package itself. */
   #resolveName(from: string, specifier: string, kind: ModuleKind): Resolution {
-    const { folder, manifest } = this.#scopeOf(posix.dirname(this.#realFiles.get(from) ?? from));
+    const { folder, manifest } = this.#scopeOf(from);
     const { name, imports, exports } = manifest;
-    const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
     const isInternal = specifier.startsWith("#");
+    const isSelf = typeof name === "string" && (specifier === name || specifier.startsWith(`${name}/`));
     if (!isInternal && (!isSelf || exports === undefined)) return { elsewhere: specifier };
-    // The short form of `exports` is for the package as a whole.
-    const isShort = !isRecord(exports) || !Object.keys(exports).some((key) => key.startsWith("."));
-    const target = isInternal
-      ? resolvePackageTarget(imports, specifier, kind)
-      : resolvePackageTarget(
-          isShort ? { ".": exports } : exports,
-          `.${specifier.slice(String(name).length)}`,
-          kind,
-        );
-    if (target === undefined) return { elsewhere: specifier, missingIn: isInternal ? "imports" : "exports" };
-    return target.startsWith("./") ? { file: posix.join(folder, target) } : { elsewhere: target };
+    const conditions = ["node", kind === "esm" ? "import" : "require", "node-addons", "module-sync"];
+    const [target] =
+      attempt(() =>
+        isInternal
+          ? resolveImports(imports as Record<string, string>, specifier, conditions)
+          : resolveExports(exports as string, specifier.slice(String(name).length + 1), conditions),
+      ) ?? [];
+    if (target?.startsWith("./")) return { file: posix.join(folder, target) };
+    if (target !== undefined) return { elsewhere: target };
+    return { elsewhere: specifier, ...(folder === "." && { missingIn: isInternal ? "imports" : "exports" }) };
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
@@ -178,79 +146,48 @@ export class ModuleFiles {
     return this.#port.listFiles(this.#root, posix.dirname(file));
   }
 
-  async #read(file: string): Promise<ModuleFile> {
-    if (this.#port.leavesPackage(this.#root, file)) return { kind: "outside" };
-    const read = this.#port.readFile(this.#root, file, maximumModuleBytes);
-    switch (read.state) {
-      case "absent":
-      case "outside":
-        return { kind: read.state };
-      case "unusable":
-        return {
-          kind: "broken",
-          why: read.reason.replace(/^it /, ""),
-          hint: "Use a regular file of the package.",
-        };
-      case "tooLarge":
-        return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
-      case "read": {
-        const realFile = relative(this.#root, read.realPath).replaceAll(sep, "/");
-        this.#realFiles.set(file, realFile);
-        this.bytesRead += read.bytes.length;
-        return this.#parse(file, realFile, read.bytes);
-      }
-    }
-  }
-
-  /** Parses like Node: according to the suffix, the nearest `type`, or the syntax. */
-  async #parse(path: string, file: string, bytes: Uint8Array): Promise<ModuleFile> {
+  /** Reads and parses like Node: according to the suffix, the nearest `type`, or the syntax. */
+  async #read(path: string): Promise<ModuleFile> {
+    if (this.#port.leavesPackage(this.#root, path)) return { kind: "outside" };
+    const read = this.#port.readFile(this.#root, path, maximumModuleBytes);
+    if (read.state === "unusable")
+      return {
+        kind: "broken",
+        why: read.reason.replace(/^it /, ""),
+        hint: "Use a regular file of the package.",
+      };
+    if (read.state === "tooLarge")
+      return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
+    if (read.state !== "read") return { kind: read.state };
+    const file = relative(this.#root, read.realPath).replaceAll(sep, "/");
+    this.#realFiles.set(path, file);
+    this.#bytesRead += read.bytes.length;
     const suffix = posix.extname(file).slice(1);
     if (suffix === "") return { kind: "opaque", why: "has no file extension" };
-    if (!suffixes.includes(suffix)) return { kind: "foreign" };
-    const text = new TextDecoder().decode(bytes);
+    if (!/^[cm]?[jt]s$/.test(suffix)) return { kind: "foreign" };
+    const text = new TextDecoder().decode(read.bytes);
     this.texts.set(path, text);
-    const type = suffix === "js" ? this.#typeOf(posix.dirname(file)) : undefined;
     if (suffix.endsWith("ts")) return { kind: "typescript" };
-    const isEsm = suffix === "mjs" || type === "module";
-    const isCommonJs = suffix === "cjs" || type === "commonjs";
-    const format = isEsm ? "esm" : isCommonJs ? "commonjs" : undefined;
-    const module = await parseModule(text, format, this.#asked < maximumAsked ? askNode : undefined);
+    const type = suffix === "js" ? this.#scopeOf(posix.dirname(file)).manifest.type : suffix;
+    const isCommonJs = type === "cjs" || type === "commonjs";
+    const format = type === "mjs" || type === "module" ? "esm" : isCommonJs ? "commonjs" : undefined;
+    const { parseModule } = await import("./parse-module.ts");
+    const module = await parseModule(text, format, this.#asked < maximumAsked);
     if (module.kind === "broken") this.#asked++;
     return module;
   }
 
-  /** The `type` of the nearest package.json inside the package. */
-  #typeOf(folder: string): string | undefined {
-    const { type } = this.#scopeOf(folder).manifest;
-    return typeof type === "string" ? type : undefined;
-  }
-
   #scopeOf(folder: string): Scope {
+    if (/^(?:\.\.?(?:\/.*)?|\/|)$/.test(folder)) folder = ".";
     const known = this.#scopes.get(folder);
     if (known !== undefined) return known;
-    const isTop = folder === "." || folder === "" || folder === "/" || folder.startsWith("..");
-    const read = this.#port.readFile(this.#root, isTop ? "package.json" : posix.join(folder, "package.json"));
+    const read = this.#port.readFile(this.#root, `${folder}/package.json`);
+    const value = read.state === "read" ? attempt(() => parseJson(read.bytes).value) : undefined;
     const scope =
       read.state === "read"
-        ? { folder: isTop ? "." : folder, manifest: readRecord(read.bytes) }
-        : isTop
-          ? { folder: ".", manifest: this.#manifest }
-          : this.#scopeOf(posix.dirname(folder));
+        ? { folder, manifest: isRecord(value) ? value : {} }
+        : this.#scopeOf(posix.dirname(folder));
     this.#scopes.set(folder, scope);
     return scope;
-  }
-}
-
-async function askNode(text: string, kind: ModuleKind) {
-  const { findSyntaxErrorIn } = await import("../../confinement/confined-process.ts");
-  return findSyntaxErrorIn(text, kind);
-}
-
-/** Decodes the path of a relative URL; `undefined` if it is malformed. */
-function decodePath(specifier: string): string | undefined {
-  try {
-    return decodeURIComponent(specifier.replace(/[?#].*$/s, ""));
-  } catch {
-    return undefined;
   }
 }
