@@ -60,8 +60,10 @@ export class CodeRunners {
     const key = keyOf(owner);
     let runner = this.#runners.get(key);
     if (runner === undefined) {
-      runner = this.#create(owner);
-      this.#runners.set(key, runner);
+      const created = this.#create(owner);
+      this.#runners.set(key, created);
+      created.catch(() => this.#runners.get(key) === created && this.#runners.delete(key));
+      runner = created;
     }
     return runner;
   }
@@ -83,11 +85,6 @@ export class CodeRunners {
     if (!mayRestart()) return false;
     this.#exits.delete(key);
     return this.#runners.delete(key);
-  }
-
-  /** Lets the next call create a new runner, any number of times. */
-  forget(owner: CodeOwner): void {
-    this.#runners.delete(keyOf(owner));
   }
 
   async close(): Promise<void> {

@@ -18,7 +18,7 @@ import {
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
-import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import { createRegistry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import {
@@ -27,6 +27,7 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
+import type { Selection } from "../session/members.ts";
 import { describeServers } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
@@ -40,23 +41,12 @@ import {
 } from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
-export interface ComposedServer {
+export interface ComposedServer extends Omit<Selection, "allTools"> {
   /** The short name of the item, or the key in the config. */
   name: string;
   info: { name: string; version: string };
-  instructions: string | undefined;
   transport: "stdio" | "http";
   protocol: ServedProtocol;
-  /** The item and its pack; `undefined` for a server of the config. */
-  origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
-  members: ServerMembers;
-  /** The packs of members, and of what entries of bundles refer to, with these items only. */
-  packs: readonly CheckedPack[];
-  /** The names of the host's tools among them. */
-  builtIns: ReadonlySet<string>;
-  /** The tools that are not approved, by qualified name: entries of bundles that refer to them are left out. */
-  refusals: ReadonlyMap<string, Problem>;
-  registry: Registry;
 }
 
 /** What a server says of itself, and how it is offered. */
@@ -270,8 +260,10 @@ class ServerFinder {
     for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
       refuseExcluded(config.packs, this.#inspectedOf(item), item);
     const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
+    const builtIns = new Set(used.flatMap((member) => (member.type === "builtIn" ? [member.name] : [])));
     return {
       name,
+      label: origin?.item.qualifiedName ?? name,
       info,
       instructions,
       transport,
@@ -279,7 +271,7 @@ class ServerFinder {
       origin,
       members,
       packs: await this.#checkItems([...items, ...members.prompts, ...members.resources]),
-      builtIns: new Set(used.flatMap((member) => (member.type === "builtIn" ? [member.name] : []))),
+      builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
       refusals: approval?.refusals ?? new Map(),
       registry: createRegistry(this.#packs, {
         builtIns: this.#builtInNames,

@@ -1,77 +1,27 @@
 import { resolve } from "node:path";
 import { checkBuiltIns } from "../config/built-ins.ts";
 import { readConfig } from "../config/read-config.ts";
-import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
+import type { BuiltInDefinition } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
 import { readStateKey } from "../mcp/request-state.ts";
-import { failure, printable, quote } from "../problems/index.ts";
+import { failure, quote } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
-import { type ComposedServer, findServer } from "./compose-server.ts";
+import { findServer } from "./compose-server.ts";
 import { MemberApproval } from "./member-approval.ts";
-import type { MemberOptions } from "./member-session.ts";
 import { createReporter } from "./report-problems.ts";
-import type { CommandServeOptions, HttpTransport, RunningServer, ServeOptions } from "./serve-options.ts";
-import {
-  logToStderr,
-  reserveDescriptors,
-  reserveInput,
-  reserveOutput,
-  runOnOwnStreams,
-} from "./transports.ts";
+import type { CommandServeOptions, RunningServer, ServeOptions } from "./serve-options.ts";
+import { runOnOwnStreams } from "./transports.ts";
 
 /** A served handler has no session, so the session's variables are omitted. */
 function environmentFacts() {
   const { env: hostEnvironment, platform } = process;
   return { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
-}
-
-/** Runs `end` once, when the server is closed or ends by itself. */
-function joinEnds(running: RunningServer, end: () => Promise<void>): RunningServer {
-  let closing: Promise<void> | undefined;
-  const close = () => {
-    closing ??= running.close().finally(end);
-    return closing;
-  };
-  return { ...running, close, ended: running.ended.then(close) };
-}
-
-async function serveComposed(
-  server: ComposedServer,
-  transport: "stdio" | HttpTransport,
-  config: SessionConfig,
-  {
-    builtIns,
-    allTools,
-    ...serving
-  }: Pick<MemberOptions, "builtIns" | "allTools"> & { cacheTtl: number; drain: number | undefined },
-  signal: AbortSignal,
-): Promise<RunningServer> {
-  // Before a pack's code is loaded, which may write to stdout.
-  if (transport === "stdio") await Promise.all([reserveOutput(), reserveInput()]);
-  // What passing streams on does not load.
-  const [{ openMemberSession }, { SessionGateway }, { serveGateway }] = await Promise.all([
-    import("./member-session.ts"),
-    import("./session-gateway.ts"),
-    import("./served-eras.ts"),
-  ]);
-  const label = server.origin?.item.qualifiedName ?? server.name;
-  const report = (message: string) => logToStderr(printable(`${label}: ${message}`));
-  const session = await openMemberSession(server, { config, builtIns, allTools, report }, signal);
-  try {
-    const { info, protocol } = server;
-    const gateway = new SessionGateway(session, report, { info, allTools, isComposed: true });
-    const running = await serveGateway(gateway, label, transport, { ...serving, protocol });
-    return joinEnds(running, () => session.close());
-  } catch (error) {
-    await session.close();
-    throw error;
-  }
 }
 
 /** Passes a program's streams on. */
@@ -183,19 +133,8 @@ export async function startFoundServer(
   if (transport === "stdio" && options.onlyHttp !== undefined) {
     throw refuseHttpOption(options.onlyHttp, reference);
   }
-  if (target.type === "subprocess") {
-    const { plan, hasChoices } = target;
-    if (transport === "stdio" && gate === undefined && !hasChoices && !("url" in plan))
-      return passOn(plan, options);
-    const { startSession } = await import("./start-session.ts");
-    return startSession(transport, { ...options, builtIns: undefined }, plan);
-  }
-  if (options.ownsStdout) {
-    await reserveOutput();
-    if (transport === "stdio") await reserveDescriptors();
-  }
-  const allTools = options.allTools === true;
-  const { protocol = target.server.protocol, cacheTtl = 300, drain } = options;
-  const server = { ...target.server, protocol };
-  return serveComposed(server, transport, config, { builtIns, allTools, cacheTtl, drain }, signal);
+  const isPassed = target.type === "subprocess" && gate === undefined && !target.hasChoices;
+  if (isPassed && transport === "stdio" && !("url" in target.plan)) return passOn(target.plan, options);
+  const { startSession } = await import("./start-session.ts");
+  return startSession(transport, { ...options, builtIns: undefined }, target);
 }

@@ -3,11 +3,12 @@ import { failure, printable, printableLines, shorten } from "../problems/index.t
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
-import { type OnlyServer, prepareSession } from "../session/open-session.ts";
+import { prepareSession } from "../session/open-session.ts";
 import { checkOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
 import type { CommandSessionOptions } from "../session/session-options.ts";
 import { hostVersion } from "../version.ts";
+import type { ServeTarget } from "./compose-server.ts";
 import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { serveGateway } from "./served-eras.ts";
@@ -33,19 +34,22 @@ function refuseLoop(project: string, label: string): void {
 
 /**
  * Serves the project's session. Its clients are answered while it opens; lists and calls wait for it. `ended` rejects if it
- * cannot open, and with `LockMismatch` if a list differs from a frozen lock later. With `only`, serves a session of one server,
- * and rejects if that cannot open.
+ * cannot open, and with `LockMismatch` if a list differs from a frozen lock later. With a target, serves a session of that server
+ * alone, and rejects if it cannot open.
  */
 export async function startSession(
   transport: "stdio" | HttpTransport,
   options: CommandServeOptions,
-  only?: OnlyServer,
+  target?: ServeTarget,
 ): Promise<RunningServer> {
-  const { signal, protocol = "both", install = false, session = {}, allTools } = options;
+  const only = target?.type === "subprocess" ? target.plan : undefined;
+  const composed = target?.type === "composed" ? target.server : undefined;
+  const { signal, protocol = composed?.protocol ?? "both", install = false, session = {} } = options;
+  const { allTools = false } = options;
   const { cwd, config, builtIns, onInstall, lock } = options;
   const { toolSearch, ...ofSession } = session;
-  const label = only?.label ?? "trailblaze";
-  const { watch = only === undefined } = ofSession;
+  const label = only?.label ?? composed?.label ?? "trailblaze";
+  const { watch = target === undefined } = ofSession;
   if (toolSearch !== undefined) checkOptions(toolSearch);
   const { cacheTtl = watch ? 0 : 300 } = options;
   const closing = new AbortController();
@@ -60,7 +64,7 @@ export async function startSession(
     install,
     watch,
     served: true,
-    defaultStart: only === undefined ? "lazy" : "eager",
+    defaultStart: target === undefined ? "lazy" : "eager",
     signal: closing.signal,
     onProblem: report,
     onLog: printLog,
@@ -70,13 +74,15 @@ export async function startSession(
     userServers: "reported",
     served: true,
     only,
+    selection: composed && { ...composed, allTools },
+    onOutput: composed && logToStderr,
     async installMissing(config) {
-      if (only !== undefined || (!install && config.packs.autoInstall.length === 0)) return [];
+      if (target !== undefined || (!install && config.packs.autoInstall.length === 0)) return [];
       const { installReferredPacks } = await import("../session/install-missing.ts");
       return installReferredPacks(config, opened);
     },
   });
-  if (only === undefined) refuseLoop(prepared.config.project, label);
+  if (target === undefined) refuseLoop(prepared.config.project, label);
   signal?.throwIfAborted();
   const isStdio = transport === "stdio";
   // Before a pack's code is loaded, which may write to stdout.
@@ -100,9 +106,10 @@ export async function startSession(
     return session;
   });
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
-  const info = { name: label, version: hostVersion };
-  const gateway = new SessionGateway(opening, log, { info, allTools });
-  if (only !== undefined) {
+  const info = composed?.info ?? { name: label, version: hostVersion };
+  const isComposed = composed !== undefined;
+  const gateway = new SessionGateway(opening, log, { info, allTools, isComposed });
+  if (target !== undefined) {
     begin();
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);

@@ -17,6 +17,7 @@ import { OpenCalls } from "./call.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
+import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Recording } from "./recording.ts";
 import { Requests } from "./requests.ts";
@@ -43,6 +44,10 @@ export interface OpeningRules {
   served?: boolean;
   /** The only server of the session, which then has nothing else; its failure rejects the start. */
   only?: OnlyServer | undefined;
+  /** What the session has instead of its project's. Its code learns nothing of the session. */
+  selection?: Selection | undefined;
+  /** Called with what packs' code prints in child processes. */
+  onOutput?: ((text: string) => void) | undefined;
   /** Default: the system's. */
   clock?: Clock;
   /** Decides what is approved instead of the lock: for showing what differs from it. */
@@ -100,14 +105,14 @@ class Opening {
     this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.#logDir = openLogs(this.#id, config);
     this.#states = new SessionStates(this.#resources, options);
-    const { served = false } = rules;
+    const { served = false, selection } = rules;
     const { watch = false, onInput } = options;
     const reportFailure = (tool: string, reason: string) =>
       this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
     const inputMs = () => (this.#states.current?.config ?? config).timeouts.inputMs;
     this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure });
     this.#processes = new SessionProcesses({
-      sessionId: this.#id,
+      sessionId: selection === undefined ? this.#id : undefined,
       config: () => this.#states.current?.config ?? config,
       logDir: this.#logDir,
       rules: {
@@ -125,6 +130,7 @@ class Opening {
       haste: options.signal,
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
+      onOutput: rules.onOutput,
       isLogHeard: options.onLog !== undefined,
       canAsk: onInput !== undefined || served,
     });
@@ -154,7 +160,8 @@ class Opening {
     if (follower !== undefined) await this.#processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.start();
-    const state = await this.#take(config, problems);
+    const { selection } = this.#rules;
+    const state = await (selection ? this.#select(selection) : this.#take(config, problems));
     const open = new OpenCalls(this.#processes.runners, this.#resources.closing);
     const calls = this.#createCalls(open);
     this.#calls = calls;
@@ -174,6 +181,15 @@ class Opening {
       ask: this.#ask,
       requests: new Requests(calls, open, this.#processes.runners),
     });
+  }
+
+  /** The state of a selection. Runs each `initialize`. */
+  async #select(selection: Selection): Promise<SessionState> {
+    const { state, initializers } = await selectMembers(selection, this.#config, createNodeInspectionPort());
+    this.#processes.initializers = initializers;
+    for (const { owner } of initializers) await this.#resources.step(this.#processes.runners.get(owner));
+    this.#states.current = state;
+    return state;
   }
 
   async #openCallback() {
@@ -325,6 +341,7 @@ class Opening {
         log: (entry) => this.#log(entry),
         ask: this.#ask,
       },
+      isWithoutSession: this.#rules.selection !== undefined,
       runners: this.#processes.runners,
       callback: () => this.#processes.callback,
       report: (problem) => this.#reportLater(problem),
@@ -380,15 +397,17 @@ export async function openSessionByRules(
 async function readSessionConfig(
   cwd: string,
   options: CommandSessionOptions,
-  { only }: OpeningRules,
+  { only, selection }: OpeningRules,
 ): Promise<SessionConfig> {
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
-  if (only === undefined) return config;
-  const isOnly = ({ name }: UserServer) => only.pack === undefined && name === only.label;
+  if (only === undefined && selection === undefined) return config;
+  const isOnly = ({ name }: UserServer) => only?.pack === undefined && name === only?.label;
   return {
     ...config,
+    // Code that learns nothing of a session calls nothing of it.
+    callback: { ...config.callback, enabled: selection === undefined && config.callback.enabled },
     device: undefined,
     memory: new Map(),
     builtIns: [],

@@ -17,6 +17,7 @@ import type { OutcomeRunner } from "../runtime/tool-code.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { LogFiles } from "./log-files.ts";
+import type { Initializer } from "./members.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
@@ -38,7 +39,8 @@ function createRestarts({ most, withinMs }: { most: number; withinMs: number }, 
 const maximumLogBytes = 10 << 20;
 
 export interface ProcessesOptions {
-  sessionId: string;
+  /** `undefined` if processes learn nothing of the session. */
+  sessionId: string | undefined;
   /** The config of the current state. */
   config(): SessionConfig;
   logDir: string;
@@ -56,6 +58,8 @@ export interface ProcessesOptions {
   /** Called for exits and for protocol violations of servers. */
   report(problem: Problem): void;
   log(entry: ToolLog): void;
+  /** What packs' code prints in child processes, redacted; it is logged in any case. */
+  onOutput: ((text: string) => void) | undefined;
   /** Whether somebody hears what is logged. Modern servers are asked for log messages only then. */
   isLogHeard: boolean;
   /** Whether servers are told that they can ask the user. */
@@ -92,6 +96,8 @@ export class SessionProcesses {
   readonly #options: ProcessesOptions;
   readonly #logFiles = new LogFiles();
   #launching: Promise<Launching> | undefined;
+  /** What runs in each process of its owner before other code. */
+  initializers: readonly Initializer[] = [];
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
@@ -261,6 +267,19 @@ export class SessionProcesses {
   }
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
+    const runner = await this.#launchRunner(owner);
+    for (const { name, place, options, ...one } of this.initializers) {
+      if (one.owner.pack?.location !== owner.pack?.location) continue;
+      await runner.initialize(place, { options }).catch(async (error: unknown) => {
+        await runner.close();
+        const reason = error instanceof Error ? error.message : String(error);
+        throw failure("InitializeFailed", { name, reason });
+      });
+    }
+    return runner;
+  }
+
+  async #launchRunner(owner: CodeOwner): Promise<OutcomeRunner> {
     const { memory, resources, rules } = this.#options;
     const { pack, root } = owner;
     const config = this.#options.config();
@@ -282,11 +301,12 @@ export class SessionProcesses {
       return log.end();
     };
     const forget = resources.add(endLog);
-    const child = {
-      env,
-      onOutput: (chunk: Buffer) => log.write(clean.push(chunk)),
-      processes,
+    const onOutput = (chunk: Buffer) => {
+      const text = clean.push(chunk);
+      log.write(text);
+      this.#options.onOutput?.(text);
     };
+    const child = { env, onOutput, processes };
     const runner = await createRunner({ root, trusted: false, child, onLateError });
     void runner.exit?.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {

@@ -202,10 +202,7 @@ export class StateSources {
     const code = indexCode([this.#hostTools, ...ofPacks]);
     const refusals = findRefusals(this.#packs.map(({ checked }) => checked));
     for (const { checked, owner, offered } of this.#packs) {
-      const from = checked.inspected.pack;
-      const resolveTool = (reference: string) =>
-        registry.resolve(reference, { from, kind: "tool" }).qualifiedName;
-      const bundles = await resources.step(collectBundles(checked, owner, code, resolveTool, refusals));
+      const bundles = await resources.step(collectBundles({ ...checked, owner }, code, registry, refusals));
       this.#failForErrors(bundles.problems);
       offered.push(bundles);
     }

@@ -19,6 +19,7 @@ import {
   TrailblazeError,
 } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { createPackResource } from "../runtime/pack-resource.ts";
@@ -198,14 +199,13 @@ export function indexCode(contributions: readonly Contribution[]): Map<string, T
 }
 
 /**
- * The entries of a pack's bundles. `resolve` returns the qualified name of the tool that an entry refers to, or throws.
- * `refusals` has the problems of tools that are not approved; an entry that refers to one is left out.
+ * The entries of a pack's bundles, which may run the `code` of other tools. `refusals` has the problems of tools that are not
+ * approved; an entry that refers to one is left out.
  */
 export async function collectBundles(
-  { inspected, unusable }: CheckedPack,
-  owner: CodeOwner,
+  { inspected, unusable, owner }: CheckedPack & { owner: CodeOwner },
   code: ReadonlyMap<string, ToolCode>,
-  resolve: (reference: string) => string,
+  registry: Registry,
   refusals: ReadonlyMap<string, Problem>,
 ): Promise<Contribution> {
   const contribution = contribute();
@@ -226,7 +226,7 @@ export async function collectBundles(
     }
     const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
       try {
-        const name = resolve(reference);
+        const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
         const found = code.get(name) ?? refusals.get(name);
         return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
       } catch (error) {
