@@ -2,7 +2,6 @@ import { definitionProblems } from "./definition-problems.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { extensionProblems } from "./extension-problems.ts";
 import { installProblems } from "./install-problems.ts";
-import { layoutProblems } from "./layout-problems.ts";
 import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
 import { packageProblems } from "./package-problems.ts";
@@ -15,7 +14,6 @@ const entries = {
   ...definitionProblems,
   ...packageProblems,
   ...operationProblems,
-  ...layoutProblems,
   ...sessionProblems,
   ...remoteProblems,
   ...installProblems,

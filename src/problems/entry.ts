@@ -1,4 +1,5 @@
-import { formatCount, listOf, printable, printableLines, quote, quoteForShell } from "./text.ts";
+import { describeExit, type ProcessExit } from "./process-exit.ts";
+import { endSentence, formatCount, listOf, printable, printableLines, quote, quoteForShell } from "./text.ts";
 
 /** Errors make a validation fail; warnings do so under `strict`. */
 export type Severity = "error" | "warning" | "info";
@@ -10,30 +11,71 @@ export type Severity = "error" | "warning" | "info";
 export type ProblemContext = "validation" | "operation" | "bystander";
 
 /**
- * A sentence with places for arguments, or a function for what depends on more; `undefined` leaves it to the next cause. `"{name}"` is quoted and cut after 80
- * characters, or after others as in `"{file:400}"`. `{reason}` is on one line; `formats` has the other formats.
+ * A template, or a function for what depends on more; `undefined` leaves it to the next condition. In a template, `"{name}"` is
+ * quoted and cut after 80 characters, or after others as in `"{file:400}"`; `{reason}` is on one line; `formats` has the other
+ * formats. A part in brackets, `[ of pack {pack}]`, is left out unless its first argument is set.
  */
 type Words<Args> = string | ((args: Args) => string | undefined);
 
-interface Cause<Args> {
+interface Part<Args> {
   readonly severity?: Severity;
   readonly message?: Words<Args>;
   readonly hint?: Words<Args>;
 }
 
-/** The catalog's entry for one code: the only source of its messages. */
+/** The catalog's entry for one code: the only source of its messages. Its title and explanation are in docs/problems.md. */
 export interface CatalogEntry<Args> {
-  /** A phrase of at most ten words, without details. */
-  readonly title: string;
-  readonly severity: Severity | ((context: ProblemContext, args: Args) => Severity);
-  readonly message: Words<Args>;
+  /** Default: `error`. */
+  readonly severity?: Severity | ((context: ProblemContext, args: Args) => Severity);
+  readonly message?: Words<Args>;
   /** An instruction that fixes the problem. */
   readonly hint?: Words<Args>;
-  /** What applies instead where an argument is set, by its name: the first one that has the severity, message or hint. */
-  readonly when?: Readonly<Record<string, Cause<Args>>>;
-  /** What applies by the argument `cause`. */
-  readonly causes?: Readonly<Record<string, Cause<Args>>>;
+  /**
+   * What applies instead where an argument is set, by its name, or has a value, by `name=value`: the first one that has the
+   * severity, message or hint.
+   */
+  readonly when?: Readonly<Record<string, Part<Args>>>;
 }
+
+/** Lists names: the first ten, and how many others there are. */
+export const listSome = (names: readonly string[]): string =>
+  listOf(names.length > 11 ? [...names.slice(0, 10), `${names.length - 10} others`] : names, "and");
+
+/** Whether a failed change of a project was undone as a whole, without node_modules (`false`), or not at all; `undefined` without changes. */
+export type Restored = boolean | "nothing" | undefined;
+
+const restorations: Readonly<Record<string, string>> = {
+  undefined: "Nothing was changed.",
+  nothing: "package.json or a lockfile could not be restored.",
+  true: "All changes were undone.",
+  false: "package.json and the lockfile were restored, but node_modules may have changed.",
+};
+
+/** How a place shows its argument. The parameter is the type of the argument. */
+const formats = {
+  and: (names: readonly string[]) => listOf(names.map(printable), "and"),
+  or: (names: readonly string[]) => listOf(names.map(printable), "or"),
+  some: (names: readonly string[]) => listSome(names.map(printable)),
+  quotes: (names: readonly string[]) =>
+    listOf(
+      [...new Set(names)].map((name) => quote(name, 200)),
+      "and",
+    ),
+  count: (count: number) => formatCount(count),
+  number: (number: number) => String(number),
+  /** The ending of the noun after a number. */
+  s: (count: number) => (count === 1 ? "" : "s"),
+  words: (key: string) => key.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+  lines: (text: string) => printableLines(text),
+  /** With a period, unless it ends with one. */
+  sentence: (text: string) => endSentence(printable(text)),
+  /** A word of a command line. */
+  shell: (word: string) => quoteForShell(printable(word)),
+  restored: (restored: Restored) => restorations[String(restored)] ?? "",
+  exit: (exit: ProcessExit) => describeExit(exit),
+} as const;
+
+type Formats = typeof formats;
 
 /** The places of templates, as written: `name`, `file:400`. `${NAME}` and what has a space are none. */
 type PlaceIn<Text> = Text extends `${infer Before}{${infer Place}}${infer Rest}`
@@ -42,15 +84,20 @@ type PlaceIn<Text> = Text extends `${infer Before}{${infer Place}}${infer Rest}`
       | PlaceIn<Rest>
   : never;
 type NameOf<Place> = Place extends `${infer Name}:${string}` ? Name : Place;
-type ValueOf<Place> = Place extends `${string}:${"and" | "or"}`
-  ? readonly string[]
-  : Place extends `${string}:${"count" | "number"}`
-    ? number
-    : Place extends `${string}:${infer First}|${infer Rest}`
-      ? First | Literals<Rest>
-      : string;
+type ValueOf<Place> = Place extends `${string}:${infer Format}`
+  ? Format extends keyof Formats
+    ? Parameters<Formats[Format]>[0]
+    : Format extends `${string}|${string}`
+      ? Literals<Format>
+      : string
+  : string;
 type Literals<Text> = Text extends `${infer First}|${infer Rest}` ? First | Literals<Rest> : Text;
 type Placed<Text> = { [Place in PlaceIn<Text> as NameOf<Place> & string]: ValueOf<Place> };
+/** The parts of a template in brackets, and what is outside them. */
+type Inside<Text> = Text extends `${string}[${infer Part}]${infer Rest}` ? Part | Inside<Rest> : never;
+type Outside<Text> = Text extends `${infer Before}[${string}]${infer Rest}`
+  ? `${Before}${Outside<Rest>}`
+  : Text;
 
 type WordsOf<Part> = Part extends unknown ? Part[keyof Part & ("message" | "hint")] : never;
 type Computed<Text> = [Extract<Text, (args: never) => unknown>] extends [(args: infer Args) => unknown]
@@ -58,16 +105,28 @@ type Computed<Text> = [Extract<Text, (args: never) => unknown>] extends [(args: 
   : never;
 type Flat<Args> = Args extends infer All ? { [Key in keyof All]: All[Key] } : never;
 type Optional<Args> = { [Key in keyof Args]?: Args[Key] | undefined };
+/** The values of arguments that conditions name. */
+type Chosen<Conditions> = {
+  [Key in keyof Conditions as NameOfChoice<Key>]: Key extends `${string}=${infer Value}` ? Value : never;
+};
+type NameOfChoice<Key> = Key extends `${infer Name}=${string}` ? Name : never;
+type Flags<Name extends PropertyKey> = {
+  [_ in Name as _ extends `${string}=${string}` ? never : _]?: boolean | undefined;
+};
 
 /** What an entry's words need: a value for each place of a template, and flags for conditions that have no place. */
-type ArgumentsOf<Entry, Conditions = Entry extends { when: infer When } ? When : unknown> = Flat<
-  Placed<WordsOf<Entry>> &
-    Computed<WordsOf<Entry> | WordsOf<Conditions[keyof Conditions]>> &
-    Optional<Placed<WordsOf<Conditions[keyof Conditions]>>> &
-    Flags<Exclude<keyof Conditions, keyof Placed<WordsOf<Entry> | WordsOf<Conditions[keyof Conditions]>>>> &
-    (Entry extends { causes: infer Causes } ? { cause: keyof Causes } : unknown)
+type ArgumentsOf<
+  Entry,
+  Conditions = Entry extends { when: infer When } ? When : unknown,
+  Own = WordsOf<Entry>,
+  Special = WordsOf<Conditions[keyof Conditions]>,
+> = Flat<
+  Placed<Outside<Own>> &
+    Computed<Own | Special> &
+    Optional<Placed<Inside<Own> | Special>> &
+    Chosen<Conditions> &
+    Flags<Exclude<keyof Conditions, keyof Placed<Own | Special>>>
 >;
-type Flags<Name extends PropertyKey> = { [_ in Name]?: boolean | undefined };
 
 /** An entry whose arguments are those of its templates and functions. */
 export function entry<const Entry extends CatalogEntry<never>>(
@@ -87,42 +146,35 @@ export const errorInValidation = (context: ProblemContext): Severity =>
 export const warningForBystanders = (context: ProblemContext): Severity =>
   context === "bystander" ? "warning" : "error";
 
-const formats: Readonly<Record<string, (value: never) => string>> = {
-  and: (names: readonly string[]) => listOf(names.map(printable), "and"),
-  or: (names: readonly string[]) => listOf(names.map(printable), "or"),
-  count: formatCount,
-  lines: printableLines,
-  /** A word of a command line. */
-  shell: (word: string) => quoteForShell(printable(word)),
-};
+const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
+const optional = /\[([^[\]]*?\{(\w+)[^[\]]*)\]/g;
 const place = /"\{(\w+)(?::(\d+))?\}"|(?<!\$)\{(\w+)(?::([\w|]+))?\}/g;
 
-function fill(text: string, args: Readonly<Record<string, unknown>>): string {
-  return text.replace(place, (_, quoted?: string, limit = "80", name = "", format = "") =>
-    quoted === undefined
-      ? (formats[format]?.(args[name] as never) ?? printable(String(args[name])))
-      : quote(String(args[quoted]), Number(limit)),
-  );
+function fill(template: string, args: Readonly<Record<string, unknown>>): string {
+  const text = template.replace(optional, (_, part: string, name: string) => (isSet(args[name]) ? part : ""));
+  return text.replace(place, (_, quoted?: string, limit = "80", name = "", format = "") => {
+    if (quoted !== undefined) return quote(String(args[quoted]), Number(limit));
+    const show = Object.hasOwn(formats, format) ? formats[format as keyof Formats] : undefined;
+    return show?.(args[name] as never) ?? printable(String(args[name]));
+  });
 }
 
-const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+function applies(condition: string, args: Readonly<Record<string, unknown>>): boolean {
+  const [name = "", value] = condition.split("=");
+  return value === undefined ? isSet(args[name]) : String(args[name]) === value;
+}
 
 /** The severity, message and hint of a problem with these arguments. */
 export function wordsFor<Args>(
-  { severity, message, hint, when = {}, causes = {} }: CatalogEntry<Args>,
+  { severity = "error", message, hint, when = {} }: CatalogEntry<Args>,
   args: Args,
   context: ProblemContext,
 ): { severity: Severity; message: string; hint: string | undefined } {
   const values = args as Readonly<Record<string, unknown>>;
-  const parts: Cause<Args>[] = Object.entries(when).flatMap(([name, part]) =>
-    isSet(values[name]) ? part : [],
-  );
-  const cause = causes[String(values.cause)];
-  if (cause !== undefined) parts.push(cause);
-  const all = [...parts, { message, hint }];
+  const parts = Object.entries(when).flatMap(([condition, part]) => (applies(condition, values) ? part : []));
   const say = (name: "message" | "hint") => {
-    for (const { [name]: words } of all) {
+    for (const { [name]: words } of [...parts, { message, hint }]) {
       const text = typeof words === "string" ? fill(words, values) : words?.(args);
       if (text !== undefined) return text;
     }

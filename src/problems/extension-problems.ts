@@ -1,11 +1,9 @@
-import { entry, entryOf, errorInValidation } from "./entry.ts";
+import { entry, errorInValidation } from "./entry.ts";
 
 /** Problems in the `trailblaze` field itself. */
 export const extensionProblems = {
   /** `name` is that of the package, or the path of the workspace's root, whose members may be packs. */
   NoExtension: entry({
-    title: "The package has no trailblaze field",
-    severity: "error",
     message: "{name} is not a pack: its package.json has no `trailblaze` field.",
     hint: 'Add the field, for example: "trailblaze": { "tools": ["myTool"] }',
     when: {
@@ -14,47 +12,34 @@ export const extensionProblems = {
     },
   }),
   MalformedExtension: entry({
-    title: "Value in the trailblaze field has the wrong type",
-    severity: "error",
     message: "{what} must be {expected}, but it is {found}.",
   }),
   UnknownExtensionKey: entry({
-    title: "Unknown key in the trailblaze field",
     severity: errorInValidation,
     message: 'Unknown key "{key}" in the `trailblaze` field.',
     hint: 'Use one of {known:or}, or start a custom key with "x-".',
     when: { suggestion: { hint: 'Did you mean "{suggestion}"?' } },
   }),
   InvalidDeclaration: entry({
-    title: "Declaration has none of the three valid forms",
-    severity: "error",
     message: "Invalid declaration: {reason}.",
-    hint: ({ key }: { key: string }) =>
-      `Declare a ${key.slice(0, -1)} as "name", ["name", "description"] or { "name": "…", "description": "…" }.`,
+    hint: 'Declare each of "{key}" as "name", ["name", "description"] or { "name": "…", "description": "…" }.',
   }),
   InvalidItemName: entry({
-    title: "Invalid item name",
-    severity: "error",
     message: '"{name}" is not a valid item name: {reason}.',
     hint: 'Use 1 to 64 characters from A-Z, a-z, 0-9, "_", "." and "-", starting with a letter or digit, for example "createIssue".',
   }),
-  DuplicateDeclaration: entryOf<{ name: string; other: string; key: string }>({
-    title: "Two items of the same kind share a name",
-    severity: "error",
-    message: ({ name, other, key }) =>
+  DuplicateDeclaration: entry({
+    message: ({ name, other, key }: { name: string; other: string; key: string }) =>
       name === other
         ? `"${name}" is declared more than once in "${key}".`
         : `"${name}" and "${other}" in "${key}" differ only in case, so their files collide on some file systems.`,
     hint: "Remove or rename one of them. Until then, the first one is used.",
   }),
   InvalidNeeds: entry({
-    title: "Invalid value in needs",
-    severity: "error",
     message: "Invalid `needs`: {reason}.",
     when: { hint: { hint: "{hint}" } },
   }),
   HostVersionUnsupported: entry({
-    title: "Pack requires a different version of Trailblaze",
     severity: "warning",
     message: 'The pack requires Trailblaze "{range}", but this is version {version}.',
     hint: "Install a version of the pack that supports Trailblaze {version}, or a version of Trailblaze that the pack supports.",

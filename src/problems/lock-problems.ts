@@ -1,14 +1,4 @@
 import { entry, entryOf } from "./entry.ts";
-import { endSentence, listOf, printable, quote, quoteForShell } from "./text.ts";
-
-/** The first names, and how many others there are. */
-const listSome = (names: readonly string[], most = 5): string =>
-  listOf(
-    names.length > most + 1
-      ? [...names.slice(0, most).map(printable), `${names.length - most} others`]
-      : names.map(printable),
-    "and",
-  );
 
 /** What the lock does not approve, and how to approve it. */
 export interface NotApproved {
@@ -27,69 +17,49 @@ export interface NotApproved {
   list?: "tools" | "prompts" | "resources";
 }
 
-const notApproved = ({ name, state, differences, list }: NotApproved): string => {
-  const what = quote(name, 200);
-  if (state === "denied") return `trailblaze.lock denies ${what}`;
-  if (state === "unrecordable")
-    return `The definition of ${what} is invalid or nested too deep, so trailblaze.lock cannot record it`;
-  if (list !== undefined) {
-    return `Some ${list} of ${what} are not approved by trailblaze.lock, or have changed: ${listSome(differences)}`;
-  }
-  if (state === "unlisted") return `The tools of ${what} have not been approved yet`;
-  if (state === "new") {
-    const items = differences.length > 0 ? ` (${listSome(differences)})` : "";
-    return `${what} is new${items}, and trailblaze.lock does not approve it`;
-  }
-  const keys = differences.length > 0 ? `: ${listSome(differences)}` : "";
-  return `${what} has changed since it was approved${keys}`;
-};
-
 /** Problems of trailblaze.lock: what differs from what was approved, and files that cannot be used. */
 export const lockProblems = {
   NotApproved: entryOf<NotApproved>({
-    title: "Item is not approved by trailblaze.lock",
     severity: "warning",
-    message: (args) => `${notApproved(args)}.`,
-    hint: ({ name, state, entry: shown }) =>
-      state === "unrecordable"
-        ? "Add it to `lock.unlocked` in the config to use it without approval."
-        : `Run \`trailblaze diff ${quoteForShell(printable(shown))}\` to see the difference, and \`trailblaze approve ${quoteForShell(printable(name))}\` to accept it.`,
+    message: '"{name:200}" has changed since it was approved[: {differences:some}].',
+    hint: "Run `trailblaze diff {entry:shell}` to see the difference, and `trailblaze approve {name:shell}` to accept it.",
+    when: {
+      "state=denied": { message: 'trailblaze.lock denies "{name:200}".' },
+      "state=unrecordable": {
+        message:
+          'The definition of "{name:200}" is invalid or nested too deep, so trailblaze.lock cannot record it.',
+        hint: "Add it to `lock.unlocked` in the config to use it without approval.",
+      },
+      list: {
+        message:
+          'Some {list} of "{name:200}" are not approved by trailblaze.lock, or have changed: {differences:some}.',
+      },
+      "state=unlisted": { message: 'The tools of "{name:200}" have not been approved yet.' },
+      "state=new": {
+        message: '"{name:200}" is new[ ({differences:some})], and trailblaze.lock does not approve it.',
+      },
+    },
   }),
-  LockOutdated: entryOf<{
-    /** A pack, a server, or an item. */
-    name: string;
-    /** Continues the sentence after the name. */
-    reason: string;
-  }>({
-    title: "Entry of trailblaze.lock is outdated",
+  /** `name`: a pack, a server, or an item. `reason` continues the sentence after it. */
+  LockOutdated: entry({
     severity: "info",
-    message: ({ name, reason }) => `${quote(name, 200)} ${endSentence(printable(reason))}`,
+    message: '"{name:200}" {reason:sentence}',
     hint: "Run `trailblaze diff` to see whether anything else differs.",
   }),
   NotLocked: entry({
-    title: "Item is used without approval",
     severity: "info",
     message: '"{name:200}" is used as installed, because `lock.unlocked` names it.',
   }),
-  LockMismatch: entryOf<{
-    /** What differs: packs, servers and items. */
-    names: readonly string[];
-  }>({
-    title: "Installation differs from trailblaze.lock",
-    severity: "error",
-    message: ({ names }) =>
-      `The installation differs from trailblaze.lock, which is frozen: ${listSome(names, 10)}.`,
+  /** `names`: the packs, servers and items that differ. */
+  LockMismatch: entry({
+    message: "The installation differs from trailblaze.lock, which is frozen: {names:some}.",
     hint: "Run `trailblaze diff` to see the difference, then `trailblaze approve`, and commit the file.",
   }),
   LockMissing: entry({
-    title: "There is no trailblaze.lock",
-    severity: "error",
     message: 'There is no "{file:400}".',
     hint: "Run `trailblaze approve --all` to create it, and commit it.",
   }),
   LockMalformed: entry({
-    title: "File trailblaze.lock cannot be used",
-    severity: "error",
     message: 'Cannot use "{file:400}": {reason}.',
     hint: "Restore it from version control, then run `trailblaze approve`.",
     when: { hint: { hint: "{hint}" } },

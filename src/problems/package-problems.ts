@@ -18,89 +18,85 @@ export const packageProblems = {
     /** A subprocess server runs a command of it. */
     isServer?: boolean;
   }>({
-    title: "Module imports a package that is not a dependency",
-    severity: "error",
-    when: { isGuarded: { severity: "warning" } },
-    message: ({ name, missingIn, others, isServer }) =>
-      `The pack ${isServer ? "runs a command of" : "imports"} ${quote(name)}${others === 0 ? "" : ` in ${others + 1} modules`}, but ${missingIn === undefined ? "package.json does not declare it as a dependency" : `"${missingIn}" in package.json does not define it`}.`,
-    hint: ({ name, missingIn, isDev, isGuarded }) => {
-      if (missingIn !== undefined) return `Add it to "${missingIn}" in package.json, or use a relative path.`;
-      if (isAlias(name))
-        return 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.';
-      if (isDev) return `Move ${quote(name)} from "devDependencies" to "dependencies" in package.json.`;
-      return `Add ${quote(name)} to ${isGuarded ? '"optionalDependencies"' : '"dependencies"'} in package.json.`;
+    message:
+      'The pack imports "{name}"[, also in {others:count} more module{others:s}], but package.json does not declare it as a dependency.',
+    hint: ({ name }) =>
+      /^(?:@\/|[~$])/.test(name)
+        ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
+        : `Add ${quote(name)} to "dependencies" in package.json.`,
+    when: {
+      isServer: {
+        message: 'The pack runs a command of "{name}", but package.json does not declare it as a dependency.',
+      },
+      missingIn: {
+        message:
+          'The pack imports "{name}"[, also in {others:count} more module{others:s}], but "{missingIn}" in package.json does not define it.',
+        hint: 'Add it to "{missingIn}" in package.json, or use a relative path.',
+      },
+      isDev: { hint: 'Move "{name}" from "devDependencies" to "dependencies" in package.json.' },
+      isGuarded: { severity: "warning", hint: 'Add "{name}" to "optionalDependencies" in package.json.' },
     },
   }),
-  FileNotPublished: entryOf<{
-    file: string;
-    importer?: string | undefined;
-    /** How many more required files of the same folder would be missing. */
-    others?: number;
-    /** The package in whose folder of node_modules the file is, if any. */
-    packageName?: string | undefined;
-    /** The file is an export of the pack, which the pack does not need. */
-    isExport?: boolean;
-  }>({
-    title: "Required file would not be published",
-    severity: "error",
+  /**
+   * `others`: how many more required files of the folder would be missing. `packageName`: the package in whose folder of node_modules
+   * the file is. `isExport`: the pack itself does not need the file.
+   */
+  FileNotPublished: entry({
+    message:
+      'The published package would lack "{file}"[ and {others:count} more required file{others:s} in the same folder][, which "{importer}" imports].',
+    hint: 'Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes "{file}".',
     when: {
       isExport: { severity: "warning" },
       packageName: {
         hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
       },
+      others: {
+        hint: ({ file }: { file: string }) =>
+          `Add ${quote(folderOf(file))} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
+      },
     },
-    message({ file, importer, others = 0 }) {
-      const more =
-        others === 0 ? "" : ` and ${others} more required file${others === 1 ? "" : "s"} in the same folder`;
-      const left = `The published package would lack ${quote(file)}${more}`;
-      return importer === undefined ? `${left}.` : `${left}, which ${quote(importer)} imports.`;
-    },
-    hint: ({ file, others = 0 }) =>
-      `Add ${others === 0 ? "it" : `${quote(folderOf(file))}`} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
   }),
   UnpublishableDependency: entry({
-    title: "Dependency cannot be installed from the published package",
-    severity: "error",
     message: 'The dependency "{name}" is "{spec:200}", a path on your machine.',
     hint: 'Use a version from the registry, for example "^1.0.0". Bundle a package that is not published with "bundleDependencies".',
   }),
-  UnparsableModule: entryOf<{ file: string; reason: string }>({
-    title: "Module has a syntax error",
-    severity: "error",
-    message: ({ file, reason }) =>
-      `Node cannot parse ${quote(file, 200)}: ${quote(reason, 200).slice(1, -1)}.`,
+  UnparsableModule: entry({
+    message: 'Node cannot parse "{file:200}": {reason}.',
     hint: "Correct the syntax. Compile TypeScript and JSX to JavaScript first.",
   }),
-  WrongModuleFormat: entryOf<{
-    file: string;
-    readAs: "esm" | "commonjs";
-    /** The module has the syntax of both formats. */
-    isMixed: boolean;
-    /** The variable of CommonJS that an ES module uses, if that is all. */
-    name?: "require" | "module" | "exports" | "__dirname" | "__filename";
-    /** It is used when a function is called, so the module can be loaded. */
-    isInFunction?: boolean;
-  }>({
-    title: "Module has the wrong format for Node",
-    severity: "error",
-    when: { isInFunction: { severity: "warning" } },
-    message: ({ file, readAs, isMixed, name, isInFunction }) =>
-      name !== undefined
-        ? `Node reads ${quote(file, 200)} as an ES module, where \`${name}\` is not defined${isInFunction ? ", but a function uses it" : ""}.`
-        : `Node reads ${quote(file, 200)} as ${readAs === "esm" ? "an ES module" : "CommonJS"}, but it ${isMixed ? "also uses" : "is written as"} ${readAs === "esm" ? "CommonJS" : "an ES module"}.`,
-    hint: ({ file, readAs, isMixed, name }) => {
-      if (name?.startsWith("__")) return `Use \`import.meta.${name.slice(2)}\`.`;
-      if (name !== undefined)
-        return "Use `import`, or create `require` with `createRequire` of `node:module`.";
-      if (readAs === "commonjs")
-        return `Rename it to ${renamed(file, "mjs")}, or set "type": "module" in package.json.`;
-      return `${isMixed ? "Replace" : `Rename it to ${renamed(file, "cjs")}, or replace`} \`module.exports\` with \`export\` and \`require\` with \`import\`.`;
+  /**
+   * `isMixed`: it has the syntax of both formats. `name`: the variable of CommonJS that an ES module uses, if that is all.
+   * `isInFunction`: it is used when a function is called, so the module can be loaded.
+   */
+  WrongModuleFormat: entry({
+    when: {
+      isInFunction: {
+        severity: "warning",
+        message:
+          'Node reads "{file:200}" as an ES module, where `{name}` is not defined, but a function uses it.',
+      },
+      name: {
+        message: 'Node reads "{file:200}" as an ES module, where `{name}` is not defined.',
+        hint: ({ name }: { name?: string | undefined }) =>
+          name?.startsWith("__")
+            ? `Use \`import.meta.${name.slice(2)}\`.`
+            : "Use `import`, or create `require` with `createRequire` of `node:module`.",
+      },
+      "readAs=commonjs": {
+        message: 'Node reads "{file:200}" as CommonJS, but it is written as an ES module.',
+        hint: 'Give it the extension .mjs, or set "type": "module" in package.json.',
+      },
+      isMixed: {
+        message: 'Node reads "{file:200}" as an ES module, but it also uses CommonJS.',
+        hint: "Replace `module.exports` with `export` and `require` with `import`.",
+      },
+      "readAs=esm": {},
     },
+    message: 'Node reads "{file:200}" as an ES module, but it is written as CommonJS.',
+    hint: "Give it the extension .cjs, or replace `module.exports` with `export` and `require` with `import`.",
   }),
   /** `importer` is the module that imports it, `javascript` the path of the compiled file next to it. */
   TypeScriptNotPublishable: entry({
-    title: "Installed pack would have to run TypeScript",
-    severity: "error",
     message: '"{file:200}" is TypeScript, which Node does not run in installed packages.',
     hint: "Compile it to JavaScript, and name the compiled file instead.",
     when: {
@@ -113,23 +109,18 @@ export const packageProblems = {
       isDefinition: { hint: "Compile it to a .js or .mjs file next to it; that file is used instead." },
     },
   }),
-  InvalidPackageManifest: entryOf<{
-    key: "name" | "version";
-    value?: string | undefined;
-    /** Continues the message, without a period. */
-    reason: string;
-  }>({
-    title: "Invalid package name or version",
-    severity: "error",
-    message: ({ key, value, reason }) =>
-      `npm does not publish a package with this \`${key}\`${value === undefined ? "" : ` (${quote(value)})`}: ${reason}.`,
-    hint: ({ key, value }) =>
-      key === "version"
-        ? 'Set "version" to three numbers, for example "1.0.0".'
-        : `Set "name" to a name such as ${suggestName(value)}.`,
+  InvalidPackageManifest: entry({
+    message: 'npm does not publish a package with this `{key}`[ ("{value}")]: {reason}.',
+    hint: 'Set "version" to three numbers, for example "1.0.0".',
+    when: {
+      "key=version": {},
+      "key=name": {
+        hint: ({ value }: { value?: string | undefined }) =>
+          `Set "name" to a name such as ${suggestName(value)}.`,
+      },
+    },
   }),
   PrivatePackage: entry({
-    title: "Package is private, so npm does not publish it",
     severity: "info",
     message: "The package is private: npm refuses to publish it.",
     hint: 'Remove "private" from package.json before you publish the pack.',
@@ -145,7 +136,7 @@ function suggestName(name = ""): string {
   return quote(suggested === name ? `${name}-tools` : suggested, 214);
 }
 
-const renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);
+const _renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);
 
 /** Whether the name is a compiler alias. No package can have such a name. */
-const isAlias = (name: string): boolean => /^(?:@\/|[~$])/.test(name);
+const _isAlias = (name: string): boolean => /^(?:@\/|[~$])/.test(name);

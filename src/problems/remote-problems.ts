@@ -1,17 +1,4 @@
-import { entry, entryOf } from "./entry.ts";
-import { printable, quote } from "./text.ts";
-
-/** Whether everything was undone, or without node_modules (`false`), or nothing; `undefined` if nothing was changed. */
-type Restored = boolean | "nothing" | undefined;
-
-/** The state of a project after a failed installation. */
-function describeState(restored: Restored): string {
-  if (restored === undefined) return "Nothing was changed.";
-  if (restored === "nothing") return "package.json or a lockfile could not be restored.";
-  return restored
-    ? "All changes were undone."
-    : "package.json and the lockfile were restored, but node_modules may have changed.";
-}
+import { entry, entryOf, type Restored } from "./entry.ts";
 
 /** Problems in searching a registry and in adding and removing packs. */
 export const remoteProblems = {
@@ -21,8 +8,6 @@ export const remoteProblems = {
    * the registry.
    */
   RegistryUnavailable: entry({
-    title: "Registry is unavailable",
-    severity: "error",
     message: 'Registry "{registry:200}" {reason}.',
     hint: "Run `npm ping` to check whether npm can reach it with your configuration.",
     when: {
@@ -37,8 +22,6 @@ export const remoteProblems = {
     },
   }),
   UnsupportedSpec: entry({
-    title: "Unsupported package specifier",
-    severity: "error",
     message: 'Cannot add "{spec}": {reason}.',
     hint: 'Pass a package from the registry: "name", "name@tag", "name@1.2.3" or "name@^1.2".',
     when: {
@@ -48,28 +31,27 @@ export const remoteProblems = {
       },
     },
   }),
+  /** `package`: its name and version, unless it is the pack that is validated. `what`: the requested change, such as `add @acme/jira`. */
   ReservedCommand: entryOf<{
-    /** Name and version of the package; `undefined` for the pack that is being validated. */
     package?: string | undefined;
     command: string;
-    /** The requested change, such as `add @acme/jira`. */
     what?: string;
     restored?: Restored;
   }>({
-    title: "Package overrides a command that Trailblaze relies on",
-    severity: "error",
-    message: ({ package: name, command, what, restored }) => {
-      const subject = name === undefined ? "The pack" : printable(name);
-      const claim = `${subject} provides a command ${quote(command)}, which overrides \`npx trailblaze\`.`;
-      if (what === undefined) return claim;
-      return `Refused to ${printable(what)}: ${claim} ${describeState(restored)}`;
-    },
+    message: 'The pack provides a command "{command}", which overrides `npx trailblaze`.',
     hint: 'Rename the command in "bin".',
-    when: { package: { hint: "Do not install this package. Report it to the registry." } },
+    when: {
+      what: {
+        message:
+          'Refused to {what}: {package} provides a command "{command}", which overrides `npx trailblaze`. {restored:restored}',
+      },
+      package: {
+        message: '{package} provides a command "{command}", which overrides `npx trailblaze`.',
+        hint: "Do not install this package. Report it to the registry.",
+      },
+    },
   }),
   SimilarName: entry({
-    title: "Pack name is very similar to another pack's name",
-    severity: "error",
     message:
       'The name "{name:214}" is very similar to "{existing:214}", which this project already uses. Nothing was changed.',
     hint: "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
@@ -92,13 +74,11 @@ export const remoteProblems = {
     output?: readonly string[];
     hint?: string;
   }>({
-    title: "Installation failed",
-    severity: "error",
-    message: ({ what, reason, restored }) =>
-      `Failed to ${printable(what)}: ${printable(reason)}. ${describeState(restored)}`,
-    hint: ({ hint, restored }) => {
-      if (restored === "nothing") return "Restore package.json and the lockfile, for example with git.";
-      return hint ?? (restored === false ? "Run your package manager's install command again." : undefined);
+    message: "Failed to {what}: {reason}. {restored:restored}",
+    when: {
+      "restored=nothing": { hint: "Restore package.json and the lockfile, for example with git." },
+      hint: { hint: "{hint}" },
+      "restored=false": { hint: "Run your package manager's install command again." },
     },
   }),
 };

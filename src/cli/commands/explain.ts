@@ -19,10 +19,9 @@ async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandA
     throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
   const entries = readFileSync(join(findOwnPackage(), "docs/problems.md"), "utf8").split(/^#(?=# )/m);
   const page = `${entries.find((entry) => entry.startsWith(`# ${code}\n`))?.trimEnd()}\n`;
-  // Only the page describes a severity that depends on the command.
-  const severity = /^\*\*(.+)\*\* · /m.exec(page)?.[1];
+  const [, severity, title] = /^\*\*(.+)\*\* · (.+)$/m.exec(page) ?? [];
   return {
-    json: { code, severity, title: catalog[code].title, page },
+    json: { code, severity, title, page },
     formatText: () => page,
     problems: [],
   };
