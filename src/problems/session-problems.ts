@@ -208,9 +208,9 @@ export const sessionProblems = {
     when: {
       key: {
         message:
-          '"{key:200}" of "{name:200}" in the {list:words} of server "{label:200}" is left out: {reason}.',
+          '"{key:200}" in "{name:200}" of the {list:words} of server "{label:200}" is left out: {reason}.',
       },
-      name: { message: '"{name:200}" in the {list:words} of server "{label:200}" is left out: {reason}.' },
+      name: { message: '"{name:200}" of the {list:words} of server "{label:200}" is left out: {reason}.' },
       "name=": { message: 'One of the {list:words} of server "{label:200}" is left out: {reason}.' },
       isRest: { message: 'The rest of the {list:words} of server "{label:200}" is left out: {reason}.' },
     },

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastGlob from "fast-glob";
 import { describe, expect, test } from "vitest";
+import type { CatalogEntry } from "../../src/problems/entry.ts";
 import {
   catalog,
   createProblem,
@@ -16,13 +17,16 @@ const page = inRepository("docs/problems.md");
 const brokenPacks = inRepository("fixtures/sample-plugins/broken");
 const codes = Object.keys(catalog) as ProblemCode[];
 
+const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
+
 /** Every severity that a code can have. */
-function severitiesOf(code: ProblemCode): Set<Severity> {
-  const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
-  const problems = samples[code].flatMap((args) =>
-    contexts.map((context) => createProblem(code, args as never, {}, context)),
-  );
-  return new Set(problems.map(({ severity }) => severity));
+function severitiesOf(code: ProblemCode): Set<Severity | undefined> {
+  const { severity = "error", when = {} } = catalog[code] as CatalogEntry<unknown>;
+  const usual =
+    typeof severity === "string"
+      ? [severity]
+      : contexts.map((context) => severity(context, { isDeclared: true }));
+  return new Set([...usual, ...Object.values(when).flatMap((part) => part.severity ?? [])]);
 }
 
 /** Verbs that a fix starts with. */
@@ -93,6 +97,65 @@ describe("severities that depend on the context", () => {
     expect(severityIn("PackNotInstalled", "validation", { isDeclared: false })).toBe("error");
     expect(severityIn("PackNotInstalled", "validation", { isDeclared: true })).toBe("warning");
     expect(severityIn("PackNotInstalled", "operation", { isDeclared: true })).toBe("error");
+  });
+});
+
+/** An argument for a place of a template; names are those of strangers. */
+function argumentFor(name: string, format = ""): unknown {
+  if (["and", "or", "some", "quotes"].includes(format)) return [strange];
+  if (["count", "number", "s"].includes(format)) return 3;
+  if (format === "exit") return { exitCode: 3, signal: null };
+  if (format.includes("|")) return format.split("|")[0];
+  // Others are sentences, or words of ours.
+  return strangers.has(name) ? strange : "word";
+}
+
+const strange = 'x;touch pwned $(touch pwned) "`touch pwned`';
+const strangers = new Set("name entry server package alternative range file label spec".split(" "));
+
+/** The arguments of a template. */
+const argumentsOf = (words: unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    [...String(words).matchAll(/(?<!\$)\{(\w+)(?::([\w|]+))?\}/g)].map(([, name = "", format]) => [
+      name,
+      argumentFor(name, format),
+    ]),
+  );
+
+/** Arguments for every condition of an entry, and for none; those of samples for functions. */
+function* variantsOf(code: ProblemCode): Generator<Record<string, unknown>> {
+  const { message, hint, when = {} } = catalog[code] as CatalogEntry<unknown>;
+  const parts = Object.entries(when);
+  const all = [message, hint, ...parts.flatMap(([, part]) => [part.message, part.hint])];
+  if (all.some((words) => typeof words === "function")) {
+    for (const args of samples[code] as readonly Record<string, unknown>[]) {
+      yield args;
+      for (const name of Object.keys(args))
+        if (typeof args[name] === "string" && strangers.has(name)) yield { ...args, [name]: strange };
+    }
+    return;
+  }
+  const usual = { ...argumentsOf(message), ...argumentsOf(hint) };
+  if (message !== undefined) yield usual;
+  for (const [condition, part] of parts) {
+    const [name = "", value = true] = condition.split("=");
+    yield { [name]: value, ...usual, ...argumentsOf(part.message), ...argumentsOf(part.hint) };
+  }
+}
+
+describe.each(codes)("the sentences of %s", (code) => {
+  test("have all of their arguments, keep them, and quote names in commands for the shell", () => {
+    for (const args of variantsOf(code)) {
+      const problem = createProblem(code, args as never);
+      const sentences = `${problem.message}\n${problem.hint ?? ""}`;
+      expect(problem.message).not.toBe("");
+      expect(sentences).not.toMatch(/undefined|\[object|(?<!\$)\{\w+\}/);
+      expect(problem.args).toEqual(args);
+      const commands =
+        /(?:`|^(?=\w+ (?:install|add) ))(?:trailblaze|npm|pnpm|yarn|bun|deno|git) (?:'[^']*'|[^'`\n])*/gm;
+      for (const [command] of sentences.matchAll(commands))
+        expect(command.replace(/'[^']*'/g, "")).not.toContain("touch");
+    }
   });
 });
 
