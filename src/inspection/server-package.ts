@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { isNode } from "../extension-schema/node-script.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { listOf, printable, quote } from "../problems/index.ts";
+import { readBins } from "../qualified-names/reserved-commands.ts";
 
 /** A command of an npm package that is an MCP server, as a definition or the config names it. */
 export interface ServerPackage {
@@ -32,13 +32,6 @@ const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 /** A hint for a command of a package that `key` names by mistake. Without `bin`, the package's default command is meant. */
 export const suggestPackage = (name: string, bin?: string, key = "command"): string =>
   `Replace \`${key}\` with \`package: ${printable(name)}\`${bin === undefined || unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
-
-/** The commands that a package.json declares in `bin`, with their paths. Pure. */
-export function readBins(name: string, { bin }: Readonly<Record<string, unknown>>): Map<string, string> {
-  const entries =
-    typeof bin === "string" ? [[unscoped(name), bin]] : isRecord(bin) ? Object.entries(bin) : [];
-  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
-}
 
 /** Limit on the dependencies whose commands are read. */
 const maximumDependencies = 1000;

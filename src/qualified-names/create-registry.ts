@@ -1,13 +1,11 @@
-import { type Kind, type KindKey, kinds } from "../kinds.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import {
   findNearestNames,
   type ReferenceContext,
   type ResolvablePack,
   type ResolvedReference,
-  readKind,
   resolveReference,
 } from "./index.ts";
-import { type ItemLists, itemsOf } from "./resolve-reference.ts";
 
 /** A tool that the host provides: its name, or a definition with a name. */
 export type BuiltIn = string | { readonly name: string; readonly description?: unknown };
@@ -41,10 +39,6 @@ export interface Registry {
   suggest(name: string, kind?: Kind): string[];
 }
 
-/** A pack whose items may have descriptions. */
-type DescribedPack = Omit<ResolvablePack, KindKey> &
-  ItemLists<{ readonly name: string; readonly qualifiedName: string; readonly description?: unknown }>;
-
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
@@ -58,7 +52,7 @@ function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
  * Trust level: discovery; nothing is read or run.
  */
 export function createRegistry(
-  packs: readonly DescribedPack[],
+  packs: readonly ResolvablePack[],
   { builtIns = [], manager }: { builtIns?: readonly BuiltIn[]; manager?: ReferenceContext["manager"] } = {},
 ): Registry {
   const own = builtIns.map(describeBuiltIn);
@@ -68,7 +62,7 @@ export function createRegistry(
     ...own,
     ...counting.flatMap((pack) =>
       kinds.flatMap((kind) =>
-        itemsOf(pack, kind).map(
+        (pack[keyOfKind[kind]] ?? []).map(
           ({ name, qualifiedName, description }): RegistryItem => ({
             kind,
             name,
@@ -85,8 +79,7 @@ export function createRegistry(
   const registry: Registry = {
     builtIns: names,
     items(kind) {
-      const wanted = readKind(kind);
-      return wanted === undefined ? [...all] : all.filter((item) => item.kind === wanted);
+      return all.filter((item) => kind === undefined || item.kind === kind);
     },
     resolve(reference, { from = "user", kind } = {}) {
       return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
@@ -98,9 +91,9 @@ export function createRegistry(
       return item;
     },
     suggest(name, kind) {
-      const candidates = registry.items(kind).map(({ qualifiedName }) => qualifiedName);
-      const endingInIt = candidates.filter((one) => one.endsWith(`/${name}`));
-      return endingInIt.length > 0 ? endingInIt : findNearestNames(name, candidates);
+      const names = registry.items(kind).map(({ qualifiedName }) => qualifiedName);
+      const endingInIt = names.filter((one) => one.endsWith(`/${name}`));
+      return endingInIt.length > 0 ? endingInIt : findNearestNames(name, names);
     },
   };
   return registry;

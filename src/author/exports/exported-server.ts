@@ -1,8 +1,8 @@
-import { readBins } from "../../inspection/server-package.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { isSecretName } from "../../install/secrets.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
+import { readBins } from "../../qualified-names/reserved-commands.ts";
 import type { DescribedPack } from "../docs/describe-pack.ts";
 
 /** A variable that the user of an export gives. */
