@@ -42,8 +42,8 @@ const table = `
   callback: problems data config runtime mcp
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate npm runtime mcp lock callback
-  as-installed: problems data extension-schema config confinement discovery inspection npm session
-  serve: version.ts problems data qualified-names extension-schema json-schema processes config discovery
+  as-installed: problems data extension-schema files config confinement discovery inspection npm session
+  serve: version.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate runtime mcp lock session
   # Comparing what is installed with the lock, and approving it.
   approval: kinds.ts problems data qualified-names files config discovery inspection lock session

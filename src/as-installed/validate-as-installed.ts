@@ -13,11 +13,10 @@ import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
-import { createConfinedEvaluator } from "../confinement/confined-evaluator.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -111,8 +110,8 @@ async function* importModules(
   { signal, requireConfinement }: AsInstalledOptions,
 ): AsyncGenerator<Finding> {
   const { location } = inspected.pack;
-  const limits = { wallMs: moduleMs, packMs: moduleMs, restarts: 0 };
-  const evaluator = createConfinedEvaluator({ signal, requireConfinement, limits });
+  const limits = { wallMs: moduleMs, packMs: moduleMs };
+  const { evaluateConfined } = await import("../confinement/evaluate.ts");
   const uses = inspected.items.flatMap((item) =>
     findHandlers(item).flatMap(({ handler, path }) => {
       const place = typeof handler === "string" ? parseHandler(handler) : { fault: "" };
@@ -121,11 +120,12 @@ async function* importModules(
   );
   for (const module of new Set(uses.map((use) => use.module))) {
     const ofModule = uses.filter((use) => use.module === module);
-    // The evaluator requires a default export that is data, which a handler's module does not have.
+    // A confined child requires a default export that is data, which a handler's module does not have.
     const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
     const names = ofModule.map(({ exportName }) => exportName);
     writeFileSync(probe, writeProbe(pathToFileURL(join(location, module)).href, names));
-    const { results } = await evaluator.evaluate({ packageRoot: location, files: [probe] });
+    const request = { packageRoot: location, files: [probe] };
+    const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
     rmSync(probe);
     if (signal.aborted) throw interrupted("import the modules");
     const result = results.get(probe) ?? { reason: "it was not imported" };
@@ -155,7 +155,7 @@ async function startServers(
 ): Promise<Finding[]> {
   const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return [];
-  const { timeouts } = await readConfig(createInspectionPorts().port, { directory });
+  const { timeouts } = await readConfig(createNodeInspectionPort(), { directory });
   const packs = { allow: [inspected.pack.qualifiedName] };
   const logDir = join(project, "logs");
   const config = { timeouts, packs, logDir, crash: "isolate", nameCollisions: "prefix" } as const;
@@ -210,15 +210,14 @@ export async function validateAsInstalled(
     const args = ["install", ...flags, ...(offline ? ["--offline"] : []), ...files];
     await runNpm("install the packed package", project, args, options);
 
-    const { port } = createInspectionPorts();
+    const port = createNodeInspectionPort();
     const { packs } = await findPacks(port, { cwd: project });
     const found = packs.find(({ pack }) => pack.name === packed);
     if (found === undefined) {
       const reason = "its `trailblaze` field is missing";
       return [createFailure("The installed package is not a pack", reason, { pack: name })];
     }
-    const createEvaluator = async () => createConfinedEvaluator({ signal, requireConfinement });
-    const inspected = await loadDefinitions(port, found, { createEvaluator });
+    const inspected = await loadDefinitions(port, found, { signal, requireConfinement });
     if (signal.aborted) throw interrupted("read the definitions");
     const findings: Finding[] = [];
     for await (const finding of importModules(inspected, options)) findings.push(finding);

@@ -8,9 +8,9 @@ import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
@@ -145,7 +145,7 @@ function assignIds(packs: readonly CatalogPack[]): void {
  * `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
 export async function collectCatalog(options: InspectionOptions): Promise<Catalog> {
-  const { port, createEvaluator } = createInspectionPorts();
+  const port = createNodeInspectionPort();
   const found: FoundPacks = await findPacks(port, options);
   const { project } = found;
   const manager = managerIn(port, found);
@@ -155,10 +155,8 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   const states = new LockStates(lock, config, foundLock?.folder);
   const relativize = createRelativizer(project);
 
-  const load = {
-    dataOnly: options.dataOnly === true,
-    createEvaluator: () => createEvaluator(options),
-  };
+  const { dataOnly, requireConfinement } = options;
+  const load = { dataOnly, requireConfinement };
   const library = new DefinitionLibrary(port, found, load);
   const packs: CatalogPack[] = [];
   const checked = new Map<FoundPack, readonly Problem[]>();

@@ -1,4 +1,4 @@
-import type { Confinement } from "../confinement/evaluation-port.ts";
+import type { Confinement } from "../confinement/evaluate.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { managerIn } from "../discovery/project-manager.ts";

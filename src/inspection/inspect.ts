@@ -1,5 +1,5 @@
 import { findInConfig, readConfigNames } from "../config/server-entries.ts";
-import type { Confinement } from "../confinement/evaluation-port.ts";
+import type { Confinement } from "../confinement/evaluate.ts";
 import {
   type DiscoveryOptions,
   type FindOptions,
@@ -11,6 +11,8 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import {
@@ -22,12 +24,9 @@ import {
 } from "../qualified-names/index.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
 import { isData } from "./formats.ts";
-import { type ConfinementOptions, createInspectionPorts, type InspectionPorts } from "./inspection-ports.ts";
-import { loadDefinitions } from "./load-definitions.ts";
+import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 import type { InspectedPack } from "./types.ts";
-
-export type { ConfinementOptions, InspectionPorts } from "./inspection-ports.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
@@ -135,11 +134,6 @@ export async function missingPack(
   return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
 }
 
-function loadOptions(ports: InspectionPorts, options: InspectionOptions) {
-  const { dataOnly = false } = options;
-  return { dataOnly, createEvaluator: () => ports.createEvaluator(options) };
-}
-
 function describeInspectedPack({ pack, items, problems }: InspectedPack): PackInspection {
   const byName = new Map(
     items.map((item) => [`${keyOfKind[item.declaration.kind]} ${item.declaration.name}`, item]),
@@ -164,18 +158,18 @@ function describeInspectedPack({ pack, items, problems }: InspectedPack): PackIn
 export async function inspectInstalledPack(
   subject: string,
   options: InspectionOptions = {},
-  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<PackInspection> {
   expectName(subject);
-  const found = await findPacksFor(ports.port, subject, options);
+  const port = createNodeInspectionPort();
+  const found = await findPacksFor(port, subject, options);
   const pack = findPackBySubject(found, subject);
   if (pack === undefined) {
     const owner = findOwner(found, subject);
-    if (owner === undefined) throw await missingPack(ports.port, found, subject);
+    if (owner === undefined) throw await missingPack(port, found, subject);
     const reason = `${quote(subject, 400)} is an item, not a pack`;
     throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
   }
-  return describeInspectedPack(await loadDefinitions(ports.port, pack, loadOptions(ports, options)));
+  return describeInspectedPack(await loadDefinitions(port, pack, options));
 }
 
 interface InspectedSubjectItem {
@@ -185,17 +179,17 @@ interface InspectedSubjectItem {
 }
 
 async function inspectFoundItem(
-  ports: InspectionPorts,
+  port: InspectionPort,
   found: FoundPacks,
   { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
   options: InspectionOptions,
 ): Promise<InspectedSubjectItem> {
-  const library = new DefinitionLibrary(ports.port, found, loadOptions(ports, options));
+  const library = new DefinitionLibrary(port, found, options);
   const [item] = await library.load(kind, [qualifiedName]);
   const owner = found.packs.find(
     ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
   );
-  if (item === undefined || owner === undefined) throw await missingPack(ports.port, found, qualifiedName);
+  if (item === undefined || owner === undefined) throw await missingPack(port, found, qualifiedName);
   const { name, version } = owner.pack;
   const reader = new ServerContentsReader(library, options.builtIns ?? []);
   const contents = kind === "server" ? await reader.read(item) : {};
@@ -238,13 +232,13 @@ async function resolveItem(
 export async function inspectInstalledItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
-  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<ItemInspection> {
   expectName(name);
+  const port = createNodeInspectionPort();
   const kind = readKind(options.kind);
-  const found = await findPacksFor(ports.port, name, options);
-  const target = await resolveItem(ports.port, found, name, kind);
-  return (await inspectFoundItem(ports, found, target, options)).inspection;
+  const found = await findPacksFor(port, name, options);
+  const target = await resolveItem(port, found, name, kind);
+  return (await inspectFoundItem(port, found, target, options)).inspection;
 }
 
 /**
@@ -254,12 +248,12 @@ export async function inspectInstalledItem(
 export async function inspectSubject(
   subject: string,
   options: InspectionOptions & { kind?: Kind | undefined } = {},
-  ports: InspectionPorts = createInspectionPorts(),
 ): Promise<
   { pack: PackInspection } | { item: ItemInspection; readMembers: InspectedSubjectItem["readMembers"] }
 > {
   const { kind } = options;
-  const found = await findPacksFor(ports.port, subject, options);
+  const port = createNodeInspectionPort();
+  const found = await findPacksFor(port, subject, options);
   const pack = findPackBySubject(found, subject);
   const isItem =
     kind !== undefined &&
@@ -267,14 +261,14 @@ export async function inspectSubject(
       one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
     );
   if (pack !== undefined && !isItem) {
-    const inspected = await loadDefinitions(ports.port, pack, loadOptions(ports, options));
+    const inspected = await loadDefinitions(port, pack, options);
     return { pack: describeInspectedPack(inspected) };
   }
   // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   if (namesPack && (kind === undefined || subject.startsWith("@")))
-    throw await missingPack(ports.port, found, subject, { mayBeTool: true });
-  const target = await resolveItem(ports.port, found, subject, kind);
-  const { inspection, readMembers } = await inspectFoundItem(ports, found, target, options);
+    throw await missingPack(port, found, subject, { mayBeTool: true });
+  const target = await resolveItem(port, found, subject, kind);
+  const { inspection, readMembers } = await inspectFoundItem(port, found, target, options);
   return { item: inspection, readMembers };
 }

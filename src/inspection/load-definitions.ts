@@ -1,4 +1,4 @@
-import type { Confinement, EvaluationPort } from "../confinement/evaluation-port.ts";
+import type { Confinement } from "../confinement/evaluate.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
@@ -13,9 +13,17 @@ import { createReadProblem, describeCode, readData } from "./read-data.ts";
 import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
-export interface LoadOptions {
-  /** Reject definitions that are code instead of evaluating them. */
+/** The treatment of definitions that are code. */
+export interface ConfinementOptions {
+  /** Throw `ConfinementUnavailable` instead of evaluating code without confinement. */
+  requireConfinement?: boolean;
+  /** Reject definitions that are code. */
   dataOnly?: boolean;
+}
+
+export interface LoadOptions extends ConfinementOptions {
+  /** Ends the evaluation of code. */
+  signal?: AbortSignal;
   context?: ProblemContext;
   /** Only these declarations of the pack, in its order; default: all. */
   only?: readonly Declaration[];
@@ -23,8 +31,6 @@ export interface LoadOptions {
   unneeded?: boolean;
   /** A cache that several loads share. */
   once?: ReadOnce;
-  /** Creates the evaluator. Called only if there is code to evaluate. */
-  createEvaluator: () => Promise<EvaluationPort>;
 }
 
 /** The contents of a pack's definition files. */
@@ -79,7 +85,7 @@ async function readFiles(
   port: InspectionPort,
   { pack }: FoundPack,
   wanted: readonly WantedFile[],
-  { dataOnly = false, context = "operation", once = new ReadOnce(), createEvaluator }: LoadOptions,
+  { dataOnly = false, context = "operation", once = new ReadOnce(), ...options }: LoadOptions,
 ): Promise<FileContents> {
   const contents: FileContents = {
     values: new Map(),
@@ -113,10 +119,10 @@ async function readFiles(
     }
   }
   if (code.length > 0) {
-    const evaluator = await createEvaluator();
+    const { evaluateConfined } = await import("../confinement/evaluate.ts");
     // Several files may be links to the same file.
     const files = [...new Set(code.map(({ realPath }) => realPath))];
-    const evaluation = await evaluator.evaluate({ packageRoot: pack.location, files });
+    const evaluation = await evaluateConfined({ packageRoot: pack.location, files }, options);
     contents.confinement = evaluation.confinement;
     for (const { source, place, realPath } of code) {
       const result = evaluation.results.get(realPath) ?? { reason: "it was not evaluated" };
@@ -124,13 +130,9 @@ async function readFiles(
         contents.values.set(source.file, result.value);
         continue;
       }
-      const { reason, missingPackage, cause, problem, ...position } = result;
+      const { reason, missingPackage, cause, ...position } = result;
       const args = { reason, missingPackage, cause };
       const fullPlace = { ...place, ...position };
-      if (problem !== undefined) {
-        contents.problems.push({ ...problem, ...fullPlace });
-        continue;
-      }
       contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
     }
   }
@@ -144,7 +146,7 @@ async function readFiles(
 export async function loadDefinitions(
   port: InspectionPort,
   found: FoundPack,
-  options: LoadOptions,
+  options: LoadOptions = {},
 ): Promise<InspectedPack> {
   const { context = "operation" } = options;
   const located = locateDefinitions(port, found, options);

@@ -1,4 +1,4 @@
-import type { Confinement } from "../confinement/evaluation-port.ts";
+import type { Confinement } from "../confinement/evaluate.ts";
 import type { SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";

@@ -5,7 +5,7 @@ import { findManagerName } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { fileExists, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { formatInstall } from "../problems/text.ts";
 import type { ClientRecord } from "./clients/client.ts";
@@ -186,11 +186,11 @@ async function createEntryFilters(
 ): Promise<EntryFilter[]> {
   if (reference === null || server === null) return [(started) => started === null];
   const { findServer } = await import("../serve/compose-server.ts");
-  const ports = createInspectionPorts();
+  const port = createNodeInspectionPort();
   try {
-    const { directory } = findProject(ports.port, cwd);
-    const config = await readConfig(ports.port, { directory, cwd });
-    const { ofPack } = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
+    const { directory } = findProject(port, cwd);
+    const config = await readConfig(port, { directory, cwd });
+    const { ofPack } = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
     return [(started) => started === (ofPack ?? server)];
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code === "AmbiguousName") throw error;

@@ -1,7 +1,7 @@
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { inspectInstalledItem } from "../inspection/inspect.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { inheritedNames } from "../runtime/server-environment.ts";
 import { findServer } from "../serve/compose-server.ts";
 
@@ -29,7 +29,7 @@ const textsOf = (value: unknown) =>
 
 /** The session of the project as a server. */
 async function resolveSession(cwd: string): Promise<ResolvedServer> {
-  const { port } = createInspectionPorts();
+  const port = createNodeInspectionPort();
   const project = findProject(port, cwd).directory;
   return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
 }
@@ -43,10 +43,10 @@ export async function resolveServer(
   { cwd }: { cwd: string },
 ): Promise<ResolvedServer> {
   if (reference === null) return resolveSession(cwd);
-  const ports = createInspectionPorts();
-  const { directory } = findProject(ports.port, cwd);
-  const config = await readConfig(ports.port, { directory, cwd });
-  const target = await findServer(reference, { ports, config, builtIns: config.builtIns, cwd });
+  const port = createNodeInspectionPort();
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, cwd });
+  const target = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
   const own = config.servers.find(({ name }) => name === reference);
   const { ofPack } = target;
   const known = { project: directory, envPassthrough: [], transport: "stdio", ofPack } as const;
@@ -57,11 +57,10 @@ export async function resolveServer(
   }
   // A server of the config gets the whole environment of the process that starts it.
   if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
-  const { definition, qualifiedName } = await inspectInstalledItem(
-    ofPack ?? reference,
-    { cwd, kind: "server" },
-    ports,
-  );
+  const { definition, qualifiedName } = await inspectInstalledItem(ofPack ?? reference, {
+    cwd,
+    kind: "server",
+  });
   const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,

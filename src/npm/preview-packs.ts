@@ -8,12 +8,11 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
-import { readBins } from "../inspection/server-package.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { findReservedCommands } from "../qualified-names/reserved-commands.ts";
+import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { createFailure, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
@@ -153,8 +152,6 @@ export function digestPack(pack: Pick<RemotePack, KindKey | "needs">): string {
   return JSON.stringify([names, pack.needs]);
 }
 
-const noCode = () => Promise.reject(new Error("Previews do not evaluate code"));
-
 /** The commands of a pack's servers. */
 const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
   items
@@ -202,8 +199,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     rejectForeignDependencies(name, manifest.value);
     rejectClaims(spec, announced, manifest.value);
     await unpack(createDefinitionFilter(extension));
-    const loading = { dataOnly: true, createEvaluator: noCode };
-    const inspected = await loadDefinitions(context.port, found, loading);
+    const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
     const { deprecated } = announced;
     const preview: PackPreview = {
       spec,

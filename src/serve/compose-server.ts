@@ -6,8 +6,9 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
-import { findPackBySubject, type InspectionPorts, missingPack } from "../inspection/inspect.ts";
+import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import {
   type Referrer,
@@ -68,7 +69,7 @@ export type ServeTarget = (
 
 /** Where to look for a server. */
 export interface ServeSources {
-  ports: InspectionPorts;
+  port: InspectionPort;
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   cwd: string;
@@ -87,13 +88,13 @@ class ServerFinder {
   readonly #builtInNames: string[];
 
   constructor(sources: ServeSources, found: FoundPacks) {
-    const { ports, builtIns } = sources;
+    const { port, builtIns } = sources;
     this.#sources = sources;
     this.#found = found;
     this.#library = new DefinitionLibrary(
-      ports.port,
+      port,
       found,
-      { createEvaluator: () => ports.createEvaluator({}) },
+      {},
       (loaded) => sources.approval?.approve(loaded) ?? loaded,
     );
     this.#builtInNames = builtIns.map(({ name }) => String(name));
@@ -130,7 +131,7 @@ class ServerFinder {
       const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
-          ? await planUserServer(this.#sources.ports.port, subprocess, config)
+          ? await planUserServer(this.#sources.port, subprocess, config)
           : planRemoteServer(subprocess, config);
       return { type: "subprocess", plan, hasChoices };
     }
@@ -138,7 +139,7 @@ class ServerFinder {
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
-    const { port } = this.#sources.ports;
+    const { port } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
@@ -159,7 +160,7 @@ class ServerFinder {
 
   async #resolve(reference: string) {
     const { config } = this.#sources;
-    const { port } = this.#sources.ports;
+    const { port } = this.#sources;
     try {
       const { manager } = this.#library;
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
@@ -185,7 +186,7 @@ class ServerFinder {
     if (reference.split("/").length !== 2) return;
     const isWritten = reference.startsWith("@") && isPackageName(reference);
     const name = isWritten ? reference : `@${reference}`;
-    const { port } = this.#sources.ports;
+    const { port } = this.#sources;
     const { project } = this.#found;
     const { manifest } = findProject(port, project);
     const isDeclared = declaredDependencies(manifest).has(name);
@@ -199,7 +200,7 @@ class ServerFinder {
   }
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
-    const { version } = findProject(this.#sources.ports.port, this.#sources.cwd).manifest?.value ?? {};
+    const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
     const { name, instructions, transport, protocol } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
     return this.#compose({ name, info, instructions, transport, protocol }, asReferrer(own));
@@ -343,7 +344,7 @@ class ServerFinder {
       const pack = this.#inspectedOf(item);
       byPack.set(pack, (byPack.get(pack) ?? new Set()).add(item));
     }
-    const { port } = this.#sources.ports;
+    const { port } = this.#sources;
     const packs: CheckedPack[] = [];
     for (const [pack, own] of byPack) {
       const checked = await checkPack(port, { ...pack, items: [...own] }, this.#library.manager);
@@ -360,9 +361,9 @@ class ServerFinder {
  * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member.
  */
 export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
-  const { ports, cwd, config } = sources;
-  const found = await findPacks(ports.port, { cwd, policy: config.packs });
+  const { port, cwd, config } = sources;
+  const found = await findPacks(port, { cwd, policy: config.packs });
   const isInConfig = [...config.servers, ...config.subprocessServers].some(({ name }) => name === reference);
-  if (!isInConfig) await lookUpSubject(ports.port, found, reference);
+  if (!isInConfig) await lookUpSubject(port, found, reference);
   return new ServerFinder(sources, found).find(reference);
 }

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { servedProtocols } from "../mcp/protocol-server.ts";
 import { readStateKey } from "../mcp/request-state.ts";
@@ -117,15 +117,15 @@ export async function startFoundServer(
     return startSession(transport, options);
   }
   const cwd = resolve(options.cwd ?? process.cwd());
-  const inspection = createInspectionPorts();
-  const { directory } = findProject(inspection.port, cwd);
-  const config = await readConfig(inspection.port, { directory, config: options.config, cwd });
+  const port = createNodeInspectionPort();
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   checkNames(builtIns);
   const gate = await openLockGate(config, options.lock);
   const report = createReporter();
   const approval = gate && new MemberApproval(gate, report);
-  const target = await findServer(reference, { ports: inspection, config, builtIns, cwd, approval });
+  const target = await findServer(reference, { port, config, builtIns, cwd, approval });
   const { signal = new AbortController().signal } = options;
   signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";

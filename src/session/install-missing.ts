@@ -7,7 +7,6 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { MissingPacksResult } from "../npm/install-missing.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -103,7 +102,7 @@ export async function installReferredPacks(
   options: ReferredPacksOptions,
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
-  const { port, createEvaluator } = createInspectionPorts();
+  const port = createNodeInspectionPort();
   const references = [...calls, ...[...toolsets.values()].flat()];
   const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
   const tried = new Set<string>();
@@ -111,7 +110,7 @@ export async function installReferredPacks(
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
     const { selected } = await selectPacks(port, found, { references }, (pack) =>
-      loadDefinitions(port, pack.found, { only: pack.selected, createEvaluator: () => createEvaluator({}) }),
+      loadDefinitions(port, pack.found, { only: pack.selected }),
     );
     const isThere = (name: string) =>
       resolveFrom(port, found.project, name) !== undefined ||

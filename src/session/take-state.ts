@@ -9,11 +9,11 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { isDeclaredOrigin } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
-import { readBins } from "../inspection/server-package.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
+import { readBins } from "../qualified-names/reserved-commands.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
@@ -52,7 +52,7 @@ interface ReadPack {
 
 /** One reading of the project, with the servers that were started for it. Creates states from what they list by then. */
 export class StateSources {
-  readonly #inspection = createInspectionPorts();
+  readonly #port = createNodeInspectionPort();
   readonly #context: StateContext;
   readonly #servers: StateServers;
   readonly #problems: Problem[];
@@ -77,7 +77,7 @@ export class StateSources {
   /** `problems` come first in the problems of the states. */
   constructor(context: StateContext, problems: readonly Problem[]) {
     this.#context = context;
-    this.#servers = new StateServers(context, this.#inspection.port);
+    this.#servers = new StateServers(context, this.#port);
     this.#problems = [...problems];
   }
 
@@ -97,7 +97,7 @@ export class StateSources {
   /** `started` resolves when each server has started or failed, and rejects if one fails that the session needs. */
   async read(): Promise<{ started: Promise<unknown> }> {
     const { options, config, resources, follows, before, only } = this.#context;
-    const { port, createEvaluator } = this.#inspection;
+    const port = this.#port;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
     this.#isForCalls = this.#needed !== undefined;
@@ -134,11 +134,7 @@ export class StateSources {
     const selection = await resources.step(
       selectPacks(port, found, { references: referencesOf(config), only }, async (pack) => {
         const { loadDefinitions } = await import("../inspection/load-definitions.ts");
-        const { selected } = pack;
-        return loadDefinitions(port, pack.found, {
-          only: selected,
-          createEvaluator: () => createEvaluator({}),
-        });
+        return loadDefinitions(port, pack.found, { only: pack.selected });
       }),
     );
     const manager = managerIn(port, found);
@@ -213,7 +209,7 @@ export class StateSources {
     const { config } = this.#context;
     const { checkOwnHandlers } = await import("../validate/check-packs.ts");
     const definitions = builtIns.map(({ definition }) => definition);
-    const faults = await checkOwnHandlers(this.#inspection.port, config.directory, definitions);
+    const faults = await checkOwnHandlers(this.#port, config.directory, definitions);
     const { collectOwnTools } = await import("./own-tools.ts");
     return collectOwnTools(builtIns, config, faults);
   }
@@ -331,7 +327,7 @@ export class StateSources {
       config,
       registry,
       skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
-      explainPackage: (name) => explainPackage(this.#inspection.port, config.project, name),
+      explainPackage: (name) => explainPackage(this.#port, config.project, name),
     };
     const names = new Names("tool", registered, context);
     const collected = collectToolsets({ config, packs, registered, names, renamed, registry });
@@ -391,11 +387,11 @@ export class StateSources {
       });
     const unmatched = find(this.found);
     if (unmatched.length === 0) return unmatched;
-    return find(await findPacks(this.#inspection.port, { cwd, policy: config.packs, all: true }));
+    return find(await findPacks(this.#port, { cwd, policy: config.packs, all: true }));
   }
 
   #createRegistry(found: FoundPacks): Registry {
-    const manager = managerIn(this.#inspection.port, found);
+    const manager = managerIn(this.#port, found);
     return createRegistry(
       found.packs.map(({ pack }) => pack),
       { builtIns: this.#builtInNames, manager },

@@ -6,8 +6,9 @@ import { describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import type { InspectionOptions, InspectionPorts } from "../inspection/inspect.ts";
-import { createInspectionPorts } from "../inspection/inspection-ports.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
@@ -79,10 +80,9 @@ function withoutExplained(
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
-  ports: InspectionPorts = createInspectionPorts(),
+  port: InspectionPort = createNodeInspectionPort(),
 ): Promise<DetailedReport> {
-  const { strict = false, dataOnly = false, builtIns = [] } = options;
-  const { port } = ports;
+  const { strict = false, dataOnly, requireConfinement, builtIns = [] } = options;
   const { location, read, origin, installedAs, byName, findContext } = await findTarget(
     port,
     target,
@@ -129,9 +129,9 @@ export async function validateTarget(
   const found = await describePack({ location, manifest: read, origin, name: installedAs }, "validation");
   const inspected = await loadDefinitions(port, found, {
     dataOnly,
+    requireConfinement,
     context: "validation",
     unneeded: true,
-    createEvaluator: () => ports.createEvaluator(options),
   });
   const project = { directory: location, manifest: read, fault: undefined };
   const findMembers = () => findWorkspace(port, project);

@@ -14,7 +14,7 @@ const inspect = async (cwd: string, name: string) => {
   const port = createNodeInspectionPort();
   const { packs } = await findPacks(port, { cwd });
   const found = packs.find(({ pack }) => pack.name === name) as FoundPack;
-  return loadDefinitions(port, found, { dataOnly: true, createEvaluator: () => Promise.reject() });
+  return loadDefinitions(port, found, { dataOnly: true });
 };
 const entryOf = (config: ReturnType<typeof configWith>) => ({
   label: "remote",

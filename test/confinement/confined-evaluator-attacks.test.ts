@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
+import type { EvaluatedFile } from "../../src/confinement/evaluate.ts";
 import { makeTree } from "../support/packs.ts";
 import { evaluateIn, evaluatePack, ways } from "./evaluate-pack.ts";
 

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import {
-  type ConfinedEvaluatorOptions,
-  createConfinedEvaluator,
-} from "../../src/confinement/confined-evaluator.ts";
-import type { EvaluatedFile } from "../../src/confinement/evaluation-port.ts";
+  type EvaluatedFile,
+  type EvaluationOptions,
+  evaluateConfined,
+} from "../../src/confinement/evaluate.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
@@ -30,30 +30,28 @@ export async function evaluateIn(
   files: readonly string[] = readdirSync(packageRoot)
     .filter((file) => /\.[cm]?js$/.test(file))
     .sort(),
-  options?: ConfinedEvaluatorOptions,
+  options?: EvaluationOptions,
 ): Promise<PackEvaluation> {
-  const evaluator = createConfinedEvaluator(options);
-  const paths = files.map((file) => join(packageRoot, file));
-  const { confinement, results } = await evaluator.evaluate({ packageRoot, files: paths });
+  const root = realpathSync(packageRoot);
+  const paths = files.map((file) => join(root, file));
+  const { confinement, results } = await evaluateConfined({ packageRoot: root, files: paths }, options);
   return {
     confinement,
-    results: Object.fromEntries(
-      [...results].map(([path, result]) => [path.slice(packageRoot.length + 1), result]),
-    ),
+    results: Object.fromEntries([...results].map(([path, result]) => [path.slice(root.length + 1), result])),
   };
 }
 
 const manifest = { name: "pack", version: "1.0.0", type: "module" };
 
 /** Writes a pack of the given files and evaluates all of its code. */
-export function evaluatePack(tree: Tree, options?: ConfinedEvaluatorOptions): Promise<PackEvaluation> {
+export function evaluatePack(tree: Tree, options?: EvaluationOptions): Promise<PackEvaluation> {
   return evaluateIn(makeTree({ "package.json": manifest, ...tree }), undefined, options);
 }
 
 /** What becomes of a single file with this content. */
 export async function evaluateCode(
   code: string,
-  options?: ConfinedEvaluatorOptions & { file?: string },
+  options?: EvaluationOptions & { file?: string },
 ): Promise<EvaluatedFile | undefined> {
   const { file = "definition.mjs", ...others } = options ?? {};
   const { results } = await evaluatePack({ [file]: code }, others);

@@ -1,7 +1,7 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createInspectionPorts } from "../../src/inspection/inspection-ports.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
@@ -79,9 +79,8 @@ describe("hostile definition files", () => {
       extension: { prompts: ["hello"] },
       files: { "trailblaze/prompts/hello.json": prompt("hello") },
     });
-    const means = createInspectionPorts();
-    const port = { ...means.port, readFile: () => ({ state: "absent" }) as const };
-    const { report } = await validateTarget(folder, {}, { ...means, port });
+    const port = { ...createNodeInspectionPort(), readFile: () => ({ state: "absent" }) as const };
+    const { report } = await validateTarget(folder, {}, port);
     expect(report.problems.map(({ code, item }) => [code, item])).toContainEqual([
       "MissingDefinitionFile",
       "hello",

@@ -1,9 +1,9 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { FoundPack } from "../../discovery/types.ts";
+import { createNodeInspectionPort } from "../../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../../inspection/definition-library.ts";
 import type { InspectionOptions } from "../../inspection/inspect.ts";
 import { findOwner, findPackBySubject, findPacksFor, missingPack } from "../../inspection/inspect.ts";
-import { createInspectionPorts } from "../../inspection/inspection-ports.ts";
 import { type ServerContents, ServerContentsReader } from "../../inspection/server-contents.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
@@ -55,7 +55,7 @@ export async function describePack(
   name: string | undefined,
   options: InspectionOptions,
 ): Promise<DescribedPack> {
-  const { port, createEvaluator } = createInspectionPorts();
+  const port = createNodeInspectionPort();
   const found = await findPacksFor(port, name ?? "", options);
   const pack =
     name === undefined
@@ -68,11 +68,8 @@ export async function describePack(
     const reason = `${quote(name, 400)} is an item, not a pack`;
     throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
   }
-  const { dataOnly = false } = options;
-  const library = new DefinitionLibrary(port, found, {
-    dataOnly,
-    createEvaluator: () => createEvaluator(options),
-  });
+  const { dataOnly, requireConfinement } = options;
+  const library = new DefinitionLibrary(port, found, { dataOnly, requireConfinement });
   const items: InspectedItem[] = [];
   for (const kind of kinds) {
     const declared = pack.extension[keyOfKind[kind]].map((one) => `${pack.pack.qualifiedName}/${one.name}`);
