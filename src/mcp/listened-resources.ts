@@ -21,7 +21,7 @@ export class ListenedResources {
     this.#served = served;
     this.#watches = new SharedWatches(
       (uri, changed) =>
-        served.resources?.subscribe?.(uri, () => {
+        served.subscribe?.(uri, () => {
           updated(uri);
           changed();
         }) ?? (() => {}),
@@ -36,7 +36,7 @@ export class ListenedResources {
     const { resourceSubscriptions: written, ...types } = params.notifications;
     if (!Array.isArray(written)) return message;
     const uris = [...new Set(written)].filter(
-      (uri) => typeof uri === "string" && this.#served.resources?.find(uri) !== undefined,
+      (uri) => typeof uri === "string" && this.#served.findResource(uri) !== undefined,
     );
     const resourceSubscriptions = uris.slice(0, mostSubscriptions);
     return { ...message, params: { ...params, notifications: { ...types, resourceSubscriptions } } };

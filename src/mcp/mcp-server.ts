@@ -13,23 +13,16 @@ import {
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import type { ListKey } from "./client/server-lists.ts";
 import { type RequestId, rpcCode } from "./client-message.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
 import type { StateSeal } from "./request-state.ts";
 import { badRequest, RpcError } from "./rpc-error.ts";
 import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
-import type {
-  CallChannel,
-  CompletionRequest,
-  RequestSession,
-  ServedPrompt,
-  ServedServer,
-  ServedTool,
-} from "./served-server.ts";
+import type { CompletionRequest, Listing, ServedRequest, ServedServer } from "./served-server.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -123,7 +116,6 @@ class EraServer extends Server {
   }
 }
 
-type Params = Readonly<Record<string, unknown>>;
 type Named = { name: string; arguments?: Record<string, unknown> };
 
 const ignore = () => {};
@@ -131,13 +123,8 @@ const ignore = () => {};
 /** MCP's levels of logging. */
 const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
-const listingOf = ({ name, listing }: ServedTool | ServedPrompt): Params => ({
-  ...listing,
-  name: makeServedName(name),
-});
-
 /** In legacy revisions, structured content and its schema are objects. */
-function forLegacyList({ outputSchema, ...listing }: Params): Params {
+function forLegacyList({ outputSchema, ...listing }: Listing): Listing {
   return isRecord(outputSchema) && outputSchema.type === "object" ? { ...listing, outputSchema } : listing;
 }
 
@@ -159,71 +146,40 @@ function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
 }
 
-/** A list and its index by name, which is made again after the list has changed. */
-class NamedList<Entry extends { name: string }> {
-  readonly #read: () => readonly Entry[];
-  #indexed: readonly Entry[] | undefined;
-  #byName: ReadonlyMap<string, Entry> = new Map();
-
-  constructor(read: () => readonly Entry[]) {
-    this.#read = read;
-  }
-
-  get entries(): readonly Entry[] {
-    return this.#read();
-  }
-
-  find(name: string): Entry | undefined {
-    const { entries } = this;
-    if (entries !== this.#indexed) {
-      const served = entries.map((entry) => [makeServedName(entry.name), entry] as const);
-      this.#byName = new Map([...served, ...entries.map((entry) => [entry.name, entry] as const)]);
-    }
-    this.#indexed = entries;
-    return this.#byName.get(name);
-  }
-}
-
-/** The origin of a request, and the way back. */
-interface CallContext {
-  /** `_meta` of the request, without what only hosts may set. */
-  meta: Record<string, unknown>;
-  session: RequestSession;
-  channel: CallChannel;
-}
-
 /** What a server can do. Lists that are not complete yet may have anything. */
-function capabilitiesOf({ changing, prompts, resources, complete }: ServedServer) {
-  const list = changing === undefined ? {} : { listChanged: true };
-  const hasPrompts = changing !== undefined || prompts.length > 0;
-  const { listed, templates, subscribe } = resources ?? { listed: [], templates: [] };
-  const hasResources =
-    resources !== undefined && (changing !== undefined || listed.length > 0 || templates.length > 0);
+function capabilitiesOf(served: ServedServer) {
+  const { changing, subscribe, complete } = served;
+  const offers = (key: ListKey) => changing !== undefined || served.list(key).length > 0;
+  const list = changing && { listChanged: true };
   return {
     logging: {},
-    tools: list,
-    ...(hasPrompts ? { prompts: list } : {}),
-    ...(hasResources
-      ? { resources: { ...list, ...(subscribe === undefined ? {} : { subscribe: true }) } }
-      : {}),
-    ...(complete === undefined ? {} : { completions: {} }),
+    tools: { ...list },
+    ...(offers("prompts") && { prompts: { ...list } }),
+    ...((offers("resources") || offers("resourceTemplates")) && {
+      resources: { ...list, ...(subscribe && { subscribe: true }) },
+    }),
+    ...(complete && { completions: {} }),
   };
 }
+
+/** The lists by their methods. */
+const lists = {
+  "tools/list": "tools",
+  "prompts/list": "prompts",
+  "resources/list": "resources",
+  "resources/templates/list": "resourceTemplates",
+} as const satisfies Record<string, ListKey>;
 
 /** Makes the servers of one era's connections, or of its requests: each needs a new one, and they share what they serve. */
 export class McpServers {
   readonly #served: ServedServer;
   readonly #era: Era;
   readonly #options: ServingOptions;
-  readonly #tools: NamedList<ServedTool>;
-  readonly #prompts: NamedList<ServedPrompt>;
 
   constructor(served: ServedServer, era: Era, options: ServingOptions) {
     this.#served = served;
     this.#era = era;
     this.#options = options;
-    this.#tools = new NamedList(() => served.tools);
-    this.#prompts = new NamedList(() => served.prompts);
   }
 
   /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
@@ -231,10 +187,8 @@ export class McpServers {
     const { info, instructions } = this.#served;
     const { hint } = this.#options;
     const capabilities = capabilitiesOf(this.#served);
-    const cached = ["server/discover", "tools/list", "prompts/list", "resources/list"];
-    const cacheHints = Object.fromEntries(
-      [...cached, "resources/templates/list", "resources/read"].map((method) => [method, hint]),
-    );
+    const cached = ["server/discover", ...Object.keys(lists), "resources/read"];
+    const cacheHints = Object.fromEntries(cached.map((method) => [method, hint]));
     const server = new EraServer(info, {
       capabilities,
       cacheHints,
@@ -244,28 +198,36 @@ export class McpServers {
     const handle = <Sent>(
       method: string,
       answer: (params: Sent, context: ServerContext) => object | Promise<object>,
-    ) => server.setRequestHandler(method, { params: asWritten }, answer as never);
-    const contextOf = (context: ServerContext, ...item: unknown[]) =>
-      this.#createContext(server, sessionId, context, item);
-    type Paged = { cursor?: string };
-    handle<Paged>("tools/list", ({ cursor }) => this.#listTools(cursor));
-    handle<Named>("tools/call", (params, context) =>
-      this.#callTool(params, contextOf(context, params.name, params.arguments ?? {})),
+    ) => {
+      const answerReady = async (params: Sent, context: ServerContext) => {
+        await this.#served.changing?.ready();
+        try {
+          return await answer(params, context);
+        } catch (error) {
+          if (error instanceof AskedResult) return error.result;
+          throw error;
+        }
+      };
+      server.setRequestHandler(method, { params: asWritten }, answerReady as never);
+    };
+    const requestOf = (context: ServerContext, ...item: unknown[]) =>
+      this.#createRequest(server, sessionId, context, item);
+    for (const [method, key] of Object.entries(lists)) {
+      if (!((method.split("/")[0] as string) in capabilities)) continue;
+      handle<{ cursor?: string }>(method, ({ cursor }) => this.#list(key, cursor));
+    }
+    handle<Named>("tools/call", ({ name, arguments: args = {} }, context) =>
+      this.#callTool(name, args, requestOf(context, name, args)),
     );
-    if (capabilities.prompts !== undefined) {
-      handle<Paged>("prompts/list", ({ cursor }) => this.#listPrompts(cursor));
-      handle<Named>("prompts/get", (params, context) =>
-        this.#getPrompt(params, contextOf(context, params.name, params.arguments ?? {})),
+    if ("prompts" in capabilities)
+      handle<Named>("prompts/get", ({ name, arguments: args = {} }, context) =>
+        this.#getPrompt(name, args as Record<string, string>, requestOf(context, name, args)),
       );
-    }
-    if (capabilities.resources !== undefined) {
-      handle<Paged>("resources/list", ({ cursor }) => this.#listResources(cursor));
-      handle<Paged>("resources/templates/list", ({ cursor }) => this.#listTemplates(cursor));
+    if ("resources" in capabilities)
       handle<{ uri: string }>("resources/read", ({ uri }, context) =>
-        this.#read(uri, contextOf(context, uri)),
+        this.#read(uri, requestOf(context, uri)),
       );
-    }
-    if (capabilities.completions !== undefined)
+    if ("completions" in capabilities)
       handle<object>("completion/complete", (params, { mcpReq }) => this.#complete(params, mcpReq.signal));
     if (this.#era === "legacy") this.#followFor(server);
     return server;
@@ -292,15 +254,14 @@ export class McpServers {
     if (server.getCapabilities().resources?.subscribe !== true) return;
     server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
       await this.#served.changing?.ready();
-      const { resources } = this.#served;
-      if (resources?.find(uri) === undefined) throw this.#notFound(uri);
+      if (this.#served.findResource(uri) === undefined) throw this.#notFound(uri);
       // The client may have gone, or subscribed to others, in the meantime.
       if (isClosed) return {};
       if (!ends.has(uri) && ends.size >= mostSubscriptions)
         throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
       end(uri);
       const updated = () => void server.sendResourceUpdated({ uri }).catch(ignore);
-      ends.set(uri, resources.subscribe?.(uri, updated) ?? ignore);
+      ends.set(uri, this.#served.subscribe?.(uri, updated) ?? ignore);
       return {};
     });
     server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
@@ -309,16 +270,16 @@ export class McpServers {
     });
   }
 
-  #createContext(
+  #createRequest(
     server: Server,
     sessionId: string | null,
     { mcpReq }: ServerContext,
     item: readonly unknown[],
-  ): CallContext {
+  ): ServedRequest {
     const { signal, requestState, droppedInputResponseKeys: [notAnswer] = [] } = mcpReq;
     if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
     const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
-    const envelope: Params = mcpReq.envelope ?? {};
+    const envelope: Listing = mcpReq.envelope ?? {};
     const isLegacy = this.#era === "legacy";
     const clientInfo = isLegacy ? server.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
     const capabilities = isLegacy ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
@@ -340,82 +301,54 @@ export class McpServers {
     return {
       meta,
       session: { id: sessionId, clientInfo: clientInfo ?? null, capabilities: capabilities ?? {} },
-      channel: {
-        signal,
-        depth: 0,
-        questions,
-        log(name, data = null) {
-          if (signal.aborted) return;
-          const level = levels.find((one) => one === name) ?? "info";
-          // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
-          // client has; after its end, an open stream of the session gets the message.
-          void mcpReq
-            .log(level, data)
-            .catch(() => server.sendLoggingMessage({ level, data }))
-            .catch(ignore);
-        },
-        progress: createProgress(mcpReq),
+      signal,
+      questions,
+      log(name, data = null) {
+        if (signal.aborted) return;
+        const level = levels.find((one) => one === name) ?? "info";
+        // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
+        // client has; after its end, an open stream of the session gets the message.
+        void mcpReq
+          .log(level, data)
+          .catch(() => server.sendLoggingMessage({ level, data }))
+          .catch(ignore);
       },
+      progress: createProgress(mcpReq),
     };
   }
 
-  async #listTools(cursor: string | undefined) {
-    await this.#served.changing?.ready();
-    const { entries, ...rest } = pageOf(this.#tools.entries, cursor);
-    const listings = entries.map(listingOf);
-    return { tools: this.#era === "legacy" ? listings.map(forLegacyList) : listings, ...rest };
+  #list(key: ListKey, cursor: string | undefined): object {
+    const { entries, ...rest } = pageOf(this.#served.list(key), cursor);
+    const isLegacyTools = this.#era === "legacy" && key === "tools";
+    return { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
   }
 
-  async #listPrompts(cursor: string | undefined) {
-    await this.#served.changing?.ready();
-    const { entries, ...rest } = pageOf(this.#prompts.entries, cursor);
-    return { prompts: entries.map(listingOf), ...rest };
-  }
-
-  async #listResources(cursor: string | undefined) {
-    await this.#served.changing?.ready();
-    const { entries, ...rest } = pageOf(this.#served.resources?.listed ?? [], cursor);
-    return { resources: entries, ...rest };
-  }
-
-  async #listTemplates(cursor: string | undefined) {
-    await this.#served.changing?.ready();
-    const { entries, ...rest } = pageOf(this.#served.resources?.templates ?? [], cursor);
-    return { resourceTemplates: entries, ...rest };
-  }
-
-  async #callTool({ name, arguments: written = {} }: Named, context: CallContext): Promise<object> {
-    const { changing } = this.#served;
-    if (changing !== undefined) await changing.ready();
-    const tool = this.#tools.find(name) ?? changing?.findUnlisted(name);
-    if (tool === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
+  async #callTool(name: string, written: Record<string, unknown>, request: ServedRequest): Promise<object> {
+    const call = this.#served.findTool(name);
+    if (call === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ["__proto__"]: __, ...args } = written;
     carryIntegers(written, args);
-    const { channel, session, meta } = context;
     try {
-      const answer = await channel.questions.answer(undefined, (round, signal) =>
-        tool.call({ name, arguments: args, meta, session, ...round }, { ...channel, signal }),
+      const answer = await request.questions.answer(undefined, (round, signal) =>
+        call(args, { ...request, signal }, round),
       );
-      if ("error" in answer) throw new RpcError(answer.error.code, answer.error.message, answer.error.data);
-      const { content, structuredContent, isError, _meta } = answer.result;
+      const { content, structuredContent, isError, _meta } = answer;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
-      const kept = { content, isError, _meta, structuredContent: isSent ? structuredContent : undefined };
-      return markIntegers(carryIntegers(answer.result, kept));
+      const kept = { content, isError, _meta, ...(isSent && { structuredContent }) };
+      return markIntegers(carryIntegers(answer, kept));
     } catch (error) {
-      if (error instanceof AskedResult) return error.result;
       if (error instanceof UnaskedError) return createErrorResult(error.message);
-      if (error instanceof RpcError) throw error;
+      if (error instanceof RpcError || error instanceof AskedResult) throw error;
       // The client of a canceled call expects no answer.
-      if (!channel.signal.aborted)
+      if (!request.signal.aborted)
         this.#served.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError(rpcCode.internal, "The server failed to answer.");
     }
   }
 
-  async #getPrompt({ name, arguments: args = {} }: Named, { channel }: CallContext): Promise<object> {
-    await this.#served.changing?.ready();
-    const prompt = this.#prompts.find(name);
+  async #getPrompt(name: string, args: Record<string, string>, request: ServedRequest): Promise<object> {
+    const prompt = this.#served.findPrompt(name);
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
     const missing = prompt.required.filter((one) => !Object.hasOwn(args, one));
     if (missing.length > 0) {
@@ -423,29 +356,26 @@ export class McpServers {
       throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
     }
     try {
-      const answer = await channel.questions.answer(undefined, (round, signal) =>
-        prompt.get(args as Record<string, string>, { ...channel, signal }, round),
+      const answer = await request.questions.answer(undefined, (round, signal) =>
+        prompt.get(args, { ...request, signal }, round),
       );
       return markIntegers(answer);
     } catch (error) {
-      if (error instanceof AskedResult) return error.result;
       throw this.#toRpcError(error, name);
     }
   }
 
-  async #read(uri: string, { channel, session, meta }: CallContext): Promise<object> {
-    await this.#served.changing?.ready();
-    const read = this.#served.resources?.find(uri);
+  async #read(uri: string, request: ServedRequest): Promise<object> {
+    const read = this.#served.findResource(uri);
     if (read === undefined) throw this.#notFound(uri);
     try {
-      const { isStatic, ...result } = await channel.questions.answer(undefined, (round, signal) =>
-        read({ uri, meta, session, ...round }, { ...channel, signal }),
+      const { isStatic, ...result } = await request.questions.answer(undefined, (round, signal) =>
+        read({ ...request, signal }, round),
       );
       // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
       const isKept = isStatic || this.#era === "legacy";
-      return { ...markIntegers(result), ...(isKept ? {} : { ttlMs: 0, cacheScope: "private" }) };
+      return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
     } catch (error) {
-      if (error instanceof AskedResult) return error.result;
       // The server that the resource is of does not know it.
       if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
       throw this.#toRpcError(error, uri);
@@ -453,11 +383,9 @@ export class McpServers {
   }
 
   async #complete(params: object, signal: AbortSignal): Promise<object> {
-    await this.#served.changing?.ready();
     const request = readCompletion(params);
     const { kind, name } = request;
-    const prompt = kind === "prompt" && this.#prompts.find(name);
-    const completing = this.#served.complete?.(prompt ? { ...request, name: prompt.name } : request, signal);
+    const completing = this.#served.complete?.(request, signal);
     if (completing === undefined)
       throw badRequest(
         `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,
@@ -469,7 +397,7 @@ export class McpServers {
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
     const shown = values.slice(0, mostSuggestions);
-    return { completion: { values: shown, total, hasMore } };
+    return { completion: { values: shown, ...(total !== undefined && { total }), hasMore } };
   }
 
   #notFound(uri: string): RpcError {
@@ -478,8 +406,8 @@ export class McpServers {
   }
 
   /** The error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
-  #toRpcError(error: unknown, name: string): RpcError {
-    if (error instanceof RpcError) return error;
+  #toRpcError(error: unknown, name: string): Error {
+    if (error instanceof RpcError || error instanceof AskedResult) return error;
     if (!(error instanceof Error)) return new RpcError(rpcCode.internal, "The server failed to answer.");
     // A session wraps the error of its handler.
     const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
@@ -489,7 +417,11 @@ export class McpServers {
 }
 
 /** Sends the progress of a request to a client that asks for it. */
-export function createProgress({ _meta, signal, notify }: ServerContext["mcpReq"]): CallChannel["progress"] {
+export function createProgress({
+  _meta,
+  signal,
+  notify,
+}: ServerContext["mcpReq"]): ServedRequest["progress"] {
   const progressToken = _meta?.progressToken;
   return (progress, total, message) => {
     if (progressToken === undefined || signal.aborted) return;

@@ -8,7 +8,7 @@ import { followChanges, McpServers, type ServingOptions } from "./mcp-server.ts"
 import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import type { ModernHttpServer, ProtocolServer, ServedClients, ServedProtocol } from "./protocol-server.ts";
 import { claimedRevision, findRefusedRevision, refuseRevision } from "./revisions.ts";
-import type { ServedServer, ServedTool } from "./served-server.ts";
+import type { Listing, ServedServer } from "./served-server.ts";
 
 /** The error code for headers that disagree with the body. */
 const headerMismatch = -32020;
@@ -89,15 +89,12 @@ export function createHttpServer(served: ServedServer, options: ServingOptions):
   const servers = new McpServers(served, "modern", options);
   const handler = createMcpHandler(() => servers.create(null), { legacy: "reject" });
   const answer = (request: Request, message: unknown) => handler.fetch(request, { parsedBody: message });
-  let known: readonly ServedTool[] | undefined;
+  let known: readonly Listing[] | undefined;
   let mirrored = new Map<unknown, MirroredArgument[]>();
   const readMirrored = () => {
-    const { tools } = served;
-    if (tools !== known) {
-      mirrored = new Map(
-        tools.map(({ name, listing }) => [name, findMirroredArguments(listing.inputSchema)]),
-      );
-    }
+    const tools = served.list("tools");
+    if (tools !== known)
+      mirrored = new Map(tools.map(({ name, inputSchema }) => [name, findMirroredArguments(inputSchema)]));
     known = tools;
     return mirrored;
   };

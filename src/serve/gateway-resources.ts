@@ -1,8 +1,8 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
-import type { CallChannel, CompletionRequest, ServedResources } from "../mcp/served-server.ts";
+import type { CompletionRequest } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
-import { toSignal } from "../runtime/abort-listeners.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
 import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import { suggestionMs, suggestValues } from "../runtime/suggestions.ts";
@@ -16,6 +16,16 @@ import type { SessionState } from "../session/session-state.ts";
 
 /** How many URIs are watched at once. */
 const mostWatches = 1000;
+
+/** What a name refers to; `undefined` for an unknown name. */
+export function attempt<Value>(resolve: () => Value): Value | undefined {
+  try {
+    return resolve();
+  } catch (error) {
+    if (error instanceof TrailblazeError) return undefined;
+    throw error;
+  }
+}
 
 /** Asks a server for suggestions. */
 async function askServer(
@@ -70,57 +80,13 @@ export class GatewayResources {
   });
   /** Begins the watches again that a change of the session concerns. */
   readonly #refreshes = new Set<() => void>();
-  #state: SessionState | undefined;
-  #listed: ServedResources["listed"] = [];
-  #templates: ServedResources["templates"] = [];
-
   constructor(options: GatewayResourcesOptions) {
     this.#options = options;
   }
 
-  #read(): void {
-    const state = this.#options.parts()?.state();
-    if (state === undefined || state === this.#state) return;
-    this.#state = state;
-    const listingsOf = (key: "uri" | "uriTemplate") => {
-      const entries = state.resources.flatMap(({ resource, listing }) => {
-        const uri = resource[key];
-        return uri === undefined ? [] : [[uri, listing] as const];
-      });
-      // Of several with one URI, the first is read.
-      return [...new Map(entries.toReversed()).values()].reverse();
-    };
-    this.#listed = listingsOf("uri");
-    this.#templates = listingsOf("uriTemplate");
-  }
-
-  /** What a client is served. `scopeOf` is called for each of its requests. */
-  serve(scopeOf: (channel: CallChannel) => CallScope): ServedResources {
-    const read = () => this.#read();
-    const [listed, templates] = [() => this.#listed, () => this.#templates];
-    return {
-      get listed() {
-        read();
-        return listed();
-      },
-      get templates() {
-        read();
-        return templates();
-      },
-      find: (uri) => {
-        const parts = this.#options.parts();
-        const state = parts?.state();
-        const route = state && parts?.requests.findResource(state, uri);
-        if (parts === undefined || state === undefined || route === undefined) return undefined;
-        return ({ input, state: given }, channel) => {
-          const round = input === undefined ? undefined : { input, state: given };
-          const { progress } = channel;
-          const request = { signal: toSignal(channel.signal), progress, scope: scopeOf(channel), round };
-          return parts.requests.askResource(state, route, uri, request);
-        };
-      },
-      subscribe: (uri, changed) => this.#watches.add(uri, changed),
-    };
+  /** Calls `changed` after each change of a URI, until the returned function is called. */
+  subscribe(uri: string, changed: () => void): () => void {
+    return this.#watches.add(uri, changed);
   }
 
   /** Begins watches again after a change of resources. */
@@ -145,7 +111,7 @@ export class GatewayResources {
       if (listed?.by !== "server") return listed && suggest(listed.resource.item, listed.resource.owner);
       return askServer(listed.from, { type: "ref/resource", uri: name }, request, signal);
     }
-    const listed = state.prompts.find(({ prompt }) => prompt.name === name);
+    const listed = attempt(() => state.resolvePrompt(name));
     if (listed?.route.by !== "server") return listed && suggest(listed.route.prompt.item, listed.route.owner);
     const { advertisedName } = listed.route;
     return askServer(listed.route, { type: "ref/prompt", name: advertisedName }, request, signal);

@@ -1,14 +1,17 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
+import type { ListKey } from "../mcp/client/server-lists.ts";
 import { type Questions, UnaskedError } from "../mcp/questions.ts";
+import { RpcError } from "../mcp/rpc-error.ts";
 import type {
-  CallChannel,
+  CallTool,
   ListChange,
+  Listing,
   ServedPrompt,
+  ServedRequest,
   ServedServer,
-  ServedTool,
 } from "../mcp/served-server.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Problem } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { toSignal } from "../runtime/abort-listeners.ts";
@@ -28,7 +31,7 @@ import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import { hostVersion } from "../version.ts";
-import { GatewayResources } from "./gateway-resources.ts";
+import { attempt, GatewayResources } from "./gateway-resources.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
@@ -43,6 +46,16 @@ export interface GatewayOptions {
   isComposed?: boolean;
 }
 
+/** What clients are listed of a state. */
+interface Listed {
+  state: SessionState;
+  /** Of the tools that they are served. */
+  ofTools: ReadonlyMap<SessionTool, Listing>;
+  lists: Readonly<Record<ListKey, readonly Listing[]>>;
+}
+
+const noLists: Listed["lists"] = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+
 /** Which of a session's tools a client is listed. */
 export interface ServedSearch {
   options: LlmToolsOptions;
@@ -50,20 +63,12 @@ export interface ServedSearch {
   grows: boolean;
 }
 
-/**
- * The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. Those of
- * servers are valid already.
- */
-function describeForClients(
-  definition: object,
-  qualifiedName: string | null,
-  name: string,
-  { isValid, more = {} }: { isValid: boolean; more: object | undefined },
-): Record<string, unknown> {
+/** The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. */
+function describeTool({ tool, definition, route }: ToolCandidate): Listing {
   const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
     definition as Record<string, unknown>;
   const listing = {
-    name,
+    name: makeServedName(tool.name),
     title,
     description,
     annotations,
@@ -72,9 +77,15 @@ function describeForClients(
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
     outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
-    _meta: createEntryMeta(_meta, qualifiedName, more),
+    _meta: createEntryMeta(_meta, tool.qualifiedName, tool._meta),
   };
-  return isValid ? listing : createEntry("tools", listing);
+  // Those of servers are valid already.
+  return route.by === "server" ? listing : createEntry("tools", listing);
+}
+
+function describePrompt({ prompt, listing }: PromptCandidate): Listing {
+  const { arguments: args = [], ...others } = listing;
+  return { ...others, name: makeServedName(prompt.name), arguments: args.length > 0 ? args : undefined };
 }
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
@@ -86,6 +97,12 @@ function toCallResult(result: ToolResult): CallToolResult {
   const isSaid = variant !== "ExceptionThrown" || Object.keys(shown).length > 0;
   const meta = isSaid ? { ..._meta, trailblaze: { ...shown, variant } } : _meta;
   return { content, structuredContent, isError: true, _meta: meta };
+}
+
+/** The search as clients are listed it. */
+function describeSearch(): Listing {
+  const { name, title, description, inputSchema, outputSchema, annotations } = createSearchTool();
+  return { name, title, description, inputSchema, outputSchema, annotations };
 }
 
 /** What a session's result asks; `undefined` for any other result. */
@@ -119,6 +136,7 @@ export class SessionGateway {
   readonly #listeners = new Set<(change: ListChange) => void>();
   readonly #resources: GatewayResources;
   readonly #reported = new Set<string>();
+  #listed: Listed | undefined;
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
@@ -163,7 +181,8 @@ export class SessionGateway {
   }
 
   /** The scope of one request. */
-  #createScope(client: ClientScope, { log, questions }: CallChannel): CallScope {
+  #createScope(client: ClientScope, { log, questions, meta, session }: ServedRequest): CallScope {
+    const { id, clientInfo, capabilities } = session;
     return {
       ...client,
       record: () => {},
@@ -171,6 +190,14 @@ export class SessionGateway {
       reportFault: this.#report,
       ask: (round) => askClient(questions, round),
       passesRounds: true,
+      request: {
+        meta,
+        session: {
+          id: id === null ? null : client.sessionId,
+          clientInfo: isRecord(clientInfo) ? clientInfo : {},
+          capabilities: isRecord(capabilities) ? capabilities : {},
+        },
+      },
     };
   }
 
@@ -179,63 +206,88 @@ export class SessionGateway {
     return this.#parts;
   }
 
+  #listedNow(): Listed | undefined {
+    const state = this.#parts?.state();
+    if (state === undefined || state === this.#listed?.state) return this.#listed;
+    const shown = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
+    const served = state.candidates.filter(({ tool }) => shown.has(tool));
+    const ofTools = new Map(served.map((candidate) => [candidate.tool, describeTool(candidate)]));
+    const ofResources = (key: "uri" | "uriTemplate") => {
+      const entries = state.resources.flatMap(({ resource, listing }) => {
+        const uri = resource[key];
+        return uri === undefined ? [] : [[uri, listing] as const];
+      });
+      // Of several with one URI, the first is read.
+      return [...new Map(entries.toReversed()).values()].reverse();
+    };
+    const lists = {
+      tools: [...ofTools.values()],
+      prompts: state.prompts.map(describePrompt),
+      resources: ofResources("uri"),
+      resourceTemplates: ofResources("uriTemplate"),
+    };
+    this.#listed = { state, ofTools, lists };
+    return this.#listed;
+  }
+
   /**
    * What a client is served. `scopeOf` is called for each of its requests. With `search`, it is listed the search and what it
    * finds if there are many tools, and may call all of them.
    */
   serve(scopeOf: () => ClientScope, search?: ServedSearch): ServedServer {
-    let state: SessionState | undefined;
-    let tools: readonly ServedTool[] = [];
-    let prompts: readonly ServedPrompt[] = [];
     const followers = new Set<(change: ListChange) => void>();
-    const found =
-      search &&
-      new ToolSearch(
-        () => this.#open.state(),
-        (problem) => this.#reportOnce(problem),
-        makeServedName,
-      );
-    const searched =
-      found &&
-      this.#serveSearch(found, () => {
-        if (search?.grows !== true) return;
-        const before = tools.length;
-        state = undefined;
-        read();
-        // What it found may be listed in any case.
-        if (tools.length === before) return;
-        for (const follower of followers) follower({ tools: true, prompts: false });
-      });
-    const read = () => {
-      const current = this.#parts?.state();
-      if (current === undefined || current === state) return;
-      state = current;
-      const byTool = new Map(current.candidates.map((candidate) => [candidate.tool, candidate]));
-      const shown =
-        found?.list(search?.options ?? {}, { grows: search?.grows === true }) ?? this.#shownOf(current);
-      const serveOne = (tool: SessionTool): ServedTool[] => {
-        const candidate = byTool.get(tool);
-        if (candidate !== undefined) return [this.#serveTool(current, candidate, scopeOf)];
-        return searched === undefined ? [] : [searched];
-      };
-      tools = shown.flatMap(serveOne);
-      prompts = current.prompts.map((candidate) => this.#servePrompt(current, candidate, scopeOf));
-    };
+    const { info } = this.#options;
     const instructions = () => this.#parts?.state().instructions;
+    const report = (problem: Problem) => this.#reportOnce(problem);
+    const found = search && new ToolSearch(() => this.#open.state(), report, makeServedName);
+    const list = (key: ListKey) => {
+      const { lists, ofTools } = this.#listedNow() ?? { lists: noLists };
+      if (key !== "tools" || ofTools === undefined || found === undefined) return lists[key];
+      const { options = {}, grows = false } = search ?? {};
+      return found.list(options, { grows }).map((tool) => ofTools.get(tool) ?? describeSearch());
+    };
+    const callSearch: CallTool | undefined =
+      found &&
+      (async (args) => {
+        const before = list("tools").length;
+        const { result } = found.call(args);
+        // What it found may be listed in any case.
+        if (list("tools").length !== before)
+          for (const follower of followers) follower({ tools: true, prompts: false });
+        return toCallResult(result);
+      });
     const served: ServedServer = {
-      info: this.#options.info,
+      info,
       get instructions() {
         return instructions();
       },
-      get tools() {
-        read();
-        return tools;
+      list,
+      findTool: (name) => {
+        if (name === searchToolName && callSearch !== undefined) return callSearch;
+        const state = this.#open.state();
+        const candidate = attempt(() => state.resolve(name, undefined));
+        if (candidate === undefined || this.#listedNow()?.ofTools.has(candidate.tool) !== true)
+          return undefined;
+        return (args, request, round) => this.#callTool(state, candidate, args, request, round, scopeOf());
       },
-      get prompts() {
-        read();
-        return prompts;
+      findPrompt: (name) => {
+        const state = this.#open.state();
+        const candidate = attempt(() => state.resolvePrompt(name));
+        return candidate && this.#servePrompt(state, candidate, scopeOf);
       },
-      resources: this.#resources.serve((channel) => this.#createScope(scopeOf(), channel)),
+      findResource: (uri) => {
+        const state = this.#parts?.state();
+        const route = state && this.#open.requests.findResource(state, uri);
+        if (state === undefined || route === undefined) return undefined;
+        return (request, round) =>
+          this.#open.requests.askResource(state, route, uri, {
+            signal: toSignal(request.signal),
+            progress: request.progress,
+            scope: this.#createScope(scopeOf(), request),
+            round,
+          });
+      },
+      subscribe: (uri, changed) => this.#resources.subscribe(uri, changed),
       complete: (request, signal) => this.#resources.complete(request, signal),
       report: this.#report,
       changing: {
@@ -248,43 +300,22 @@ export class SessionGateway {
             followers.delete(listener);
           };
         },
-        findUnlisted: (name) =>
-          name === searchToolName && searched !== undefined ? searched : this.#findUnlisted(name, scopeOf),
       },
     };
     return this.#options.isComposed ? this.#fix(served) : served;
   }
 
   /** A composed server offers what it has, and nothing that could have more. */
-  #fix({ changing: _, resources, complete, ...served }: ServedServer): ServedServer {
+  #fix(served: ServedServer): ServedServer {
     const state = this.#open.state();
     const items = state.packs.flatMap(({ inspected }) => inspected.items);
     const suggests = items.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
     const changes = state.resources.some(({ route }) => route.by === "code" && route.resource.watch);
-    return {
-      ...served,
-      resources: resources && { ...resources, subscribe: changes ? resources.subscribe : undefined },
-      complete: suggests ? complete : undefined,
-    };
-  }
-
-  #shownOf(state: SessionState): readonly SessionTool[] {
-    return this.#options.allTools ? state.tools : state.toolsForLlm();
-  }
-
-  #serveSearch(search: ToolSearch, onFound: () => void): ServedTool {
-    const { name, qualifiedName, title, description, inputSchema, outputSchema, annotations } =
-      createSearchTool();
-    return {
-      name,
-      qualifiedName,
-      listing: { name, title, description, inputSchema, outputSchema, annotations },
-      call: async ({ arguments: args }) => {
-        const { result, isNew } = search.call(args);
-        if (isNew) onFound();
-        return { result: toCallResult(result) };
-      },
-    };
+    return Object.assign(served, {
+      changing: undefined,
+      ...(!changes && { subscribe: undefined }),
+      ...(!suggests && { complete: undefined }),
+    });
   }
 
   /** Many clients may have the same problem. */
@@ -295,75 +326,49 @@ export class SessionGateway {
     this.#open.report(problem);
   }
 
-  /** A tool by its server's own name for it. */
-  #findUnlisted(name: string, scopeOf: () => ClientScope): ServedTool | undefined {
-    const state = this.#open.state();
-    try {
-      const candidate = state.resolve(name, undefined);
-      const isShown = this.#shownOf(state).includes(candidate.tool);
-      return isShown ? this.#serveTool(state, candidate, scopeOf) : undefined;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return undefined;
-      throw error;
-    }
-  }
-
-  #serveTool(state: SessionState, candidate: ToolCandidate, scopeOf: () => ClientScope): ServedTool {
-    const { tool, definition, route } = candidate;
-    const { name, qualifiedName, _meta: more } = tool;
-    const isValid = route.by === "server";
-    const isEntry = route.by === "code" && route.entry !== undefined;
-    const listing = describeForClients(definition, qualifiedName, name, { isValid, more });
-    return {
-      name,
-      qualifiedName,
-      listing,
-      call: async ({ arguments: args, meta, session, input, state: given }, channel) => {
-        const { signal, progress } = channel;
-        const client = scopeOf();
-        const { clientInfo, capabilities } = session;
-        const { isComposed = false } = this.#options;
-        let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
-        const scope: CallScope = {
-          ...this.#createScope(client, channel),
-          onError: (outcome) => {
-            if (isComposed) failed = outcome;
-          },
-          request: {
-            meta,
-            session: {
-              id: session.id === null ? null : client.sessionId,
-              clientInfo: isRecord(clientInfo) ? clientInfo : {},
-              capabilities: isRecord(capabilities) ? capabilities : {},
-            },
-          },
-        };
-        const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
-        const round = input === undefined ? undefined : { input, state: given };
-        const options = { signal, onProgress, round };
-        const result = await this.#open.calls.callFromHost(state, candidate, args, options, scope);
-        if (failed?.uncaught !== undefined) this.#report(`${name}: ${failed.uncaught.message}`);
-        if (failed !== undefined) return { error: failed.error };
-        if (isComposed && isEntry && result.variant === "FatalError") return { error: createGeneralError() };
-        const inputRequired = findAsked(result);
-        return inputRequired === undefined ? { result: toCallResult(result) } : { inputRequired };
+  async #callTool(
+    state: SessionState,
+    candidate: ToolCandidate,
+    args: Record<string, unknown>,
+    request: ServedRequest,
+    round: InputRound | undefined,
+    client: ClientScope,
+  ): ReturnType<CallTool> {
+    const { tool, route } = candidate;
+    const { signal, progress } = request;
+    const { isComposed = false } = this.#options;
+    let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
+    const scope: CallScope = {
+      ...this.#createScope(client, request),
+      onError: (outcome) => {
+        if (isComposed) failed = outcome;
       },
     };
+    const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
+    const result = await this.#open.calls.callFromHost(
+      state,
+      candidate,
+      args,
+      { signal, onProgress, round },
+      scope,
+    );
+    if (failed?.uncaught !== undefined) this.#report(`${tool.name}: ${failed.uncaught.message}`);
+    const isEntry = route.by === "code" && route.entry !== undefined;
+    const isExit = isComposed && isEntry && result.variant === "FatalError";
+    const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
+    if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
+    const inputRequired = findAsked(result);
+    return inputRequired === undefined ? toCallResult(result) : { inputRequired };
   }
 
   #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
-    const { prompt, listing } = candidate;
-    const { name } = prompt;
-    const { arguments: args = [], ...others } = listing;
+    const { arguments: args = [] } = candidate.listing;
     return {
-      name,
-      listing: { ...others, name, arguments: args.length > 0 ? args : undefined },
       required: args.filter(({ required }) => required).map((one) => one.name),
-      get: (given, channel, round) => {
-        const { progress } = channel;
-        const scope = this.#createScope(scopeOf(), channel);
-        const request = { signal: toSignal(channel.signal), progress, scope, round };
-        return this.#open.requests.askPrompt(state, candidate, given, request);
+      get: (given, { signal, progress, ...request }, round) => {
+        const scope = this.#createScope(scopeOf(), { signal, progress, ...request });
+        const asked = { signal: toSignal(signal), progress, scope, round };
+        return this.#open.requests.askPrompt(state, candidate, given, asked);
       },
     };
   }

@@ -5,6 +5,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
+import { RpcError } from "../../src/mcp/rpc-error.ts";
 import type { CompletionRequest, ServedServer } from "../../src/mcp/served-server.ts";
 import { SharedWatches } from "../../src/mcp/shared-watches.ts";
 import type { ReadAnswer } from "../../src/runtime/resource-contents.ts";
@@ -39,21 +40,21 @@ function createResources() {
     const all = Array.from({ length: 250 }, (_, index) => `${request.value}${index}`);
     return Promise.resolve({ values: request.argument === "who" ? [...all.slice(0, 2), 3, null] : all });
   };
+  const plain = createServed();
   const served: ServedServer = {
-    ...createServed(),
-    resources: {
-      listed: ["test://text", "test://bytes", "test://fails"].map((uri) => ({
-        uri,
-        name: uri.slice(7),
-      })),
-      templates: [{ uriTemplate: "test://item/{id}", name: "item" }],
-      find(uri) {
-        if (uri.startsWith("test://item/"))
-          return async ({ uri: asked }) => ({ contents: [text(asked, "an item")], isStatic: false });
-        return Object.hasOwn(reads, uri) ? reads[uri] : undefined;
-      },
-      subscribe: (uri, changed) => watches.add(uri, changed),
+    ...plain,
+    list(key) {
+      if (key === "resourceTemplates") return [{ uriTemplate: "test://item/{id}", name: "item" }];
+      return key === "resources"
+        ? Object.keys(reads).map((uri) => ({ uri, name: uri.slice(7) }))
+        : plain.list(key);
     },
+    findResource(uri) {
+      if (uri.startsWith("test://item/"))
+        return async () => ({ contents: [text(uri, "an item")], isStatic: false });
+      return Object.hasOwn(reads, uri) ? reads[uri] : undefined;
+    },
+    subscribe: (uri, changed) => watches.add(uri, changed),
     complete: suggest,
   };
   return { served, watched, counts, completions };
@@ -130,14 +131,11 @@ describe.each(eras)("resources of a served server for a $era client over $over",
   });
 
   test("the errors of tools keep the codes that are those of unknown URIs", async () => {
-    const failures = [-32602, -32002].map((code) => ({
-      name: `fails${code}`,
-      qualifiedName: null,
-      listing: { name: `fails${code}`, inputSchema: { type: "object" } },
-      call: async () => ({ error: { code, message: "no", data: { uri: "test://a", more: 1 } } }),
-    }));
-    const { client } = await connect({ ...createResources().served, tools: failures }, era, over);
-    const codes = failures.map(async ({ name }) => (await failing(client.callTool({ name })))?.code);
+    const findTool = (code: string) => async () => {
+      throw new RpcError(Number(code), "no", { uri: "test://a", more: 1 });
+    };
+    const { client } = await connect({ ...createResources().served, findTool }, era, over);
+    const codes = ["-32602", "-32002"].map(async (name) => (await failing(client.callTool({ name })))?.code);
     // The SDK's own client of modern revisions reads -32002 with a URI as -32602.
     const received = (code: number) => (client instanceof Client ? code : -32602);
     expect(await Promise.all(codes)).toEqual([-32602, received(-32002)]);
@@ -292,9 +290,7 @@ describe("subscriptions to resources", () => {
 
   test("a server without watches honors no subscription", async () => {
     const { served } = createResources();
-    const { resources } = served;
-    if (resources === undefined) throw new Error("There are no resources.");
-    const without = { ...served, resources: { ...resources, subscribe: undefined } };
+    const without = { ...served, subscribe: undefined };
     const modern = await connect(without, "modern", "http");
     if (modern.client instanceof Client) throw new Error("This is no modern client.");
     expect((await modern.client.listen({ resourceSubscriptions: ["test://text"] })).honoredFilter).toEqual(

@@ -1,7 +1,7 @@
 import type { ServedProtocol } from "../../../src/mcp/protocol-server.ts";
 import { createStateSeal } from "../../../src/mcp/request-state.ts";
 import { createConnection, createHttpServer, createSession } from "../../../src/mcp/serve-clients.ts";
-import type { ServedServer, ServedTool, ToolRequest } from "../../../src/mcp/served-server.ts";
+import type { ServedRequest, ServedServer } from "../../../src/mcp/served-server.ts";
 import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
 
 export const revision = "2026-07-28";
@@ -45,29 +45,23 @@ export interface SlowCall {
   finish(): void;
 }
 
+/** A call of a tool. */
+type Call = ServedRequest & { arguments: Record<string, unknown> };
+
 export interface Served extends ServedServer {
   /** Calls in their order. */
-  requests: ToolRequest[];
+  requests: Call[];
   slowCalls: SlowCall[];
 }
 
 /** A server with tools for what the two eras treat differently. */
 export function createServed(): Served {
-  const requests: ToolRequest[] = [];
+  const requests: Call[] = [];
   const slowCalls: SlowCall[] = [];
   const text = (value: unknown) => [{ type: "text", text: JSON.stringify(value) ?? "" }];
-  const tool = (
-    name: string,
-    call: (...all: Parameters<ServedTool["call"]>) => Promise<object> | object,
-    more: object = {},
-  ): ServedTool => ({
-    name,
-    qualifiedName: null,
+  const tool = (name: string, call: (call: Call) => Promise<object> | object, more: object = {}) => ({
     listing: { name, inputSchema: { type: "object" }, ...more },
-    async call(request, channel) {
-      requests.push(request);
-      return { result: (await call(request, channel)) as never };
-    },
+    call,
   });
   const tools = [
     tool("echo", ({ arguments: args }) => ({ content: text(args) })),
@@ -86,13 +80,13 @@ export function createServed(): Served {
     tool("object", () => ({ content: text({ a: 1 }), structuredContent: { a: 1 } }), {
       outputSchema: { type: "object" },
     }),
-    tool("logs", (_request, { log, progress }) => {
+    tool("logs", ({ log, progress }) => {
       log("debug", "fine");
       log("no such level", { n: 1 });
       progress(1, 2, "half");
       return { content: [] };
     }),
-    tool("slow", async (_request, { signal, progress }) => {
+    tool("slow", async ({ signal, progress }) => {
       progress(1);
       await new Promise<void>((resolve) => {
         slowCalls.push({ signal, finish: resolve });
@@ -109,17 +103,28 @@ export function createServed(): Served {
     slowCalls,
     info: { name: "test", version: "1.0.0" },
     instructions: "How to use it.",
-    tools,
-    prompts: [
-      {
-        name: "greet",
-        listing: { name: "greet", arguments: [{ name: "who", required: true }] },
-        required: ["who"],
-        get: async ({ who }) => ({
-          messages: [{ role: "user", content: { type: "text", text: `Hello ${who}` } }],
-        }),
-      },
-    ],
+    list: (key) => {
+      if (key === "tools") return tools.map(({ listing }) => listing);
+      return key === "prompts" ? [{ name: "greet", arguments: [{ name: "who", required: true }] }] : [];
+    },
+    findTool(name) {
+      const found = tools.find(({ listing }) => listing.name === name);
+      if (found === undefined) return undefined;
+      return async (args, request) => {
+        requests.push({ ...request, arguments: args });
+        return (await found.call({ ...request, arguments: args })) as never;
+      };
+    },
+    findPrompt: (name) =>
+      name === "greet"
+        ? {
+            required: ["who"],
+            get: async ({ who }) => ({
+              messages: [{ role: "user", content: { type: "text", text: `Hello ${who}` } }],
+            }),
+          }
+        : undefined,
+    findResource: () => undefined,
     report: () => {},
   };
 }
