@@ -12,18 +12,12 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** The range of host versions in `engines`. */
-function hostRangeOf({ value }: Manifest): unknown {
-  const { engines } = value;
-  return isRecord(engines) ? engines.trailblaze : undefined;
-}
-
 /** Limit on the length of a range: parsing a hostile one could take seconds. */
 const maximumRange = 256;
 
 /** Checks this host against the range that a pack requires. Loads semver only if there is a range. */
-async function checkHostVersion(manifest: Manifest, context: ProblemContext): Promise<Problem | undefined> {
-  const range = hostRangeOf(manifest);
+async function checkHostVersion(engines: unknown, context: ProblemContext): Promise<Problem | undefined> {
+  const range = isRecord(engines) ? engines.trailblaze : undefined;
   if (range === undefined) return undefined;
   const { default: Range } = await import("semver/classes/range.js");
   let invalid = typeof range !== "string" || range.length > maximumRange;
@@ -32,12 +26,13 @@ async function checkHostVersion(manifest: Manifest, context: ProblemContext): Pr
   } catch {
     invalid = true;
   }
-  const args = {
-    range: typeof range === "string" ? range : describeType(range),
-    version: hostVersion,
-    invalid,
-  };
-  return createProblem("HostVersionUnsupported", args, {}, context);
+  const shown = typeof range === "string" ? range : describeType(range);
+  return createProblem(
+    "HostVersionUnsupported",
+    { range: shown, version: hostVersion, invalid },
+    {},
+    context,
+  );
 }
 
 /** A package.json with a `trailblaze` field, and where it was found. */
@@ -74,7 +69,7 @@ export async function describePack(
   if (isAliased) note(createProblem("AliasedPack", { name, packageName }), ["name"]);
   const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
   for (const problem of fieldProblems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
-  const hostProblem = await checkHostVersion(manifest, context);
+  const hostProblem = await checkHostVersion(value.engines, context);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
   const qualifiedName = qualifyPackageName(name);
@@ -88,7 +83,7 @@ export async function describePack(
     pack: {
       name,
       qualifiedName,
-      ...(isAliased ? { packageName } : {}),
+      ...(isAliased && { packageName }),
       version: textOrNull(value.version),
       description: textOrNull(value.description),
       location,

@@ -1,10 +1,10 @@
 import { matchesAny, type PacksPolicy, readPacksPolicy } from "../config/packs-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import type { Problem } from "../problems/index.ts";
 import { describePackages } from "./describe-pack.ts";
-import { type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
-import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
-import { findProject, type Project } from "./project.ts";
+import { type ReadPackage, readManifests } from "./manifest.ts";
+import { declaredFolders, findUnsupportedLayouts, namedFolders } from "./package-folders.ts";
+import { findProject } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
 import type { FoundPack } from "./types.ts";
 import { searchWorkspace, type Workspace } from "./workspace.ts";
@@ -47,11 +47,11 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const { workspace, problems } = await searchWorkspace(port, project);
 
   const broken = new Map<string, Problem>();
-  const self = { name: undefined, origin: "self", location: project.directory } as const;
   const own = project.manifest ?? project.fault;
+  const self = { name: undefined, origin: "self", location: project.directory } as const;
   const known: ReadPackage[] = own === undefined ? [] : [{ ...self, read: own }];
-  const declared = declaredFolders(port, project, workspace);
-  known.push(...readManifests(port, [...declared, ...namedFolders(port, project, policy, declared)], known));
+  known.push(...readManifests(port, declaredFolders(port, project, workspace), known));
+  known.push(...readManifests(port, namedFolders(port, project, policy), known));
   const found = await describePackages(known, broken);
   const packs = found.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
   if (all || needsWalk(policy, packs)) {
@@ -70,7 +70,6 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   }
 
   const ranked = await rankPacks(packs, { port, project: project.directory, workspace, policy });
-  const layouts = findUnsupportedLayouts(port, project, workspace);
   return {
     project: project.directory,
     workspace,
@@ -80,28 +79,10 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
     problems: orderProblems([
       ...problems,
       ...[...broken].sort(([one], [other]) => compareText(one, other)).map(([, problem]) => problem),
-      ...layouts.map((layout) => createProblem("UnsupportedLayout", layout)),
+      ...findUnsupportedLayouts(port, project, workspace),
     ]),
     broken,
   };
-}
-
-/** Where Node would find the packs that `packs.transitive` names without wildcards. */
-function namedFolders(
-  port: DiscoveryPort,
-  { directory }: Project,
-  { transitive }: PacksPolicy,
-  declared: readonly PackageFolder[],
-): PackageFolder[] {
-  if (transitive.length === 0) return [];
-  const known = new Set(declared.map(({ name }) => name));
-  const names = transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
-  return packageFolders(
-    port,
-    directory,
-    names.filter((name) => !known.has(name)),
-    "transitive",
-  );
 }
 
 /** Whether a pattern of `packs.transitive` has a wildcard, or names a pack that was not found. */

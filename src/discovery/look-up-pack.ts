@@ -5,25 +5,18 @@ import type { FoundPacks } from "./find-packs.ts";
 import { readManifests } from "./manifest.ts";
 import { packageFolders, packNamesIn } from "./package-folders.ts";
 import { compareText, decideEnabled } from "./rank-packs.ts";
-import type { DiscoveredPack } from "./types.ts";
+import type { DiscoveredPack, Origin } from "./types.ts";
 
-/** Whether a name is that of a pack in its own definitions: the one it is installed under, or package.json's. */
-const isOwnName = ({ name, packageName }: DiscoveredPack, wanted: string) =>
-  name === wanted || packageName === wanted;
-
-/**
- * Finds a pack by name: among those that were found, or else on demand, as Node finds it from a folder. Adds a pack that
- * was not read before to `found`.
- */
-async function lookUpPack(
+/** Finds packs by name that were not read before, as Node finds them from a folder, and adds them to `found`. */
+async function lookUp(
   port: DiscoveryPort,
   found: FoundPacks,
-  name: string,
-  from: { directory: string; origin: "transitive" | "undeclared" },
+  names: readonly string[],
+  { directory, origin }: { directory: string; origin: Origin },
 ): Promise<void> {
-  if (found.packs.some(({ pack }) => pack.name === name && pack.origin !== "global")) return;
-  const { directory, origin } = from;
-  const packages = readManifests(port, packageFolders(port, directory, [name], origin), []);
+  const known = new Set(found.packs.flatMap(({ pack }) => (pack.origin === "global" ? [] : pack.name)));
+  const unknown = names.filter((name) => !known.has(name));
+  const packages = readManifests(port, packageFolders(port, directory, unknown, origin), []);
   for (const added of await describePackages(packages, found.broken)) {
     added.pack.enabled = decideEnabled(found.policy, added);
     found.packs.push(added);
@@ -42,20 +35,17 @@ export async function lookUpReferences(
   from: DiscoveredPack | "user",
 ): Promise<void> {
   const names = references
-    .filter((reference) => isQualifiedName(reference))
-    .map((reference) => parseQualifiedName(reference).packageName);
-  for (const name of new Set(names)) {
-    if (from !== "user" && isOwnName(from, name)) continue;
-    const directory = from === "user" ? found.project : from.location;
-    await lookUpPack(port, found, name, { directory, origin: "transitive" });
-  }
+    .filter((one) => isQualifiedName(one))
+    .map((name) => parseQualifiedName(name).packageName);
+  const { location, name, packageName }: Partial<DiscoveredPack> = from === "user" ? {} : from;
+  // A pack may call itself by the name in its package.json.
+  const others = names.filter((one) => one !== name && one !== packageName);
+  await lookUp(port, found, others, { directory: location ?? found.project, origin: "transitive" });
 }
 
 /**
  * Looks for the pack that a command or a caller names, or whose item it names, from the project. It becomes `undeclared`
  * if it was not read.
  */
-export async function lookUpSubject(port: DiscoveryPort, found: FoundPacks, subject: string): Promise<void> {
-  for (const name of packNamesIn(subject))
-    await lookUpPack(port, found, name, { directory: found.project, origin: "undeclared" });
-}
+export const lookUpSubject = (port: DiscoveryPort, found: FoundPacks, subject: string): Promise<void> =>
+  lookUp(port, found, packNamesIn(subject), { directory: found.project, origin: "undeclared" });

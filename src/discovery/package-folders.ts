@@ -1,8 +1,10 @@
 import { join, sep } from "node:path";
+import type { PacksPolicy } from "../config/packs-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import { type PackageFolder, readUsableManifest } from "./manifest.ts";
-import { ancestorsOf, declaredDependencies, denoFiles, findProjectFile, type Project } from "./project.ts";
+import type { PackageFolder } from "./manifest.ts";
+import { ancestorsOf, declaredDependencies, findProjectFile, type Project } from "./project.ts";
 import type { Origin } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -10,9 +12,10 @@ import type { Workspace } from "./workspace.ts";
 export function packageFolders(
   port: DiscoveryPort,
   directory: string,
-  names: Iterable<string>,
+  names: readonly string[],
   origin: Origin,
 ): PackageFolder[] {
+  if (names.length === 0) return [];
   const parents = [...ancestorsOf(directory)]
     .map((folder) => join(folder, `node_modules${sep}`))
     .filter(port.exists);
@@ -21,12 +24,15 @@ export function packageFolders(
     .map((name) => ({ name, origin, paths: parents.map((parent) => parent + name) }));
 }
 
-/** Resolves like Node: to the nearest node_modules with a package of this name. */
-export function resolveFrom(port: DiscoveryPort, directory: string, name: string): string | undefined {
-  const [folder] = packageFolders(port, directory, [name], "direct");
+/** The real path of a package: of the first of its folders that has a package.json. */
+export function locate(port: DiscoveryPort, folder: PackageFolder | undefined): string | undefined {
   const path = folder?.paths.find((one) => port.exists(join(one, "package.json")));
   return path === undefined ? undefined : port.realPath(path);
 }
+
+/** Resolves like Node: to the nearest node_modules with a package of this name. */
+export const resolveFrom = (port: DiscoveryPort, directory: string, name: string): string | undefined =>
+  locate(port, packageFolders(port, directory, [name], "direct")[0]);
 
 /** What a project declares: the packages of its workspace, its dependencies and those of the workspace's root. */
 export function declaredFolders(
@@ -34,20 +40,26 @@ export function declaredFolders(
   { directory, manifest }: Project,
   workspace: Workspace | undefined,
 ): PackageFolder[] {
-  const root = workspace?.root ?? directory;
+  const { root, members, manifest: ofRoot } = workspace ?? { root: directory, members: [], manifest };
   const own = declaredDependencies(manifest);
-  const ofRoot = root === directory ? [] : [...declaredDependencies(readUsableManifest(port, root))];
-  const others = workspace ? [root, ...workspace.members].filter((location) => location !== directory) : [];
+  const inherited = [...declaredDependencies(ofRoot)].filter((name) => !own.has(name));
   return [
-    ...others.map((path): PackageFolder => ({ name: undefined, origin: "workspace", paths: [path] })),
-    ...packageFolders(port, directory, own, "direct"),
-    ...packageFolders(
-      port,
-      root,
-      ofRoot.filter((name) => !own.has(name)),
-      "direct",
-    ),
+    ...[root, ...members]
+      .filter((location) => location !== directory)
+      .map((path): PackageFolder => ({ name: undefined, origin: "workspace", paths: [path] })),
+    ...packageFolders(port, directory, [...own], "direct"),
+    ...packageFolders(port, root, inherited, "direct"),
   ];
+}
+
+/** Where Node would find the packs that `packs.transitive` names without wildcards. */
+export function namedFolders(
+  port: DiscoveryPort,
+  { directory }: Project,
+  { transitive }: PacksPolicy,
+): PackageFolder[] {
+  const names = transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
+  return packageFolders(port, directory, names, "transitive");
 }
 
 /** The names of the packs that a name of a pack or an item may mean: `a/b` is the pack `@a/b`, or an item of `a`. */
@@ -68,24 +80,25 @@ export function hasInstalledPackages(port: DiscoveryPort, folders: readonly stri
 }
 
 /**
- * Finds the file of Yarn Plug'n'Play or of Deno in a project whose dependencies are not in node_modules. Files above the
+ * Reports the file of Yarn Plug'n'Play or of Deno in a project whose dependencies are not in node_modules. Files above the
  * workspace of a project with its own node_modules belong to another project.
  */
 export function findUnsupportedLayouts(
   port: DiscoveryPort,
   { directory, manifest }: Project,
   workspace: Workspace | undefined,
-): { layout: "pnp" | "deno"; file: string }[] {
+): Problem[] {
   const root = workspace?.root ?? directory;
   const has = (folder: string) => port.exists(join(folder, "node_modules"));
   const above = [...ancestorsOf(directory)];
   const own = has(directory) ? above.slice(0, above.indexOf(root) + 1) : above;
-  const pnp = own.flatMap((folder) => findProjectFile(port, folder, [".pnp.cjs", ".pnp.js"]) ?? [])[0];
-  const folders =
-    has(directory) || has(root) || declaredDependencies(manifest).size === 0 ? [] : [directory, root];
-  const deno = folders.flatMap((folder) => findProjectFile(port, folder, denoFiles) ?? [])[0];
-  return [
-    ...(pnp === undefined ? [] : [{ layout: "pnp" as const, file: pnp }]),
-    ...(deno === undefined ? [] : [{ layout: "deno" as const, file: deno }]),
-  ];
+  const isAbsent = !has(directory) && !has(root) && declaredDependencies(manifest).size > 0;
+  const files = {
+    pnp: findProjectFile(port, own, [".pnp.cjs", ".pnp.js"]),
+    deno: findProjectFile(port, isAbsent ? [directory, root] : [], ["deno.json", "deno.jsonc", "deno.lock"]),
+  };
+  return (["pnp", "deno"] as const).flatMap((layout) => {
+    const file = files[layout];
+    return file === undefined ? [] : createProblem("UnsupportedLayout", { layout, file });
+  });
 }

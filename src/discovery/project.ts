@@ -39,23 +39,19 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
     if (isFault(read)) return { directory, manifest: undefined, fault: read };
     if (!holdsOnlyType(read)) return { directory, manifest: read, fault: undefined };
   }
-  const [denoFile] = [...ancestorsOf(start)].flatMap(
-    (directory) => findProjectFile(port, directory, ["deno.json", "deno.jsonc"]) ?? [],
-  );
-  const deno = denoFile === undefined ? {} : { denoFile };
-  throw failure("ProjectNotFound", { directory: start, exists: true, ...deno });
+  const denoFile = findProjectFile(port, ancestorsOf(start), ["deno.json", "deno.jsonc"]);
+  throw failure("ProjectNotFound", { directory: start, exists: true, denoFile });
 }
 
-export const denoFiles = ["deno.json", "deno.jsonc", "deno.lock"] as const;
-
-/** The path of the first of these files that is in a folder. */
+/** The path of the first of these files that is in one of the folders. */
 export function findProjectFile(
   port: DiscoveryPort,
-  directory: string,
+  folders: Iterable<string>,
   names: readonly ProjectFile[],
 ): string | undefined {
-  const name = names.find((one) => port.hasProjectFile(directory, one));
-  return name === undefined ? undefined : join(directory, name);
+  for (const folder of folders)
+    for (const name of names) if (port.hasProjectFile(folder, name)) return join(folder, name);
+  return undefined;
 }
 
 /** The keys of a package.json that declare what is installed with a package. */

@@ -36,16 +36,10 @@ async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
   );
 }
 
-/** The packs that the project declares, then those that its config names, then others. */
-function tierOf({ pack: { origin } }: FoundPack, isNamed: boolean): number {
-  if (origin === "global") return 3;
-  if (isDeclaredOrigin(origin)) return 0;
-  return isNamed ? 1 : 2;
-}
-
 /**
- * Selects one of several copies of a pack: of the highest tier the project itself, the one that the project would resolve,
- * or else the last in order (the highest version). Marks the others as shadowed and reports them. Expects sorted packs.
+ * Selects one of several copies of a pack: one that the project declares, then one that its config names, then another; of
+ * these the project itself, the one that the project would resolve, or else the last in order, which has the highest
+ * version. Marks the others as shadowed and reports them. Expects sorted packs.
  */
 async function shadowCopies(
   packs: readonly FoundPack[],
@@ -56,21 +50,21 @@ async function shadowCopies(
     const { name } = found.pack;
     copiesByName.set(name, [...(copiesByName.get(name) ?? []), found]);
   }
-  for (const [name, all] of copiesByName) {
-    if (all.length < 2) continue;
-    const tiers = all.map((found) => tierOf(found, isNamed(policy, found)));
-    const copies = all.filter((_, index) => tiers[index] === Math.min(...tiers)).map(({ pack }) => pack);
+  for (const [name, copies] of copiesByName) {
+    if (copies.length < 2) continue;
     const resolved = resolveFrom(port, project, name);
-    const winner =
-      copies.find(({ origin }) => origin === "self") ??
-      copies.find(({ location }) => location === resolved) ??
-      copies.at(-1);
+    const rankOf = (found: FoundPack) => {
+      const { origin, location } = found.pack;
+      const tier = isDeclaredOrigin(origin) ? 0 : origin === "global" ? 3 : isNamed(policy, found) ? 1 : 2;
+      return 3 * tier + (origin === "self" ? 0 : location === resolved ? 1 : 2);
+    };
+    const winner = copies.reduceRight((best, one) => (rankOf(one) < rankOf(best) ? one : best));
     const { managerIn } = await import("./project-manager.ts");
     const manager = managerIn(port, { project, workspace });
-    for (const { pack: copy } of all) {
-      if (copy === winner || winner === undefined) continue;
+    for (const { pack: copy } of copies) {
+      if (copy === winner.pack) continue;
       copy.shadowed = true;
-      const { version, location } = winner;
+      const { version, location } = winner.pack;
       const args = { name, version: copy.version, winner: version, location, manager };
       copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));
     }

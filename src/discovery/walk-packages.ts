@@ -1,4 +1,4 @@
-import { basename, dirname, join, sep } from "node:path";
+import { basename, dirname, sep } from "node:path";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import {
@@ -9,16 +9,13 @@ import {
   readManifests,
   readUsableManifest,
 } from "./manifest.ts";
-import { declaredFolders } from "./package-folders.ts";
+import { declaredFolders, locate } from "./package-folders.ts";
 import { declaredDependencies, dependencyKeys, installedKeys, type Project } from "./project.ts";
 import type { Manifest } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Folders in which package managers keep packages as targets of links. */
 const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun", ".deno"]);
-
-/** `@acme+jira@1.2.0_peer@3.0.0` as pnpm writes it, and Deno without peers; group 1 is the scope, group 2 the name. */
-const storeEntry = /^(?:(@[^+@/]+)\+)?([^+@/]+)@/;
 
 /** Matches paths in stores. */
 const inStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno)[\\/].*[\\/]node_modules[\\/]/;
@@ -27,6 +24,24 @@ const inStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno)[\\/].*[\\/]node_modules[\\
 function folderOf(location: string): string {
   const parent = dirname(location);
   return basename(parent).startsWith("@") ? dirname(parent) : parent;
+}
+
+/** Calls `visit` with each entry of a folder of packages and of its scopes that may be a package. */
+function visitEntries(
+  port: DiscoveryPort,
+  folder: string,
+  visit: (name: string, path: string, entry: DirectoryEntry) => void,
+): void {
+  for (const entry of port.listDirectory(folder) ?? []) {
+    const { name } = entry;
+    const path = `${folder}${sep}${name}`;
+    if (!name.startsWith("@")) visit(name, path, entry);
+    else {
+      const scope = entry.isSymbolicLink() ? port.realPath(path) : path;
+      for (const inner of (scope && port.listDirectory(scope)) || [])
+        visit(`${name}/${inner.name}`, `${scope}${sep}${inner.name}`, inner);
+    }
+  }
 }
 
 /**
@@ -47,7 +62,7 @@ export function walkInstalled(
   /** What the entry of Deno's store that stands for the project itself begins with. */
   const ownUnit = typeof ownName === "string" ? `${ownName.replace("/", "+")}@` : undefined;
 
-  function visitPackage(location: string, name: string): void {
+  function visitPackage(name: string, location: string): void {
     found.set(location, name);
     const nested = `${location}${sep}node_modules`;
     if (!port.exists(nested)) return;
@@ -59,75 +74,46 @@ export function walkInstalled(
   function visitFolder(folder: string): void {
     if (listed.has(folder)) return;
     listed.add(folder);
-    visitEntries(folder, true);
-  }
-
-  /** Visits the entries of a folder of packages and of its scopes, with or without links and stores. */
-  function visitEntries(folder: string, withLinks: boolean): void {
-    for (const entry of port.listDirectory(folder) ?? []) {
-      const { name } = entry;
-      const path = `${folder}${sep}${name}`;
-      if (name.startsWith("@")) {
-        const scope = entry.isSymbolicLink() ? port.realPath(path) : path;
-        for (const inner of (scope && port.listDirectory(scope)) || [])
-          visitEntry(inner, `${scope}${sep}${inner.name}`, `${name}/${inner.name}`, withLinks);
-      } else if (!name.startsWith(".")) {
-        visitEntry(entry, path, name, withLinks);
-      } else if (withLinks && storeNames.has(name) && entry.isDirectory()) {
-        visitStore(path);
+    visitEntries(port, folder, (name, path, entry) => {
+      if (entry.name.startsWith(".")) {
+        if (storeNames.has(name) && entry.isDirectory()) visitStore(path);
+      } else if (entry.isDirectory()) visitPackage(name, path);
+      else if (entry.isSymbolicLink()) {
+        const target = port.realPath(path);
+        if (target !== undefined) pending.push([name, target]);
       }
-    }
+    });
   }
 
-  function visitEntry(entry: DirectoryEntry, path: string, name: string, withLinks: boolean): void {
-    if (entry.name.startsWith(".")) return;
-    if (entry.isDirectory()) visitPackage(path, name);
-    else if (withLinks && entry.isSymbolicLink()) {
-      const target = port.realPath(path);
-      if (target !== undefined) pending.push([name, target]);
-    }
-  }
-
-  /**
-   * Walks a store. The names of pnpm's entries contain the package's name, which avoids listing most folders. Other
-   * entries are listed, without links, which lead to other entries.
-   */
+  /** Visits the packages that are in a store, but not its links, which lead from one of them to another. */
   function visitStore(store: string): void {
-    if (listed.has(store)) return;
-    listed.add(store);
-    const isDeno = basename(store) === ".deno";
-    for (const listing of port.listDirectory(store) ?? []) {
-      const { name: entry } = listing;
-      if (entry === "node_modules" || !listing.isDirectory()) continue;
-      if (isDeno && ownUnit !== undefined && entry.startsWith(ownUnit)) continue;
-      const unit = `${store}${sep}${entry}${sep}node_modules`;
-      const [, scope, own = ""] = storeEntry.exec(entry) ?? [];
-      const name = scope === undefined ? own : `${scope}/${own}`;
-      const location = `${unit}${sep}${scope === undefined ? own : `${scope}${sep}${own}`}`;
-      if (own !== "" && port.exists(`${location}${sep}package.json`)) visitPackage(location, name);
-      else if (port.exists(unit)) visitEntries(unit, false);
-      else if (entry.startsWith("@")) visitStore(`${store}${sep}${entry}`);
+    for (const unit of port.listDirectory(store) ?? []) {
+      const path = `${store}${sep}${unit.name}`;
+      if (unit.name === "node_modules" || !unit.isDirectory()) continue;
+      if (ownUnit !== undefined && unit.name.startsWith(ownUnit) && basename(store) === ".deno") continue;
+      if (port.exists(`${path}${sep}node_modules`))
+        visitEntries(port, `${path}${sep}node_modules`, (name, location, entry) => {
+          if (entry.isDirectory() && !entry.name.startsWith(".")) visitPackage(name, location);
+        });
+      else if (unit.name.startsWith("@")) visitStore(path);
     }
   }
 
   const roots = [project.directory];
-  for (const { name, paths } of declaredFolders(port, project, workspace)) {
-    if (name === undefined) roots.push(...paths);
-    else {
-      // It may be in a node_modules above, of which nothing else belongs to the project.
-      const path = paths.find((one) => port.exists(join(one, "package.json")));
-      const target = path === undefined ? undefined : port.realPath(path);
-      if (target !== undefined) pending.push([name, target]);
-    }
+  for (const folder of declaredFolders(port, project, workspace)) {
+    // It may be in a node_modules above, of which nothing else belongs to the project.
+    const target = locate(port, folder);
+    if (folder.name === undefined) roots.push(...folder.paths);
+    else if (target !== undefined) pending.push([folder.name, target]);
   }
-  for (const root of roots) visitPackage(root, "");
+  for (const root of roots) visitPackage("", root);
   while (pending.length > 0) {
     // In the order of names, so that the name of a folder with several links does not depend on the order of entries.
     const next = pending.sort(([one], [other]) => (one < other ? -1 : 1));
     pending = [];
     for (const [name, target] of next) {
       if (found.has(target)) continue;
-      visitPackage(target, name);
+      visitPackage(name, target);
       // In the isolated install of a folder above, a package's dependencies are its siblings.
       if (inStore.test(target)) visitFolder(folderOf(target));
     }
@@ -167,10 +153,9 @@ export function readInstalled(
 
 /** The packages at the top level of npm's folder of globally installed packages. */
 export async function globalFolders(port: DiscoveryPort): Promise<PackageFolder[]> {
-  const parent = await port.globalPackages();
-  const listNames = (folder: string) => (port.listDirectory(folder) ?? []).map(({ name }) => name);
-  const names = listNames(parent).flatMap((name) =>
-    name.startsWith("@") ? listNames(join(parent, name)).map((second) => `${name}/${second}`) : name,
-  );
-  return names.filter(isPackageName).map((name) => ({ name, origin: "global", paths: [join(parent, name)] }));
+  const folders: PackageFolder[] = [];
+  visitEntries(port, await port.globalPackages(), (name, path) => {
+    if (isPackageName(name)) folders.push({ name, origin: "global", paths: [path] });
+  });
+  return folders;
 }

@@ -2,7 +2,7 @@ import { isAbsolute, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
 import { type DirectoryEntry, type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
-import { createProblem, type Path, type Problem } from "../problems/index.ts";
+import { createProblem, type Path, type Problem, type ProblemArguments } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
 import type { WorkspaceBudget } from "./workspace.ts";
 
@@ -18,10 +18,11 @@ async function parsePnpmFile(bytes: Uint8Array): Promise<Patterns | undefined> {
   const { parseYaml } = await import("../data/parse-yaml.ts");
   try {
     const { text, value, locate } = parseYaml(bytes);
-    const list = isRecord(value) ? value.packages : undefined;
-    if (!Array.isArray(list)) return undefined;
     const source = { text, createLocator: async () => locate };
-    return { list, file: "pnpm-workspace.yaml", path: ["packages"], source };
+    const list = isRecord(value) && value.packages;
+    return Array.isArray(list)
+      ? { list, file: "pnpm-workspace.yaml", path: ["packages"], source }
+      : undefined;
   } catch {
     // pnpm rejects such a file, too, so it cannot have installed a workspace.
     return undefined;
@@ -30,34 +31,36 @@ async function parsePnpmFile(bytes: Uint8Array): Promise<Patterns | undefined> {
 
 function readField({ text, value: { workspaces } }: Manifest): Patterns | undefined {
   const list = isRecord(workspaces) ? workspaces.packages : workspaces;
-  if (!Array.isArray(list)) return undefined;
   const path = list === workspaces ? ["workspaces"] : ["workspaces", "packages"];
-  return { list, file: "package.json", path, source: createJsonSource(text) };
+  const source = createJsonSource(text);
+  return Array.isArray(list) ? { list, file: "package.json", path, source } : undefined;
 }
 
 /** Groups, ranges and quantifiers, which few package managers have. */
 const exoticSyntax = /[@!*?]\(|[|+]|\.\.[^/{}]*\}/;
 
-/** How many patterns a pattern may be after brace expansion; `undefined` for one that is not supported. */
-function countAlternatives(pattern: string): number | undefined {
+function isSupported(pattern: string): boolean {
   const segments = pattern.split("/");
-  const isSupported =
-    pattern.length <= 1024 &&
-    !exoticSyntax.test(pattern) &&
-    segments.filter((segment) => segment === "**").length <= 2 &&
-    segments.every((segment) => segment.split(/\*+/).length <= 3);
-  if (!isSupported) return undefined;
-  // `tools/cli` and `packages/*` need no matching.
-  if (!/[*?[{]/.test(pattern.replace(/\/\*\/*$/, ""))) return 0;
-  const groups = pattern.split("{").length - 1;
-  // The product is largest if the commas are distributed equally among the groups.
-  return groups === 0 ? 1 : (1 + (pattern.split(",").length - 1) / groups) ** groups;
+  const isSimple = (segment: string) => segment.split(/\*+/).length <= 3;
+  const deep = segments.filter((segment) => segment === "**");
+  return (
+    pattern.length <= 1024 && !exoticSyntax.test(pattern) && deep.length <= 2 && segments.every(isSimple)
+  );
 }
 
+/** The patterns without braces that a pattern stands for, or some of them if those exceed the limit. */
 function expandBraces(pattern: string): string[] {
-  const [group, alternatives = ""] = /\{([^{}]*,[^{}]*)\}/.exec(pattern) ?? [];
-  if (group === undefined) return [pattern];
-  return alternatives.split(",").flatMap((one) => expandBraces(pattern.replace(group, () => one)));
+  let expanded = [pattern];
+  for (;;) {
+    const next = expanded.flatMap((one) => {
+      const [group, alternatives = ""] = /\{([^{}]*,[^{}]*)\}/.exec(one) ?? [];
+      return group === undefined
+        ? one
+        : alternatives.split(",").map((each) => one.replace(group, () => each));
+    });
+    if (next.length === expanded.length || next.length > workspaceLimits.patterns) return next;
+    expanded = next;
+  }
 }
 
 /** Matches the names that a segment with wildcards stands for; `undefined` if its brackets make no class. */
@@ -70,85 +73,79 @@ function compileSegment(segment: string): RegExp | undefined {
   }
 }
 
-/** Returns a function that finds the real paths of folders by segments. It reads each folder once, within the budget. */
-function createSearch(port: DiscoveryPort, budget: WorkspaceBudget) {
-  const listed = new Map<string, DirectoryEntry[]>();
-
-  function listFolders(folder: string): DirectoryEntry[] {
-    let folders = listed.get(folder);
-    if (folders !== undefined || budget.folders < 0) return folders ?? [];
-    folders = (port.listDirectory(folder) ?? []).filter(
+/** The real paths of the folders that a path with wildcards leads to, as far as the budget goes. */
+function findFolders(port: DiscoveryPort, budget: WorkspaceBudget, root: string, path: string): string[] {
+  const listFolders = (folder: string): DirectoryEntry[] => {
+    if (budget.folders < 0) return [];
+    const folders = (port.listDirectory(folder) ?? []).filter(
       (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !/^\.|^node_modules$/.test(entry.name),
     );
     budget.folders -= 1 + folders.length;
-    if (budget.folders < 0) folders.splice(budget.folders);
-    listed.set(folder, folders);
-    return folders;
-  }
-
+    return budget.folders < 0 ? folders.slice(0, budget.folders) : folders;
+  };
   /** The folder and all below it that no links lead to. */
-  function* descend(folder: string): Generator<string> {
-    yield folder;
-    for (const entry of listFolders(folder))
-      if (entry.isDirectory()) yield* descend(join(folder, entry.name));
-  }
-
-  function match(folder: string, segment: string): string[] {
+  const descend = (folder: string): string[] => [
+    folder,
+    ...listFolders(folder).flatMap((one) => (one.isDirectory() ? descend(join(folder, one.name)) : [])),
+  ];
+  const match = (folder: string, segment: string): string[] => {
     if (--budget.folders < 0) return [];
-    if (segment === "**") return [...descend(folder)];
+    if (segment === "**") return descend(folder);
     const isWild = /[*?[]/.test(segment);
     const pattern = isWild ? compileSegment(segment) : undefined;
     const names = isWild
       ? listFolders(folder).flatMap(({ name }) => (pattern?.test(name) ? name : []))
       : [segment];
     return names.flatMap((name) => port.realPath(join(folder, name)) ?? []);
-  }
-
-  return (root: string, segments: readonly string[]): string[] =>
-    segments.reduce(
-      (folders, segment) => [...new Set(folders.flatMap((folder) => match(folder, segment)))],
-      [root],
-    );
+  };
+  const follow = (folders: string[], segment: string) => [
+    ...new Set(folders.flatMap((folder) => match(folder, segment))),
+  ];
+  return path.split("/").reduce(follow, [root]);
 }
 
-type Cause = "syntax" | "patterns" | "folders";
+/** Why packages may be missing, and the index of the pattern if it is one. */
+interface Skipped {
+  cause: "syntax" | "patterns" | "folders";
+  index?: number;
+}
 
-/** Finds the folders with a package.json that patterns match, and the indexes of patterns that were skipped, by cause. */
+/** Finds the folders with a package.json that patterns match, and what was skipped. */
 export function findWorkspaces(
   port: DiscoveryPort,
   root: string,
   patterns: readonly unknown[],
   budget: WorkspaceBudget,
-): { folders: Set<string>; skipped: Record<Cause, number[]> } {
-  const skipped: Record<Cause, number[]> = { syntax: [], patterns: [], folders: [] };
-  /** Patterns without braces, and those of exceptions, each once. */
+): { folders: Set<string>; skipped: Skipped[] } {
+  const skipped: Skipped[] = [];
+  /** Paths that may have wildcards, and those of exceptions, each once. */
   const [included, excluded] = [new Set<string>(), new Set<string>()];
-  let total = 0;
+  let left: number = workspaceLimits.patterns;
   for (const [index, written] of patterns.entries()) {
     const pattern = typeof written === "string" ? written.replace(/^!/, "") : "";
     // Package managers ignore absolute patterns, too.
     if (pattern === "" || isAbsolute(pattern)) continue;
-    const alternatives = countAlternatives(String(written));
-    if (alternatives === undefined) skipped.syntax.push(index);
-    else if (total + alternatives > workspaceLimits.patterns) skipped.patterns.push(index);
-    else {
-      total += alternatives;
-      for (const one of expandBraces(pattern)) {
+    const isKnown = isSupported(String(written));
+    // `tools/cli` and `packages/*` need no matching.
+    const isPlain = !/[*?[{]/.test(pattern.replace(/\/\*\/*$/, ""));
+    const expanded = isPlain || !isKnown || left < 0 ? [pattern] : expandBraces(pattern);
+    if (isKnown && !isPlain) left -= expanded.length;
+    if (!isKnown) skipped.push({ cause: "syntax", index });
+    else if (!isPlain && left < 0) skipped.push({ cause: "patterns", index });
+    else
+      for (const one of expanded) {
         const segments = one.split("/").filter((segment) => segment !== "" && segment !== ".");
         if (!segments.includes("node_modules"))
           (pattern === written ? included : excluded).add(segments.join("/"));
       }
-    }
   }
-  const search = createSearch(port, budget);
-  const findAll = (list: Set<string>) => [...list].flatMap((one) => search(root, one.split("/")));
+  const findAll = (paths: Set<string>) => [...paths].flatMap((path) => findFolders(port, budget, root, path));
   // A package.json that is a broken link is reported later.
   const isMember = (folder: string) =>
     [port.exists, port.isLink].some((test) => test(join(folder, "package.json")));
   const folders = new Set(findAll(included).filter(isMember));
   for (const folder of findAll(excluded)) folders.delete(folder);
-  // The search as a whole, so no pattern.
-  if (budget.folders < 0) skipped.folders.push(-1);
+  if (budget.folders < 0) skipped.push({ cause: "folders" });
   return { folders, skipped };
 }
 
@@ -161,28 +158,26 @@ export async function findMembers(
   { root, manifest, project }: { root: string; manifest: Manifest | undefined; project: string },
   budget: WorkspaceBudget,
 ): Promise<{ members: string[] | undefined; problems: Problem[] }> {
-  const nameOf = (file: string) => (root === project ? file : join(root, file));
-  const problems: Problem[] = [];
-  let bytes = port.readProjectFile(root, "pnpm-workspace.yaml");
-  if (bytes !== undefined && bytes.length > workspaceLimits.bytes) {
-    const args = { cause: "bytes", limit: workspaceLimits.bytes } as const;
-    problems.push(createProblem("WorkspaceIncomplete", args, { file: nameOf("pnpm-workspace.yaml") }));
-    bytes = undefined;
-  }
-  const patterns = (bytes && (await parsePnpmFile(bytes))) ?? (manifest && readField(manifest));
+  const report = (file: Patterns["file"], args: ProblemArguments["WorkspaceIncomplete"], path?: Path) =>
+    createProblem("WorkspaceIncomplete", args, { file: root === project ? file : join(root, file), path });
+  const bytes = port.readProjectFile(root, "pnpm-workspace.yaml");
+  const limit = workspaceLimits.bytes;
+  const isTooLarge = bytes !== undefined && bytes.length > limit;
+  const problems = isTooLarge ? [report("pnpm-workspace.yaml", { cause: "bytes", limit })] : [];
+  const ofPnpm = bytes === undefined || isTooLarge ? undefined : await parsePnpmFile(bytes);
+  const patterns = ofPnpm ?? (manifest && readField(manifest));
   if (patterns === undefined) return { members: undefined, problems };
-  const { list, path: top, source } = patterns;
+  const { list, file, path, source } = patterns;
   const { folders, skipped } = findWorkspaces(port, root, list, budget);
   folders.delete(root);
-  // One problem per cause, at the first pattern, because there may be thousands.
-  const found = (["syntax", "patterns", "folders"] as const).flatMap((cause) => {
-    const [first, ...others] = skipped[cause];
-    if (first === undefined) return [];
-    const path = first < 0 ? top.slice(0, 1) : [...top, first];
+  // One problem, at the first pattern, because there may be thousands.
+  for (const { cause, index } of skipped.slice(0, 1)) {
+    const at = index === undefined ? path.slice(0, 1) : [...path, index];
+    const others = skipped.filter((one) => one.cause === cause).length - 1;
     const limit = cause === "syntax" ? undefined : workspaceLimits[cause];
-    const args = { cause, limit, pattern: list[first] as string | undefined, others: others.length };
-    const place = { file: nameOf(patterns.file), path };
-    return { problem: createProblem("WorkspaceIncomplete", args, place), source, at: path };
-  });
-  return { members: [...folders].sort(), problems: [...problems, ...(await locateProblems(found))] };
+    const pattern = index === undefined ? undefined : String(list[index]);
+    const problem = report(file, { cause, limit, pattern, others }, at);
+    problems.push(...(await locateProblems([{ problem, source, at }])));
+  }
+  return { members: [...folders].sort(), problems };
 }

@@ -3,6 +3,7 @@ import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts"
 import type { Problem } from "../problems/index.ts";
 import { readUsableManifest } from "./manifest.ts";
 import { ancestorsOf, type Project } from "./project.ts";
+import type { Manifest } from "./types.ts";
 
 /** How many folders a search may still read; it reduces the number. */
 export interface WorkspaceBudget {
@@ -12,6 +13,8 @@ export interface WorkspaceBudget {
 export interface Workspace {
   /** Absolute path of the workspace's root. */
   root: string;
+  /** The root's package.json, if it can be used. */
+  manifest: Manifest | undefined;
   /** Absolute paths of its packages without the root, sorted. */
   members: string[];
 }
@@ -43,7 +46,7 @@ export async function searchWorkspace(
     problems.push(...found.problems);
     const { members } = found;
     if (members !== undefined && (root === project || members.includes(project)))
-      return { workspace: { root, members }, problems };
+      return { workspace: { root, manifest: own, members }, problems };
     if (budget.folders <= 0) break;
   }
   return { workspace: undefined, problems };

@@ -64,6 +64,7 @@ export interface DiscoveryPort {
   readManifest(directory: string): ManifestRead | undefined;
   /** The bytes of a file of the project; `undefined` if it does not exist or exceeds 16 MiB. */
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
+  /** Whether a file of the project exists, be it unreadable or a link that leads nowhere. */
   hasProjectFile(directory: string, file: ProjectFile): boolean;
   /** npm's folder of globally installed packages. */
   globalPackages(): Promise<string>;

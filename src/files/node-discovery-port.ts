@@ -11,13 +11,8 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { join, sep } from "node:path";
-import {
-  type DiscoveryPort,
-  type ManifestRead,
-  maximumProjectFileBytes,
-  type ProjectFile,
-} from "./discovery-port.ts";
+import { sep } from "node:path";
+import { type DiscoveryPort, type ManifestRead, maximumProjectFileBytes } from "./discovery-port.ts";
 import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
@@ -68,46 +63,35 @@ function isTrusted(path: string, reference: string): boolean {
   return [0, user, statSync(reference, { throwIfNoEntry: false })?.uid].includes(owner);
 }
 
+/** The result, or `undefined` if the file system refuses. */
+function attempt<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Creates a port for this machine's file system. */
 export function createNodeDiscoveryPort(): DiscoveryPort {
   return {
     readManifest,
     isTrusted,
-    listDirectory(directory) {
-      try {
-        return readdirSync(directory, { withFileTypes: true });
-      } catch {
-        return undefined;
-      }
-    },
+    listDirectory: (directory) => attempt(() => readdirSync(directory, { withFileTypes: true })),
     exists: existsSync,
     isLink: (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
-    realPath(path) {
-      try {
-        return realpathSync.native(path);
-      } catch {
-        return undefined;
-      }
-    },
-    readProjectFile(directory: string, file: ProjectFile) {
-      try {
-        const path = `${directory}${sep}${file}`;
-        // Most files are absent, and exceptions are slower than this check.
-        if (!existsSync(path)) return undefined;
+    realPath: (path) => attempt(() => realpathSync.native(path)),
+    readProjectFile(directory, file) {
+      const path = `${directory}${sep}${file}`;
+      // Most files are absent, and exceptions are slower than this check.
+      if (!existsSync(path)) return undefined;
+      return attempt(() => {
         const stats = statSync(path);
         return stats.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
-      } catch {
-        return undefined;
-      }
+      });
     },
-    hasProjectFile(directory: string, file: ProjectFile) {
-      // Not `existsSync`, which is false for unreadable files and broken links.
-      try {
-        return lstatSync(join(directory, file), { throwIfNoEntry: false }) !== undefined;
-      } catch {
-        return existsSync(directory);
-      }
-    },
+    hasProjectFile: (directory, file) =>
+      attempt(() => lstatSync(`${directory}${sep}${file}`, { throwIfNoEntry: false })) !== undefined,
     async globalPackages() {
       const { findGlobalPackages } = await import("./npm-configuration.ts");
       return findGlobalPackages({ env: process.env });

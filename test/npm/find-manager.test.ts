@@ -15,7 +15,7 @@ import type { Tree } from "../support/tree.ts";
 const find = (project: string, root?: string) =>
   findProjectManager(createNodeDiscoveryPort(), {
     project,
-    workspace: root === undefined ? undefined : { root, members: [project] },
+    workspace: root === undefined ? undefined : { root, manifest: undefined, members: [project] },
   });
 const npm = { name: "npm", isModernYarn: false };
 const pnpm = { name: "pnpm", isModernYarn: false };
