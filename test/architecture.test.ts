@@ -59,13 +59,15 @@ const table = `
   lock.ts: problems lock session approval
   adapters.ts: adapters
   remote.ts: problems files discovery npm
+  # What is known of a pack as data, and as Markdown.
+  pages: kinds.ts problems data extension-schema files discovery inspection lock
   # For authors of packs, and the command.
   author: kinds.ts version.ts problems data qualified-names extension-schema files processes discovery
-    inspection validate json-schema lock session install session.ts
+    inspection validate json-schema lock session install pages session.ts
   catalog: kinds.ts version.ts problems data extension-schema files config discovery inspection validate lock
-    session serve author
+    session serve pages author
   cli: kinds.ts version.ts problems data qualified-names extension-schema files config discovery inspection validate
-    npm runtime mcp lock as-installed session serve approval install session.ts author catalog serve.ts
+    npm runtime mcp lock as-installed session serve approval install pages session.ts author catalog serve.ts
     install.ts lock.ts remote.ts
 `;
 const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(

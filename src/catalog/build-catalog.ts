@@ -3,8 +3,8 @@ import { replaceUnprintable } from "../problems/hidden-characters.ts";
 import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import { type Catalog, type CatalogPack, collectCatalog } from "./collect.ts";
-import { formatIndex } from "./index-page.ts";
-import { textOf } from "./values.ts";
+import { readHttps, readRepository } from "./html.ts";
+import { formatCatalog } from "./page.ts";
 import type { SiteFile } from "./write-site.ts";
 
 /** A catalog as texts of files. The same installation gives the same bytes. */
@@ -17,20 +17,23 @@ export interface BuiltCatalog {
 /** A problem as data: without arguments, which may have absolute paths. */
 const describeProblem = ({ args: _, ...problem }: Problem) => problem;
 
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
 const addressOf = (id: string) => `index.html#${id}`;
 
 function describePack(pack: CatalogPack) {
-  const { found, id, location, enabled, repository, homepage, items, problems, lock } = pack;
-  const { name, qualifiedName, version, description, origin, shadowed, needs } = found.pack;
+  const { described, id, location, items, problems, lock } = pack;
+  const { name, qualifiedName, version, description, origin, shadowed, needs, enabled } = described.pack;
+  const { repository, homepage } = described.manifest.value;
   const describeItems = (key: KindKey) =>
     items
       .filter(({ item }) => keyOfKind[item.declaration.kind] === key)
       .map(({ item, id: itemId, lock: state }) => ({
         name: item.declaration.name,
         qualifiedName: item.qualifiedName,
-        advertisedName: textOf(item.definition?.name) || undefined,
-        title: textOf(item.definition?.title) || undefined,
-        description: textOf(item.definition?.description) || item.declaration.description,
+        advertisedName: textOf(item.definition?.name),
+        title: textOf(item.definition?.title),
+        description: textOf(item.definition?.description) ?? item.declaration.description,
         page: addressOf(itemId),
         lock: state,
       }));
@@ -43,11 +46,11 @@ function describePack(pack: CatalogPack) {
     location,
     origin,
     shadowed,
-    enabled,
-    repository: repository ?? null,
-    homepage: homepage ?? null,
+    enabled: enabled !== false,
+    repository: readRepository(repository) ?? null,
+    homepage: readHttps(homepage) ?? null,
     needs: needs ?? null,
-    lock: lock?.state ?? null,
+    lock: lock ?? null,
     ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], describeItems(keyOfKind[kind])])),
     problems: problems.map(describeProblem),
   };
@@ -81,7 +84,7 @@ export async function buildCatalog(
   const title = options.title ?? catalog.title;
   const files = {
     "catalog.json": formatData(describeCatalog(catalog, title)),
-    "index.html": formatIndex(catalog, title),
+    "index.html": formatCatalog(catalog, title),
   };
   const problems = [...catalog.problems, ...catalog.packs.flatMap((pack) => pack.problems)];
   return { files, packs: catalog.packs.length, problems };

@@ -1,57 +1,53 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { basename, isAbsolute, relative, sep } from "node:path";
-import { findListed } from "../author/docs/describe-pack.ts";
 import { readConfig } from "../config/read-config.ts";
-import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
-import type { FoundPack } from "../discovery/types.ts";
-import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
-import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { ServerContentsReader, type ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { ownEntry } from "../lock/compare.ts";
-import { type FoundLock, findLock } from "../lock/find-lock.ts";
+import { findLock } from "../lock/find-lock.ts";
+import { LockScope } from "../lock/lock-scope.ts";
+import { type DescribedPack, describePacks } from "../pages/describe-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
-import { type ConfigServer, collectConfigServers } from "./config-servers.ts";
-import { readHttps, readRepository } from "./html.ts";
-import { type ItemLock, LockStates, type PackLock } from "./lock-states.ts";
+import { comparePack, compareServer, type LockState } from "./lock-states.ts";
 
 /** An item of a pack in the catalog. */
 export interface CatalogItem {
   item: InspectedItem;
   /** Of its element on the page; unique there. */
   id: string;
-  /** `undefined` without a lock. */
-  lock: ItemLock | undefined;
-  /** The members of a composed server or of a toolset that lists them. */
-  members: ServerMembers | undefined;
-  /** The tools of a subprocess server, as approved or declared; `undefined` if they are unknown. */
-  listed: readonly string[] | undefined;
+  lock: LockState | undefined;
 }
 
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {
-  found: FoundPack;
+  described: DescribedPack;
   /** Of its section on the page; unique there. */
   id: string;
   /** Relative to the project, with `/`. */
   location: string;
-  /** Whether a session uses the pack. */
-  enabled: boolean;
-  /** https addresses. */
-  repository: string | undefined;
-  homepage: string | undefined;
   items: CatalogItem[];
   problems: Problem[];
   /** `undefined` without a lock. */
-  lock: PackLock | undefined;
+  lock: LockState | undefined;
+}
+
+/** A server of the project's config, without its arguments and values, which may be secret. */
+export interface ConfigServer {
+  name: string;
+  type: "Composed of packs' items" | "Program" | "Remote server" | "Not used by sessions";
+  /** The program, the package or the origin of the address. */
+  runs: string;
+  /** Names of variables and headers. */
+  names: string[];
+  lock: LockState | undefined;
 }
 
 /** Everything that a catalog shows. It has no absolute paths and no values of environment variables. */
@@ -96,47 +92,44 @@ function relativeLocation(project: string, location: string): string {
   return isElsewhere ? `…/${basename(location)}` : path || ".";
 }
 
-/** Reads the lock. A malformed one is a problem, so that nothing counts as approved or as not locked. */
-async function readLockOf(project: string): Promise<{ found: FoundLock | undefined; problems: Problem[] }> {
-  try {
-    return { found: await findLock(project), problems: [] };
-  } catch (error) {
-    if (!(error instanceof TrailblazeError)) throw error;
-    return { found: undefined, problems: [error.problem] };
-  }
-}
-
-const hasMembers = ({ shape }: InspectedItem) =>
-  shape === "composedServer" || shape === "serverDocument" || shape === "toolsetList";
-
-/** Reads what the servers and toolsets of a pack contain. */
-async function fillMembers(reader: ServerContentsReader, { found, items }: CatalogPack): Promise<void> {
-  for (const one of items) {
-    if (!hasMembers(one.item)) continue;
-    const { item } = one;
-    const references = findReferences(item);
-    one.members = await reader.readMembers({ from: found.pack, references, item });
-  }
-}
-
-/** The ID of an element, safe in an address and in markup. The colon keeps it apart from the page's own. */
-const elementId = (kind: string, qualifiedName: string): string =>
-  `${kind}:${/^[\w./-]{1,300}$/.test(qualifiedName) ? qualifiedName : createHash("sha256").update(qualifiedName).digest("hex").slice(0, 16)}`;
-
-/** Gives the elements of the page unique IDs. A pack in use comes before its shadowed copies, so that its IDs are plain. */
-function assignIds(packs: readonly CatalogPack[]): void {
+/** Gives out the IDs of elements, safe in an address and in markup, each once. The colon keeps them apart from the page's own. */
+function createIds(): (kind: string, qualifiedName: string) => string {
   const used = new Map<string, number>();
-  const assign = (kind: string, qualifiedName: string) => {
-    const id = elementId(kind, qualifiedName);
+  return (kind, qualifiedName) => {
+    const isPlain = /^[\w./-]{1,300}$/.test(qualifiedName);
+    const hash = () => createHash("sha256").update(qualifiedName).digest("hex").slice(0, 16);
+    const id = `${kind}:${isPlain ? qualifiedName : hash()}`;
     const count = (used.get(id) ?? 0) + 1;
     used.set(id, count);
     return count === 1 ? id : `${id}~${count}`;
   };
-  const isShadowed = ({ found }: CatalogPack) => Number(found.pack.shadowed);
-  for (const pack of packs.toSorted((one, other) => isShadowed(one) - isShadowed(other))) {
-    pack.id = assign("pack", pack.found.pack.qualifiedName);
-    for (const one of pack.items) one.id = assign(one.item.declaration.kind, one.item.qualifiedName);
-  }
+}
+
+/** What a server runs: its package or program, without the folder that only this machine has; of an address the origin. */
+function describeRun({ url, command = "", package: name }: UserServer): string {
+  if (url === undefined) return name ?? (isAbsolute(command) ? basename(command) : command);
+  // A variable may stand in the place of the origin.
+  const origin = URL.canParse(url) ? new URL(url).origin : "null";
+  return origin === "null" ? "" : origin;
+}
+
+/** The servers of the config in the order of the file's parts. */
+function collectServers(
+  { servers, subprocessServers, unusedServers }: SessionConfig,
+  stateOf: (server: UserServer) => LockState | undefined,
+): ConfigServer[] {
+  const plain = { runs: "", names: [], lock: undefined };
+  return [
+    ...servers.map(({ name }) => ({ ...plain, name, type: "Composed of packs' items" as const })),
+    ...subprocessServers.map((server) => ({
+      name: server.name,
+      type: server.url === undefined ? ("Program" as const) : ("Remote server" as const),
+      runs: describeRun(server),
+      names: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
+      lock: stateOf(server),
+    })),
+    ...unusedServers.map(({ name }) => ({ ...plain, name, type: "Not used by sessions" as const })),
+  ];
 }
 
 /**
@@ -146,82 +139,50 @@ function assignIds(packs: readonly CatalogPack[]): void {
  */
 export async function collectCatalog(options: InspectionOptions): Promise<Catalog> {
   const port = createNodeInspectionPort();
-  const found: FoundPacks = await findPacks(port, options);
+  const found = await findPacks(port, options);
   const { project } = found;
   const manager = managerIn(port, found);
   const config = await readConfig(port, { directory: project });
-  const { found: foundLock, problems: lockProblems } = await readLockOf(project);
+  const problems = [...found.problems, ...config.problems];
+  // With a malformed lock, nothing counts as approved or as not locked.
+  const foundLock = await findLock(project).catch((error: unknown) => {
+    if (!(error instanceof TrailblazeError)) throw error;
+    problems.unshift(error.problem);
+  });
   const lock = foundLock?.lock;
-  const states = new LockStates(lock, config, foundLock?.folder);
+  const scope = new LockScope(config, foundLock?.folder);
+  await lookUpReferences(port, found, referencesOf(config), "user");
   const relativize = createRelativizer(project);
-
-  const { dataOnly, requireConfinement } = options;
-  const load = { dataOnly, requireConfinement };
-  const library = new DefinitionLibrary(port, found, load);
+  const createId = createIds();
   const packs: CatalogPack[] = [];
-  const checked = new Map<FoundPack, readonly Problem[]>();
-  await library.lookUp(referencesOf(config), "user");
-  const collected = new Set<FoundPack>();
-  for (;;) {
-    // References may add packs.
-    const one = found.packs.find((pack) => !collected.has(pack));
-    if (one === undefined) break;
-    collected.add(one);
-    const inspected = await loadDefinitions(port, one, load);
-    const references = inspected.items.flatMap((item) =>
-      findReferences(item).map((written) => written.reference),
-    );
-    await library.lookUp(references, one.pack);
-    if (!one.pack.shadowed) library.add(inspected);
-    const { value } = one.manifest;
-    const packLock = states.describe(inspected);
-    const locked = ownEntry(lock?.packs, one.pack.name);
-    const listed = findListed(
-      inspected.items.filter(({ shape }) => shape === "subprocessServer"),
-      locked,
-    );
+  const all = await describePacks(port, found, lock, options);
+  // A pack in use comes before its shadowed copies, so that its IDs are plain.
+  for (const described of all.toSorted(
+    (one, other) => Number(one.pack.shadowed) - Number(other.pack.shadowed),
+  )) {
+    const { pack, items } = described;
+    const compared = lock && comparePack(described, lock, scope);
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
-    checked.set(
-      one,
-      one.pack.shadowed
-        ? inspected.problems
-        : (await checkPack(port, inspected, manager, readerChecks)).problems,
-    );
+    const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
     packs.push({
-      found: one,
-      id: "",
-      location: relativeLocation(project, one.pack.location),
-      enabled: one.pack.enabled !== false,
-      repository: readRepository(value.repository),
-      homepage: readHttps(value.homepage),
-      items: inspected.items.map((item) => ({
+      described,
+      id: createId("pack", pack.qualifiedName),
+      location: relativeLocation(project, pack.location),
+      items: items.map((item) => ({
         item,
-        id: "",
-        lock: packLock?.items.get(item),
-        members: undefined,
-        listed: listed.get(item.declaration.name),
+        id: createId(item.declaration.kind, item.qualifiedName),
+        lock: compared?.items.get(item),
       })),
-      problems: [],
-      lock: packLock,
+      problems: [...pack.problems, ...checked.problems, ...described.ofReferences].map(relativize),
+      lock: compared?.state,
     });
-  }
-
-  packs.sort((one, other) => found.packs.indexOf(one.found) - found.packs.indexOf(other.found));
-  assignIds(packs);
-  const reader = new ServerContentsReader(library, options.builtIns ?? []);
-  for (const pack of packs) if (!pack.found.pack.shadowed) await fillMembers(reader, pack);
-  const ofMembers = [...library.problems];
-  for (const pack of packs) {
-    const { name, shadowed, problems } = pack.found.pack;
-    const own = shadowed ? [] : ofMembers.filter((problem) => problem.pack === name);
-    pack.problems = [...problems, ...(checked.get(pack.found) ?? []), ...own].map(relativize);
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
   return {
     title: typeof name === "string" && name !== "" ? `Packs of ${name.slice(0, 214)}` : "Installed packs",
-    packs,
-    servers: collectConfigServers(config, states),
-    problems: [...lockProblems, ...found.problems, ...config.problems].map(relativize),
+    packs: packs.toSorted((one, other) => all.indexOf(one.described) - all.indexOf(other.described)),
+    servers: collectServers(config, (server) => lock && compareServer(server, lock, scope)),
+    problems: problems.map(relativize),
     hasLock: lock !== undefined,
   };
 }

@@ -1,94 +1,68 @@
 /** The script of the page: the theme, search and filters. Without it, all of the content is there. */
 export const script = `"use strict";
 (() => {
-  const root = document.documentElement;
-  const key = "trailblaze-theme";
-  const store = { get: () => { try { return localStorage.getItem(key); } catch { return null; } },
-    set: (value) => { try { localStorage.setItem(key, value); } catch { /* no storage: only this page */ } } };
-  const wanted = store.get();
-  if (wanted === "light" || wanted === "dark") root.dataset.theme = wanted;
+  const find = (id) => document.getElementById(id);
+  const { dataset } = document.documentElement;
   const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const theme = () => root.dataset.theme || (prefersDark.matches ? "dark" : "light");
-  const toggle = document.getElementById("theme");
-  const label = () => { toggle.textContent = theme() === "dark" ? "Light theme" : "Dark theme"; };
+  const isDark = () => (dataset.theme || (prefersDark.matches ? "dark" : "light")) === "dark";
+  const toggle = find("theme");
+  const label = () => { toggle.textContent = isDark() ? "Light theme" : "Dark theme"; };
   toggle.hidden = false;
   label();
   prefersDark.addEventListener("change", label);
-  toggle.addEventListener("click", () => {
-    root.dataset.theme = theme() === "dark" ? "light" : "dark";
-    store.set(root.dataset.theme);
-    label();
-  });
+  toggle.addEventListener("click", () => { dataset.theme = isDark() ? "light" : "dark"; label(); });
 
-  const finder = document.getElementById("finder");
+  const finder = find("finder");
   if (!finder) return;
-  const input = document.getElementById("search");
-  const status = document.getElementById("status");
-  const nothing = document.getElementById("nothing");
-  const reset = document.getElementById("reset");
-  const chips = [...finder.querySelectorAll(".chip")];
+  const input = find("search");
+  const chips = [...finder.querySelectorAll("[aria-pressed]")];
   const fold = (text) => text.normalize("NFKD").replace(/\\p{M}/gu, "").toLowerCase();
+  const describe = (element) => ({ element, kind: element.dataset.kind, hasProblems: element.dataset.problems === "1",
+    text: fold(element.firstElementChild.textContent) });
   const cards = document.querySelectorAll(".card");
   // Cards and sections are in the same order.
-  const packs = [...document.querySelectorAll(".pack")].map((section, index) => ({
-    section, card: cards[index], text: fold(section.firstElementChild.textContent),
-    hasProblems: section.dataset.problems === "1",
-    items: [...section.querySelectorAll(".item")].map((element) => ({ element, kind: element.dataset.kind,
-      hasProblems: element.dataset.problems === "1", text: fold(element.firstElementChild.textContent) })),
-  }));
-  const itemCount = packs.reduce((sum, { items }) => sum + items.length, 0);
+  const packs = [...document.querySelectorAll(".pack")].map((section, index) => ({ ...describe(section), card: cards[index],
+    items: [...section.querySelectorAll(".item")].map(describe) }));
   finder.hidden = false;
 
   const apply = () => {
     const words = fold(input.value).split(/\\s+/).filter(Boolean);
     const pressed = chips.filter((chip) => chip.getAttribute("aria-pressed") === "true");
-    const kind = pressed.map((chip) => chip.dataset.kind).find(Boolean) || "";
+    const kind = pressed.map((chip) => chip.dataset.kind).find(Boolean);
     const onlyProblems = pressed.some((chip) => chip.dataset.problems);
-    let packHits = 0;
-    let itemHits = 0;
-    for (const { section, card, text, hasProblems, items } of packs) {
-      let own = 0;
-      for (const item of items) {
-        const isHit = (kind === "" || item.kind === kind) && (!onlyProblems || item.hasProblems)
-          && words.every((word) => item.text.includes(word) || text.includes(word));
-        item.element.hidden = !isHit;
-        if (isHit) own++;
-      }
-      const isHit = own > 0
-        || (kind === "" && (!onlyProblems || hasProblems) && words.every((word) => text.includes(word)));
-      section.hidden = card.hidden = !isHit;
-      if (isHit) packHits++;
-      itemHits += own;
+    const isHit = (one, text) =>
+      (!kind || one.kind === kind) && (!onlyProblems || one.hasProblems) && words.every((word) => text.includes(word));
+    const shown = { packs: 0, items: 0, all: 0 };
+    for (const pack of packs) {
+      const hits = pack.items.filter((item) => isHit(item, item.text + " " + pack.text));
+      for (const item of pack.items) item.element.hidden = !hits.includes(item);
+      const isShown = hits.length > 0 || isHit(pack, pack.text);
+      pack.element.hidden = pack.card.hidden = !isShown;
+      shown.packs += Number(isShown);
+      shown.items += hits.length;
+      shown.all += pack.items.length;
     }
-    nothing.hidden = packHits > 0;
-    reset.hidden = words.length === 0 && pressed.length === 0;
-    status.textContent = packHits + " of " + packs.length + (packs.length === 1 ? " pack, " : " packs, ")
-      + itemHits + " of " + itemCount + (itemCount === 1 ? " item" : " items");
+    find("nothing").hidden = shown.packs > 0;
+    find("status").textContent = words.length + pressed.length === 0 ? ""
+      : shown.packs + " of " + packs.length + " packs, " + shown.items + " of " + shown.all + " items";
   };
-  const change = (chip) => {
+  const press = (chip, isOn) => chip.setAttribute("aria-pressed", String(isOn));
+  for (const chip of chips) chip.addEventListener("click", () => {
     const isOn = chip.getAttribute("aria-pressed") !== "true";
-    if (chip.dataset.kind !== undefined)
-      for (const other of chips) if (other.dataset.kind !== undefined) other.setAttribute("aria-pressed", "false");
-    chip.setAttribute("aria-pressed", String(isOn));
+    // One kind at a time.
+    if (chip.dataset.kind) for (const other of chips) if (other.dataset.kind) press(other, false);
+    press(chip, isOn);
     apply();
-  };
-  for (const chip of chips) chip.addEventListener("click", () => change(chip));
-  input.addEventListener("input", apply);
-  reset.addEventListener("click", () => {
-    input.value = "";
-    for (const chip of chips) chip.setAttribute("aria-pressed", "false");
-    apply();
-    input.focus();
   });
+  const clear = () => { input.value = ""; apply(); input.focus(); };
+  input.addEventListener("input", apply);
+  find("reset").addEventListener("click", () => { for (const chip of chips) press(chip, false); clear(); });
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof HTMLElement && /^(?:input|textarea|select)$/i.test(event.target.tagName);
+    const isTyping = /^(?:input|textarea|select)$/i.test(event.target.tagName);
     if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       input.focus();
-    } else if (event.key === "Escape" && event.target === input && input.value !== "") {
-      input.value = "";
-      apply();
-    }
+    } else if (event.key === "Escape" && event.target === input) clear();
   });
   // The browser may have kept the text of an earlier visit.
   apply();

@@ -2,11 +2,11 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { describePack } from "../../src/author/docs/describe-pack.ts";
 import { planExport } from "../../src/author/exports/plan-export.ts";
 import { command as docs } from "../../src/cli/commands/docs.ts";
 import { applyEdits, isChange } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
+import { describePack } from "../../src/pages/describe-packs.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
@@ -36,7 +36,7 @@ const load = (cwd: string) =>
 
 test.each(samplePacks)("the servers of $name can be exported as commands", async ({ folder }) => {
   const cwd = copyPack(folder);
-  for (const { name } of (await load(cwd)).found.pack.servers) {
+  for (const { name } of (await load(cwd)).pack.servers) {
     const options = { force: false };
     const plan = async () => planExport(await load(cwd), "bin", name, options).files.map(({ edit }) => edit);
     applyEdits(await plan(), { makesFolders: true });

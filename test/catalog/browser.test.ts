@@ -123,8 +123,6 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     await page.emulateMedia({ colorScheme: scheme });
     const address = pathToFileURL(join(site, path)).href;
     await page.goto(address);
-    if (script && (await page.evaluate("localStorage.length > 0 && (localStorage.clear(), true)")))
-      await page.goto(address);
     return page;
   }
 

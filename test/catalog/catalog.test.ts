@@ -1,7 +1,6 @@
 import {
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -67,7 +66,9 @@ describe("the page of a catalog", () => {
     expect(Object.keys(files)).toEqual(["catalog.json", "index.html"]);
     expect(page).toContain('<article class="item" id="tool:acme/desk/greet"');
     expect(page).toContain("Whom to greet.");
-    expect(page).toContain('<span class="required">required</span>');
+    expect(page).toContain(
+      "<td><code><bdi>string</bdi></code></td><td>yes</td><td></td><td>Whom to greet.</td>",
+    );
     expect(page).toContain('<a href="https://git.example.com/acme/desk" rel="noreferrer noopener">');
     expect(page).not.toContain("plain.example.com");
     expect(page).toContain("api.example.com");
@@ -89,10 +90,7 @@ describe("the page of a catalog", () => {
     const pageOf = async (depth: number) =>
       (await build(makeProject(tool({ inputSchema: nest(depth) })))).page;
     const fits = await pageOf(5);
-    expect(fits).toContain(
-      '<tr class="depth-2"><td><span class="depth"><code><bdi><span class="visually-hidden">inner.</span>inner</bdi>',
-    );
-    expect(fits.match(/<tr class="depth-/g)).toHaveLength(4);
+    expect(fits).toContain("<bdi>inner.inner.inner.inner.inner</bdi>");
     expect(fits).not.toContain("too deep");
     expect(await pageOf(6)).toContain("The table is not complete");
   });
@@ -402,16 +400,18 @@ describe("writing a catalog", () => {
     refused(() => writeSite(folder, site()));
   });
 
-  test.skipIf(process.platform === "win32")("a page that became a link is replaced, not its target", () => {
-    const parent = makeTree({ "page.txt": "mine" });
-    const folder = join(parent, "site");
-    writeSite(folder, site());
-    rmSync(join(folder, "index.html"));
-    symlinkSync(join(parent, "page.txt"), join(folder, "index.html"));
-    writeSite(folder, site());
-    expect(readFileSync(join(parent, "page.txt"), "utf8")).toBe("mine");
-    expect(lstatSync(join(folder, "index.html")).isFile()).toBe(true);
-  });
+  test.skipIf(process.platform === "win32")(
+    "a page that became a link is refused, and its target kept",
+    () => {
+      const parent = makeTree({ "page.txt": "mine" });
+      const folder = join(parent, "site");
+      writeSite(folder, site());
+      rmSync(join(folder, "index.html"));
+      symlinkSync(join(parent, "page.txt"), join(folder, "index.html"));
+      refused(() => writeSite(folder, site()));
+      expect(readFileSync(join(parent, "page.txt"), "utf8")).toBe("mine");
+    },
+  );
 
   test("a write that fails leaves the old catalog and no new files", async () => {
     const folder = join(makeTree({}), "site");

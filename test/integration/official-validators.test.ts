@@ -3,9 +3,9 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { describePack } from "../../src/author/docs/describe-pack.ts";
 import { type ExportPlan, planExport } from "../../src/author/exports/plan-export.ts";
 import { applyEdits } from "../../src/files/edit.ts";
+import { describePack } from "../../src/pages/describe-packs.ts";
 import { findProgram } from "../support/find-program.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";

@@ -1,9 +1,9 @@
 import type { InspectedItem } from "../../inspection/types.ts";
 import { isSecretName } from "../../install/secrets.ts";
+import type { DescribedPack } from "../../pages/describe-packs.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
-import type { DescribedPack } from "../docs/describe-pack.ts";
 
 /** A variable that the user of an export gives. */
 export interface UserVariable {
@@ -66,13 +66,12 @@ function findBin(item: InspectedItem, bins: ReadonlyMap<string, string>, shortNa
  * The server of a pack by its name or qualified name; without a name, its only one. Throws `TrailblazeError`:
  * `ServerNotFound`, and `AmbiguousName` if the pack has several.
  */
-function findServer({ items, found }: DescribedPack, name: string | undefined): InspectedItem {
+function findServer({ items, pack: { name: pack } }: DescribedPack, name: string | undefined): InspectedItem {
   const servers = items.filter(({ declaration }) => declaration.kind === "server");
   const names = servers.map(({ declaration }) => declaration.name);
   const [only] = servers;
   if (name === undefined) {
     if (only !== undefined && servers.length === 1) return only;
-    const { name: pack } = found.pack;
     if (only === undefined)
       throw failure("ServerNotFound", {
         name: pack,
@@ -91,9 +90,8 @@ function findServer({ items, found }: DescribedPack, name: string | undefined): 
 /** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
 export function describeServer(pack: DescribedPack, name: string | undefined): ExportedServer {
   const item = findServer(pack, name);
-  const { found } = pack;
-  const { value: manifest } = found.manifest;
-  const { name: packName, version, needs } = found.pack;
+  const { value: manifest } = pack.manifest;
+  const { name: packName, version, needs } = pack.pack;
   if (version === null) {
     const reason = `${quote(packName)} has no version, so nothing could start it`;
     throw failure("InvalidArguments", { reason, hint: 'Add "version" to package.json.' });

@@ -3,10 +3,10 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { formatLineDiff } from "../../data/line-diff.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../../files/edit.ts";
+import type { DescribedPack } from "../../pages/describe-packs.ts";
 import { failure, type Problem, quote } from "../../problems/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 import { hostVersion } from "../../version.ts";
-import type { DescribedPack } from "../docs/describe-pack.ts";
 import { editManifest, type ManifestChange, publishFiles } from "./edit-manifest.ts";
 import { describeServer, type ExportedServer, programOf, withoutDot } from "./exported-server.ts";
 import { type ExportOptions, formats } from "./formats.ts";
@@ -89,7 +89,7 @@ export function planExport(
     const hint = `Pass one of ${exportFormats.join(", ")}.`;
     throw failure("InvalidArguments", { reason: `Unknown format ${quote(format)}`, hint });
   }
-  const { location } = pack.found.pack;
+  const { location } = pack.pack;
   const out = options.out ?? location;
   const isProgram = format === "bin";
   if (isProgram && out !== location) {
@@ -112,7 +112,7 @@ export function planExport(
   const changes = [...(isProgram ? addCommand(server) : []), ...publishFiles(server.manifest, published)];
   const file = join(location, "package.json");
   const before = readTextFile(file) ?? "";
-  const after = editManifest(before, pack.found.manifest.value, changes, options.force);
+  const after = editManifest(before, pack.manifest.value, changes, options.force);
   const manifest = { shown: "package.json", edit: { file, before, after } };
   return {
     format,

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { describePack } from "../../author/docs/describe-pack.ts";
-import { replaceDocsSection } from "../../author/docs/docs-section.ts";
-import { formatPackDocs } from "../../author/docs/format-pack.ts";
+import { replaceDocsSection } from "../../author/docs-section.ts";
 import { planEdit, readTextFile } from "../../files/edit.ts";
+import { describePack } from "../../pages/describe-packs.ts";
+import { formatPackDocs } from "../../pages/markdown.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -49,7 +49,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const target = readTarget(input);
   const level = readLevel(options.level);
   const pack = await describePack(positionals[0], readInspectionOptions(input));
-  const { problems } = pack;
+  const problems = [...pack.pack.problems, ...pack.problems, ...pack.ofReferences];
   const markdown = formatPackDocs(pack, level);
   // A broken pack is documented as far as it can be.
   const shown = { problems, problemsAreAside: options.strict !== true };
@@ -68,7 +68,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const { json, ...answer } = writeOrCheck(edit, input, {
     path,
     command: `trailblaze docs --${isSection ? "write" : "out"} ${quoteForShell(path)}`,
-    written: `now documents ${pack.found.pack.name}`,
+    written: `now documents ${pack.pack.name}`,
     unchanged: "is already up to date",
   });
   return { json: { ...json, problems }, ...answer, ...shown };

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { describePack } from "../../author/docs/describe-pack.ts";
 import { type ExportPlan, formatEdit, planExport } from "../../author/exports/plan-export.ts";
 import { applyEdits, isChange } from "../../files/edit.ts";
+import { describePack } from "../../pages/describe-packs.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -38,7 +38,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const inspection = readInspectionOptions(input);
   const pack = await describePack(undefined, inspection);
   const out = textOf(options.out);
-  const { report } = await validateTarget(pack.found.pack.location, inspection);
+  const { report } = await validateTarget(pack.pack.location, inspection);
   if (hasErrors(report.problems)) {
     const { problems } = report;
     return {

@@ -1,6 +1,6 @@
-import { basename, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { createInterface } from "node:readline";
-import { documentNewPack } from "../../author/docs/write-docs.ts";
+import { replaceDocsSection } from "../../author/docs-section.ts";
 import {
   createPlannedPack,
   findNewFolder,
@@ -11,6 +11,9 @@ import {
   templateNames,
   templates,
 } from "../../author/init-pack.ts";
+import { applyEdits, readTextFile } from "../../files/edit.ts";
+import { describePack } from "../../pages/describe-packs.ts";
+import { formatPackDocs } from "../../pages/markdown.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -102,7 +105,11 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const choices = mayAsk ? await askOnTerminal(folder, given) : given;
   const plan = planNewPack(target, { cwd, ...choices });
   const made = createPlannedPack(plan);
-  await documentNewPack(made.directory);
+  // As `trailblaze docs --write README.md` does.
+  const readme = join(made.directory, "README.md");
+  const before = readTextFile(readme);
+  const markdown = formatPackDocs(await describePack(undefined, { cwd: made.directory }), 2);
+  applyEdits([{ file: readme, before, after: replaceDocsSection(before ?? "", markdown, "README.md") }]);
   const path = relative(cwd, made.directory);
   const steps = [...(path === "" ? [] : [`cd ${quoteForShell(printable(path))}`]), ...plan.nextSteps];
   return {

@@ -1,44 +1,27 @@
-import { failure } from "../../problems/index.ts";
+import { failure } from "../problems/index.ts";
 
 const opening = "<!-- trailblaze:docs -->";
 const closing = "<!-- /trailblaze:docs -->";
 
-interface Line {
-  /** Without its end. */
-  text: string;
+interface Marker {
+  marker: string;
   start: number;
   end: number;
 }
 
-function* linesOf(text: string): Generator<Line> {
-  const pattern = /\r\n|\r|\n|$/g;
-  for (let start = 0; start <= text.length; ) {
-    pattern.lastIndex = start;
-    const at = pattern.exec(text);
-    if (at === null) return;
-    yield { text: text.slice(start, at.index), start, end: at.index };
-    if (at[0] === "") return;
-    start = at.index + at[0].length;
-  }
-}
-
 /** The lines that consist of a marker, outside code fences. */
-function findMarkers(text: string): (Line & { marker: string })[] {
-  const found: (Line & { marker: string })[] = [];
+function findMarkers(text: string): Marker[] {
+  const found: Marker[] = [];
   let fence: string | undefined;
-  for (const line of linesOf(text)) {
-    const [, marks = "", info = ""] = /^(?:[ \t]|[-*+>] )*(`{3,}|~{3,})(.*)$/.exec(line.text) ?? [];
+  for (const { 0: line, index } of text.matchAll(/^.*$/gm)) {
+    const [, marks = "", info = ""] = /^(?:[ \t]|[-*+>] )*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
     if (fence !== undefined) {
-      const ends = marks.startsWith(fence) && info.trim() === "";
-      if (ends) fence = undefined;
+      if (marks.startsWith(fence) && info.trim() === "") fence = undefined;
     } else if (marks !== "" && !(marks.startsWith("`") && info.includes("`"))) fence = marks;
     else {
       // Four spaces or a tab make it code.
-      const marker = line.text
-        .replace(/^\uFEFF/, "")
-        .replace(/^ {1,3}/, "")
-        .trimEnd();
-      if (marker === opening || marker === closing) found.push({ ...line, marker });
+      const [, marker = ""] = /^\uFEFF? {0,3}(<!-- \/?trailblaze:docs -->)\s*$/.exec(line) ?? [];
+      if (marker !== "") found.push({ marker, start: index, end: index + line.length });
     }
   }
   return found;

@@ -1,27 +1,20 @@
-import { isRecord } from "../../data/parse-json.ts";
-import { formatSchemaType } from "../../extension-schema/format-schema-type.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { formatSchemaType } from "../extension-schema/format-schema-type.ts";
 
 /** A property of a schema of objects, or of the objects in it. */
 export interface Property {
   /** `owner.name`, and `items[].sku` for the elements of an array. */
   path: string;
-  /** The last part of the path. */
-  name: string;
   type: string;
   /** Whether its own object requires it. */
   required: boolean;
   /** `undefined` without one. */
   fallback: unknown;
   description: string;
-  /** From 1. */
-  depth: number;
-  /** With local references followed. */
-  schema: unknown;
 }
 
-/** Limits on what `listProperties` returns. */
-export const deepest = 5;
-export const mostProperties = 500;
+const deepest = 5;
+const mostProperties = 500;
 
 /** The schema that a local `$ref` points to, with the keys beside it; the schema itself without one. */
 function follow(schema: unknown, root: unknown): unknown {
@@ -36,32 +29,31 @@ function follow(schema: unknown, root: unknown): unknown {
   return isRecord(target) ? { ...target, ...own } : schema;
 }
 
-/** The properties of a schema in their order, each followed by those of its own objects. */
-export function listProperties(schema: unknown): Property[] {
-  const found: Property[] = [];
+/** The properties of a schema in their order, each followed by those of its own objects; not all of a very large one. */
+export function listProperties(schema: unknown): { properties: Property[]; isComplete: boolean } {
+  const properties: Property[] = [];
+  let isComplete = true;
   const collect = (written: unknown, prefix: string, depth: number): void => {
     const object = follow(written, schema);
-    if (!isRecord(object) || !isRecord(object.properties) || depth > deepest) return;
+    if (!isRecord(object) || !isRecord(object.properties)) return;
     const required: unknown[] = Array.isArray(object.required) ? object.required : [];
     for (const [name, inner] of Object.entries(object.properties)) {
-      if (found.length >= mostProperties) return;
+      isComplete &&= depth <= deepest && properties.length < mostProperties;
+      if (!isComplete) return;
       const property = follow(inner, schema);
       const { description, default: fallback, items } = isRecord(property) ? property : {};
       const path = `${prefix}${name}`;
-      found.push({
+      properties.push({
         path,
-        name,
         type: formatSchemaType(property),
         required: required.includes(name),
         fallback,
         description: typeof description === "string" ? description : "",
-        depth,
-        schema: property,
       });
       collect(property, `${path}.`, depth + 1);
       collect(items, `${path}[].`, depth + 1);
     }
   };
   collect(schema, "", 1);
-  return found;
+  return { properties, isComplete };
 }

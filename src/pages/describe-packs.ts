@@ -1,0 +1,115 @@
+import { isRecord } from "../data/parse-json.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import { findReferences } from "../extension-schema/references.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { DefinitionLibrary } from "../inspection/definition-library.ts";
+import type { InspectionOptions } from "../inspection/inspect.ts";
+import { findOwner, findPackBySubject, findPacksFor, missingPack } from "../inspection/inspect.ts";
+import { loadDefinitions } from "../inspection/load-definitions.ts";
+import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
+import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { readUsableEntries } from "../lock/lock-file.ts";
+import type { LockFile } from "../lock/types.ts";
+import { failure, type Problem, quote } from "../problems/index.ts";
+
+/** What is known of a pack without running it. */
+export interface DescribedPack extends InspectedPack {
+  /** The contents of composed servers, and of toolsets without a bundle. */
+  contents: ReadonlyMap<InspectedItem, ServerContents>;
+  /** The names of the tools of subprocess servers: approved ones, otherwise declared ones. */
+  listed: ReadonlyMap<InspectedItem, readonly string[]>;
+  /** Of references in its definitions. */
+  ofReferences: Problem[];
+}
+
+/** Names in a server's declaration, which are plain data. */
+function declaredTools({ declaration }: InspectedItem): string[] | undefined {
+  const { tools } = declaration.extra;
+  if (!Array.isArray(tools)) return undefined;
+  const names = tools.map((one) => (isRecord(one) ? one.name : Array.isArray(one) ? one[0] : one));
+  return names.filter((name) => typeof name === "string");
+}
+
+function findListed({ pack, items }: InspectedPack, lock: LockFile | undefined) {
+  const packs = lock?.packs ?? {};
+  const servers = (Object.hasOwn(packs, pack.name) && packs[pack.name]?.servers) || {};
+  const listed = new Map<InspectedItem, readonly string[]>();
+  for (const item of items) {
+    if (item.shape !== "subprocessServer") continue;
+    const { name } = item.declaration;
+    const lists = Object.hasOwn(servers, name) ? servers[name]?.lists : undefined;
+    const names = isRecord(lists) ? Object.keys(lists) : declaredTools(item);
+    if (names !== undefined) listed.set(item, names);
+  }
+  return listed;
+}
+
+const composedShapes: readonly unknown[] = ["composedServer", "serverDocument", "toolsetList"];
+
+/** Describes `only` one pack, or all that were found, with those that references add. Trust level: inspection. */
+export async function describePacks(
+  port: InspectionPort,
+  found: FoundPacks,
+  lock: LockFile | undefined,
+  options: InspectionOptions,
+  only?: FoundPack,
+): Promise<DescribedPack[]> {
+  const { dataOnly, requireConfinement, builtIns = [] } = options;
+  const load = { dataOnly, requireConfinement };
+  const library = new DefinitionLibrary(port, found, load);
+  const loaded = new Map<FoundPack, InspectedPack>();
+  const findNext = () => (only === undefined ? found.packs : [only]).find((pack) => !loaded.has(pack));
+  for (let pack = findNext(); pack !== undefined; pack = findNext()) {
+    const inspected = await loadDefinitions(port, pack, load);
+    loaded.set(pack, inspected);
+    const references = inspected.items.flatMap((item) => findReferences(item));
+    await library.lookUp(
+      references.map(({ reference }) => reference),
+      pack.pack,
+    );
+    if (!pack.pack.shadowed) library.add(inspected);
+  }
+
+  const reader = new ServerContentsReader(library, builtIns);
+  const described: DescribedPack[] = [];
+  for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
+    const contents = new Map<InspectedItem, ServerContents>();
+    const composed = inspected.items.filter(({ shape }) => composedShapes.includes(shape));
+    for (const item of inspected.pack.shadowed ? [] : composed) contents.set(item, await reader.read(item));
+    described.push({ ...inspected, contents, listed: findListed(inspected, lock), ofReferences: [] });
+  }
+  for (const { pack, ofReferences } of described) {
+    const isOwn = (problem: Problem) => !pack.shadowed && problem.pack === pack.name;
+    ofReferences.push(...library.problems.filter((problem) => only !== undefined || isOwn(problem)));
+  }
+  return described;
+}
+
+/**
+ * Describes an installed pack by its npm name or its qualified form; without a name, the pack of the project. Throws
+ * `TrailblazeError`: `NoExtension`, `PackNotInstalled`, `ProjectNotFound`.
+ */
+export async function describePack(
+  name: string | undefined,
+  options: InspectionOptions,
+): Promise<DescribedPack> {
+  const port = createNodeInspectionPort();
+  const found = await findPacksFor(port, name ?? "", options);
+  const pack =
+    name === undefined
+      ? found.packs.find((one) => one.pack.origin === "self")
+      : findPackBySubject(found, name);
+  if (pack === undefined) {
+    if (name === undefined) throw failure("NoExtension", { name: found.project });
+    const owner = findOwner(found, name);
+    if (owner === undefined) throw await missingPack(port, found, name);
+    const reason = `${quote(name, 400)} is an item, not a pack`;
+    throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
+  }
+  const lock = await readUsableEntries(found.project);
+  const [described] = await describePacks(port, found, lock, options, pack);
+  if (described === undefined) throw new Error("a pack that was found is described");
+  return described;
+}
