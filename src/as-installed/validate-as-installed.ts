@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import {
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -10,10 +9,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
-import { isRecord, parseJson } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -43,10 +41,8 @@ interface Finding {
 
 const installMs = 600_000;
 const moduleMs = 10_000;
-/** The last words of a program. */
+/** The last words of npm. */
 const shownCharacters = 2000;
-
-const interrupted = (what: string) => failure("InstallFailed", { what, reason: "it was interrupted" });
 
 const createFailure = (what: string, reason: string, place: ProblemPlace, hint?: string): Problem => {
   const args = { what, reason: reason.replace(/\.$/, ""), hint };
@@ -65,25 +61,31 @@ async function runNpm(what: string, cwd: string, args: readonly string[], option
   throw failure("InstallFailed", { what, reason: reason ?? exit });
 }
 
-/**
- * A private pack may have no name or version, without which npm does not pack it. Such a pack is copied, and gets the
- * missing ones in the copy. Returns the folder to pack, and the name of the package.
- */
-function findPackable(location: string, temporary: string): { folder: string; packed: unknown } {
-  const { value: manifest } = parseJson(readFileSync(join(location, "package.json")));
-  if (!isRecord(manifest)) return { folder: location, packed: undefined };
-  const { name = "unnamed-pack", version = "0.0.0", private: isPrivate } = manifest;
-  const isComplete = manifest.name !== undefined && manifest.version !== undefined;
-  if (isPrivate !== true || isComplete) return { folder: location, packed: name };
-  const isBundling = (manifest.bundleDependencies ?? manifest.bundledDependencies) !== undefined;
-  const folder = join(temporary, "copy");
-  const filter = (path: string) => {
-    const [first] = relative(location, path).split(sep);
-    return first !== ".git" && (first !== "node_modules" || isBundling);
-  };
-  cpSync(location, folder, { recursive: true, verbatimSymlinks: true, filter });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ ...manifest, name, version }));
-  return { folder, packed: name };
+/** Packs the package in `location` and installs the tarball in `project`. Returns the name it is installed under. */
+async function install(
+  location: string,
+  { temporary, project }: { temporary: string; project: string },
+  options: AsInstalledOptions,
+): Promise<string> {
+  const { name, version } = JSON.parse(readFileSync(join(location, "package.json"), "utf8"));
+  const tarballs = join(temporary, "tarballs");
+  for (const created of [tarballs, project]) mkdirSync(created);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
+  const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
+  if (options.offline) flags.push("--offline");
+  const files = [...options.tarballs];
+  const installedAs = name ?? "unnamed-pack";
+  // A private pack may have no name or version, without which `npm pack` refuses it. An installation packs it all the same.
+  if (name === undefined || version === undefined) {
+    flags.push("--install-links");
+    files.unshift(`${installedAs}@file:${location}`);
+  } else {
+    const args = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
+    await runNpm("pack the package", location, args, options);
+    files.unshift(...readdirSync(tarballs).map((file) => join(tarballs, file)));
+  }
+  await runNpm("install the packed package", project, ["install", ...flags, ...files], options);
+  return installedAs;
 }
 
 /**
@@ -92,10 +94,7 @@ function findPackable(location: string, temporary: string): { folder: string; pa
  */
 const writeProbe = (href: string, names: readonly string[]): string => `
 import * as all from ${JSON.stringify(href)};
-const own = (object, key) =>
-  (typeof object === "object" && object !== null) || typeof object === "function"
-    ? Object.hasOwn(object, key) ? object[key] : undefined
-    : undefined;
+const own = (object, key) => (Object(object) === object && Object.hasOwn(object, key) ? object[key] : undefined);
 const main = own(all, "default");
 const find = (name) => {
   if (name === "default") return own(main, "__esModule") === true ? own(main, "default") : main;
@@ -106,13 +105,12 @@ export default ${JSON.stringify(names)}.map((name) => typeof find(name));
 
 /** Imports each module that a handler names, in a confined child of its own, and checks that it exports functions. */
 async function* importModules(
-  inspected: InspectedPack,
+  { items, pack: { location } }: InspectedPack,
   { signal, requireConfinement }: AsInstalledOptions,
 ): AsyncGenerator<Finding> {
-  const { location } = inspected.pack;
   const limits = { wallMs: moduleMs, packMs: moduleMs };
   const { evaluateConfined } = await import("../confinement/evaluate.ts");
-  const uses = inspected.items.flatMap((item) =>
+  const uses = items.flatMap((item) =>
     findHandlers(item).flatMap(({ handler, path }) => {
       const place = typeof handler === "string" ? parseHandler(handler) : { fault: "" };
       return "fault" in place ? [] : { ...place, item, place: { path }, handler: String(handler) };
@@ -127,7 +125,7 @@ async function* importModules(
     const request = { packageRoot: location, files: [probe] };
     const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
     rmSync(probe);
-    if (signal.aborted) throw interrupted("import the modules");
+    signal.throwIfAborted();
     const result = results.get(probe) ?? { reason: "it was not imported" };
     const quoted = quote(module, 200);
     for (const [index, { item, place, handler, exportName }] of ofModule.entries()) {
@@ -139,50 +137,41 @@ async function* importModules(
       const exported = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
       const reason = `${quoted} has no ${exported} that is a function`;
       const hint = "Export a function with this name, or correct the handler.";
-      yield {
-        item,
-        problem: createFailure(`Handler ${quote(handler, 200)} cannot be called`, reason, place, hint),
-      };
+      const what = `Handler ${quote(handler, 200)} cannot be called`;
+      yield { item, problem: createFailure(what, reason, place, hint) };
     }
   }
 }
 
 /** Starts the subprocess servers in a session, which lists what they have. The config in `directory` has the timeouts. */
-async function startServers(
-  inspected: InspectedPack,
+async function* startServers(
+  { items, pack: { qualifiedName } }: InspectedPack,
   { project, directory }: { project: string; directory: string },
   { signal, onCommand }: AsInstalledOptions,
-): Promise<Finding[]> {
-  const servers = inspected.items.filter(({ shape }) => shape === "subprocessServer");
-  if (servers.length === 0) return [];
+): AsyncGenerator<Finding> {
+  const servers = items.filter(({ shape }) => shape === "subprocessServer");
+  if (servers.length === 0) return;
   const { timeouts } = await readConfig(createNodeInspectionPort(), { directory });
-  const packs = { allow: [inspected.pack.qualifiedName] };
+  const packs = { allow: [qualifiedName] };
   const logDir = join(project, "logs");
   const config = { timeouts, packs, logDir, crash: "isolate", nameCollisions: "prefix" } as const;
+  const announce = ({ command, args }: { command: string; args: readonly string[] }) =>
+    onCommand([command, ...args].join(" "));
   const session = await openSessionByRules(
-    {
-      cwd: project,
-      config,
-      lock: "off",
-      signal,
-      onCommand: ({ command, args }) => onCommand([command, ...args].join(" ")),
-    },
+    { cwd: project, config, lock: "off", signal, onCommand: announce },
     { userServers: "reported" },
-  ).catch((error: unknown) => {
-    throw signal.aborted ? interrupted("start the servers") : error;
-  });
+  );
   await session.close();
-  return servers.flatMap((item): Finding[] => {
+  for (const item of servers) {
     const problem = session.problems.find(
-      ({ kind, item: name, severity }) =>
-        kind === "server" && name === item.declaration.name && severity === "error",
+      (one) => one.kind === "server" && one.item === item.declaration.name && one.severity === "error",
     );
-    if (problem === undefined) return [];
+    if (problem === undefined) continue;
     const { message, hint } = problem;
     const path = [item.definition?.script === undefined ? "command" : "script"];
     const reason = hint === undefined ? message : `${message} ${hint}`;
-    return [{ item, problem: createFailure("The server cannot be started", reason, { path }) }];
-  });
+    yield { item, problem: createFailure("The server cannot be started", reason, { path }) };
+  }
 }
 
 /**
@@ -196,39 +185,34 @@ export async function validateAsInstalled(
   name: string,
   options: AsInstalledOptions,
 ): Promise<Problem[]> {
-  const { signal, requireConfinement, offline } = options;
+  const { signal, requireConfinement } = options;
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
+  const project = join(temporary, "project");
   try {
-    const { folder, packed = name } = findPackable(location, temporary);
-    const [tarballs, project] = [join(temporary, "tarballs"), join(temporary, "project")];
-    for (const created of [tarballs, project]) mkdirSync(created);
-    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
-    const packArgs = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
-    await runNpm("pack the package", folder, packArgs, options);
-    const files = [...readdirSync(tarballs).map((file) => join(tarballs, file)), ...options.tarballs];
-    const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
-    const args = ["install", ...flags, ...(offline ? ["--offline"] : []), ...files];
-    await runNpm("install the packed package", project, args, options);
-
+    const installedAs = await install(location, { temporary, project }, options);
     const port = createNodeInspectionPort();
     const { packs } = await findPacks(port, { cwd: project });
-    const found = packs.find(({ pack }) => pack.name === packed);
+    const found = packs.find(({ pack }) => pack.name === installedAs);
     if (found === undefined) {
       const reason = "its `trailblaze` field is missing";
       return [createFailure("The installed package is not a pack", reason, { pack: name })];
     }
     const inspected = await loadDefinitions(port, found, { signal, requireConfinement });
-    if (signal.aborted) throw interrupted("read the definitions");
+    signal.throwIfAborted();
     const findings: Finding[] = [];
     for await (const finding of importModules(inspected, options)) findings.push(finding);
-    findings.push(...(await startServers(inspected, { project, directory: location }, options)));
-    const broken = [...inspected.pack.problems, ...inspected.problems]
+    const folders = { project, directory: location };
+    for await (const finding of startServers(inspected, folders, options)) findings.push(finding);
+    const broken = inspected.problems
       .filter(({ severity }) => severity === "error")
       .map(({ message, code: _, severity: _s, hint: _h, args: _a, ...place }) =>
         createFailure("The installed pack has an error", message, place),
       );
     const problems = [...broken, ...(await placeInItems(inspected, findings))];
     return problems.map((problem) => ({ ...problem, pack: name }));
+  } catch (error) {
+    const [what, reason] = ["validate the pack as installed", "it was interrupted"];
+    throw signal.aborted ? failure("InstallFailed", { what, reason }) : error;
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -6,8 +6,8 @@ import { checkHandlers } from "./checks/handlers.ts";
 import { checkResourceUris } from "./checks/resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import {
-  checkDependencyCommands,
   checkNeededVariables,
+  checkServerCommands,
   checkServerPackages,
   checkServerPrograms,
 } from "./checks/servers.ts";
@@ -26,7 +26,7 @@ const sessionChecks = [
   checkHandlers,
   checkServerPrograms,
   checkServerPackages,
-  checkDependencyCommands,
+  checkServerCommands,
   checkNeededVariables,
 ];
 
@@ -50,16 +50,16 @@ export async function checkPack(
   const found = (await runChecks(pack, [...sessionChecks, ...others])).filter(
     ({ problem }) => problem.severity !== "info",
   );
-  const unusable = new Map<InspectedItem, Problem>();
-  const note = (item: InspectedItem | undefined, problem: Problem) => {
-    if (item === undefined || !makesUnusable(problem)) return;
-    if (!unusable.has(item)) unusable.set(item, problem);
-  };
-  for (const { item, problem } of found) note(item, problem);
-  const byName = new Map<string, InspectedItem>(
+  const named = new Map<string, InspectedItem>(
     inspected.items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]),
   );
-  for (const problem of inspected.problems) note(byName.get(`${problem.kind} ${problem.item}`), problem);
+  const ofInspection = inspected.problems.map((problem) => ({
+    item: named.get(`${problem.kind} ${problem.item}`),
+    problem,
+  }));
+  const unusable = new Map<InspectedItem, Problem>();
+  for (const { item, problem } of [...found, ...ofInspection])
+    if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
   const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
   return { inspected, problems, unusable };
 }
@@ -75,30 +75,28 @@ export async function checkOwnHandlers(
   root: string,
   definitions: readonly Definition[],
 ): Promise<Map<Definition, Problem>> {
-  const tools = new Map<InspectedItem, Definition>();
-  for (const definition of definitions) {
-    const name = String(definition.name);
-    const declaration = { kind: "tool" as const, name, description: null, path: [], extra: {} };
-    const where = { file: null, format: undefined, base: [] };
-    tools.set(
-      { declaration, qualifiedName: name, ...where, shape: "tool", definition: { ...definition } },
-      definition,
-    );
-  }
-  const inspected = { items: [...tools.keys()], pack: { origin: "self" as const } };
-  const files = new ModuleFiles(port, port.realPath(root) ?? root, {});
+  const where = { file: null, format: undefined, base: [] };
+  const tools = new Map<InspectedItem, Definition>(
+    definitions.map((definition) => {
+      const name = String(definition.name);
+      const declaration = { kind: "tool", name, description: null, path: [], extra: {} } as const;
+      return [
+        { declaration, qualifiedName: name, ...where, shape: "tool", definition: { ...definition } },
+        definition,
+      ];
+    }),
+  );
   const faults = new Map<Definition, Problem>();
-  const moduleFaults = async () => new Map<string, never>();
-  const findFailingImport = async () => undefined;
-  for await (const { item, problem } of checkHandlers({
-    inspected,
-    files,
-    moduleFaults,
-    findFailingImport,
-  })) {
+  const found = checkHandlers({
+    inspected: { items: [...tools.keys()], pack: { origin: "self" } },
+    files: new ModuleFiles(port, port.realPath(root) ?? root, {}),
+    moduleFaults: async () => new Map(),
+    findFailingImport: async () => undefined,
+  });
+  for await (const { item, problem } of found) {
     const definition = item && tools.get(item);
-    if (definition === undefined || problem.severity !== "error" || faults.has(definition)) continue;
-    faults.set(definition, problem);
+    if (definition !== undefined && problem.severity === "error" && !faults.has(definition))
+      faults.set(definition, problem);
   }
   return faults;
 }

@@ -34,8 +34,6 @@ function isPath(target: string): boolean {
   return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
 }
 
-const isSource = (origin: Origin) => origin === "self" || origin === "workspace";
-
 /** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
 export async function findTarget(
   port: InspectionPort,
@@ -44,18 +42,20 @@ export async function findTarget(
 ): Promise<Target> {
   const cwd = explicitCwd ?? process.cwd();
   const findContextIn = (directory: string) => findPacks(port, { cwd: directory, global });
-  if (typeof target !== "string" && typeof target?.location !== "string") {
-    throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
-  }
   if (typeof target !== "string") {
+    if (typeof target?.location !== "string")
+      throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
     const { location, origin, name } = target;
+    const isSource = origin === "self" || origin === "workspace";
+    const findContext = () =>
+      findContextIn(origin === "self" ? location : cwd).catch((error: unknown) => {
+        // If this process is not in a project, the pack's own folder determines the context.
+        const isElsewhere = error instanceof TrailblazeError && error.code === "ProjectNotFound";
+        if (explicitCwd !== undefined || !isElsewhere) throw error;
+        return findContextIn(location);
+      });
     const read = readManifest(port, location);
-    const findContext = () => {
-      // If this process is not in a project, the pack's own folder determines the context.
-      const isElsewhere = explicitCwd === undefined && !isInProject(port, cwd);
-      return findContextIn(origin === "self" || isElsewhere ? location : cwd);
-    };
-    return { location, read, origin, installedAs: isSource(origin) ? undefined : name, findContext };
+    return { location, read, origin, installedAs: isSource ? undefined : name, findContext };
   }
   const folder = resolve(cwd, target);
   const isProject = target === ".";
@@ -63,17 +63,19 @@ export async function findTarget(
   if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
     rejectItem(await findPacksFor(port, target, { cwd, global }), target);
   const parent = isFolder ? undefined : port.realPath(dirname(folder));
-  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file") {
-    const hint = "Pass the folder of its package.json, or nothing to validate the current project.";
-    const reason = `${quote(target, 400)} is a file, but packages are validated as a whole`;
-    throw failure("InvalidArguments", { reason, hint });
-  }
+  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file")
+    throw rejectPart(
+      target,
+      "a file",
+      "Pass the folder of its package.json, or nothing to validate the current project.",
+    );
   if (isProject || isFolder || isPath(target)) {
     // Only "." refers to the enclosing project; other folders must contain the package.
     const project = isProject ? findProject(port, folder) : undefined;
-    const { location, read } = project
-      ? { location: project.directory, read: project.manifest ?? project.fault }
-      : readFolder(port, folder);
+    const location = project?.directory ?? port.realPath(folder);
+    if (location === undefined)
+      throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
+    const read = project ? (project.manifest ?? project.fault) : readManifest(port, location);
     return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
   const found = await findPacksFor(port, target, { cwd, global });
@@ -88,33 +90,17 @@ export async function findTarget(
   return { location, read: named.manifest, origin, installedAs: name, byName: true, findContext };
 }
 
-/** Throws `InvalidArguments` for the name of an item, because packs are validated as a whole. */
-function rejectItem(found: FoundPacks, target: string): void {
-  const owner = findOwner(found, target);
-  if (owner === undefined) return;
-  const { qualifiedName } = owner.pack;
-  const reason = `${quote(target, 400)} is an item, but packs are validated as a whole`;
-  throw failure("InvalidArguments", {
-    reason,
-    hint: `Run: trailblaze validate ${quoteForShell(qualifiedName)}`,
+const rejectPart = (target: string, what: string, hint: string) =>
+  failure("InvalidArguments", {
+    reason: `${quote(target, 400)} is ${what}, but packs are validated as a whole`,
+    hint,
   });
-}
 
-function isInProject(port: InspectionPort, cwd: string): boolean {
-  try {
-    findProject(port, cwd);
-    return true;
-  } catch (error) {
-    if (error instanceof TrailblazeError && error.code === "ProjectNotFound") return false;
-    throw error;
-  }
-}
-
-function readFolder(port: InspectionPort, folder: string): Pick<Target, "location" | "read"> {
-  const location = port.realPath(folder);
-  if (location === undefined)
-    throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
-  return { location, read: readManifest(port, location) };
+/** Throws `InvalidArguments` for the name of an item. */
+function rejectItem(found: FoundPacks, target: string): void {
+  const name = findOwner(found, target)?.pack.qualifiedName;
+  if (name !== undefined)
+    throw rejectPart(target, "an item", `Run: trailblaze validate ${quoteForShell(name)}`);
 }
 
 /**

@@ -73,10 +73,11 @@ export interface NeededPath {
   wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
+  kind: PathKind;
 }
 
-/** The files and folders that each subprocess server needs, with what they are. */
-export type NeededPaths = ReadonlyMap<InspectedItem, readonly (NeededPath & { kind: PathKind })[]>;
+/** The files and folders that each subprocess server needs. */
+export type NeededPaths = ReadonlyMap<InspectedItem, readonly NeededPath[]>;
 
 /** A path in the package, also one with backslashes, which the check reports. */
 export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
@@ -89,36 +90,29 @@ const isNodeScript = (written: string) =>
   /\.[cm]?[jt]s$/.test(written) &&
   (isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
 
-/** The `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
-function findNeededPaths(item: InspectedItem): NeededPath[] {
-  const { shape, definition } = item;
-  if (shape !== "subprocessServer" || definition === null) return [];
-  const { script, command, args, cwd } = definition;
-  const folder = typeof cwd === "string" ? cwd : ".";
-  const needed: NeededPath[] = [];
-  const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
-    const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
-    const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
-    needed.push({ written, location, wanted, path });
-  };
-  if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
-  if (typeof script === "string") add(script, ".", "file", ["script"]);
-  if (typeof command === "string") {
-    if (isRelativePath(command)) add(command, folder, "file", ["command"]);
-    const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
-    const index = findNodeScript(list);
-    const run = list[index];
-    if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
+/** Finds the `cwd` and the `script` of subprocess servers, a `command` that is a path, and the file that `node` runs. */
+export function findNeededPaths(port: InspectionPort, { items, pack }: InspectedPack): NeededPaths {
+  const paths = new Map<InspectedItem, NeededPath[]>();
+  for (const item of items) {
+    if (item.shape !== "subprocessServer" || item.definition === null) continue;
+    const { script, command, args, cwd } = item.definition;
+    const needed: NeededPath[] = [];
+    const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
+      const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
+      const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
+      needed.push({ written, location, wanted, path, kind: port.describePath(pack.location, location) });
+    };
+    const folder = typeof cwd === "string" ? cwd : ".";
+    if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
+    if (typeof script === "string") add(script, ".", "file", ["script"]);
+    if (typeof command === "string") {
+      if (isRelativePath(command)) add(command, folder, "file", ["command"]);
+      const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
+      const index = findNodeScript(list);
+      const run = list[index];
+      if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
+    }
+    paths.set(item, needed);
   }
-  return needed;
-}
-
-/** Collects the paths that subprocess servers need. */
-export function collectPaths(port: InspectionPort, { items, pack }: InspectedPack): NeededPaths {
-  return new Map(
-    items.map((item) => {
-      const describe = (needed: NeededPath) => port.describePath(pack.location, needed.location);
-      return [item, findNeededPaths(item).map((needed) => ({ ...needed, kind: describe(needed) }))];
-    }),
-  );
+  return paths;
 }

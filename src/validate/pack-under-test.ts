@@ -11,8 +11,8 @@ import { type FailingImport, findFailingImport } from "./modules/imports.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
-  collectPaths,
   findNeededFiles,
+  findNeededPaths,
   findResourceFiles,
   isInBundled,
   isInPackage,
@@ -139,7 +139,7 @@ export class PackUnderTest {
   }
 
   /** The files and folders that subprocess servers need. */
-  readonly paths = lazy(() => collectPaths(this.port, this.inspected));
+  readonly paths = lazy(() => findNeededPaths(this.port, this.inspected));
   /** The files that items need, without those of resources and what modules import. */
   readonly needed = lazy(() => findNeededFiles(this.inspected.items, this.paths()));
 

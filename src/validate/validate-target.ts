@@ -10,7 +10,6 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import type { InspectedPack } from "../inspection/types.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
@@ -47,33 +46,18 @@ export interface ValidationOptions extends InspectionOptions {
 async function readLegibleName(text: string): Promise<string | undefined> {
   const { parseBroken } = await import("../data/json-positions.ts");
   const value = parseBroken(text);
-  return isRecord(value) && typeof value.name === "string" && isPackageName(value.name)
-    ? value.name
-    : undefined;
+  const name = isRecord(value) && typeof value.name === "string" ? value.name : "";
+  return isPackageName(name) ? name : undefined;
 }
 
-/** The problems of inspection that no finding of a check explains better. */
-function withoutExplained(
-  { problems, pack, manifest }: InspectedPack,
-  ofChecks: readonly Problem[],
-): Problem[] {
-  const isReported = new Set(ofChecks.map(({ code, file }) => `${code} ${file}`));
-  const isRefused = ofChecks.some(
-    ({ code, args }) => code === "InvalidPackageManifest" && args.key === "name",
-  );
-  return [
-    ...pack.problems.filter(({ code }) => !(isRefused && code === "MalformedPackageJson")),
-    ...problems.filter(
-      ({ code, file, args }) =>
-        // The finding for all versions of Node replaces the one for this version.
-        !(
-          code === "UnsupportedDefinitionFormat" &&
-          args.cause === "typesNotStripped" &&
-          manifest.value.private !== true &&
-          isReported.has(`TypeScriptNotPublishable ${file}`)
-        ),
-    ),
-  ];
+/** Whether no finding of a check explains a problem of inspection better. */
+function isUnexplained({ code, file, args }: Problem, found: readonly Problem[]): boolean {
+  const isFound = (one: Problem) => one.code === "TypeScriptNotPublishable" && one.file === file;
+  if (code === "MalformedPackageJson")
+    return !found.some((one) => one.code === "InvalidPackageManifest" && one.args.key === "name");
+  // The finding for all versions of Node replaces the one for this version.
+  const isOfVersion = code === "UnsupportedDefinitionFormat" && args.cause === "typesNotStripped";
+  return !(isOfVersion && found.some((one) => isFound(one) && one.severity === "error"));
 }
 
 /** Like `validateExtension`, but also returns the texts that positions refer to. */
@@ -90,7 +74,7 @@ export async function validateTarget(
   );
   const texts = new Map<string, string>();
   const report = (
-    name: string | null,
+    name: string | undefined,
     version: unknown,
     problems: Problem[],
     pack?: DiscoveredPack,
@@ -100,30 +84,32 @@ export async function validateTarget(
       keyOfKind[kind],
       pack?.[keyOfKind[kind]].map((item) => item.name) ?? [],
     ]);
+    const head = {
+      ok: !problems.some(fails),
+      pack: name ?? null,
+      version: typeof version === "string" ? version : null,
+    };
     const ofItems: Record<KindKey, string[]> = Object.fromEntries(items);
-    const known = typeof version === "string" ? version : null;
-    const ok = !problems.some(fails);
-    return { report: { ok, pack: name, version: known, ...ofItems, problems }, location, texts };
+    return { report: { ...head, ...ofItems, problems }, location, texts };
   };
 
   if (read === undefined) throw failure("ProjectNotFound", { directory: location, exists: true });
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
-    const name = text === undefined ? undefined : await readLegibleName(text);
     if (text !== undefined) texts.set("package.json", text);
-    return report(name ?? null, null, [describeFault(read, name, { context: "validation", isSource: true })]);
+    const name = text === undefined ? undefined : await readLegibleName(text);
+    return report(name, null, [describeFault(read, name, { context: "validation", isSource: true })]);
   }
   const { value, text } = read;
   texts.set("package.json", text);
   if (!Object.hasOwn(value, "trailblaze")) {
     const name = typeof value.name === "string" ? value.name : undefined;
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
-    const place = { pack: name, file: "package.json", line: 1, column: 1 };
     const hasMembers =
       Object.hasOwn(value, "workspaces") || port.exists(join(location, "pnpm-workspace.yaml"));
-    const args = { name: name ?? "The package", hasMembers: hasMembers || undefined };
-    const problem = createProblem("NoExtension", args, place, "validation");
-    return report(name ?? null, value.version, [problem]);
+    const args = { name: name ?? "The package", ...(hasMembers && { hasMembers }) };
+    const place = { ...(name !== undefined && { pack: name }), file: "package.json", line: 1, column: 1 };
+    return report(name, value.version, [createProblem("NoExtension", args, place, "validation")]);
   }
 
   const found = await describePack({ location, manifest: read, origin, name: installedAs }, "validation");
@@ -139,10 +125,11 @@ export async function validateTarget(
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
 
   for (const [file, source] of inspected.texts) texts.set(file, source.text);
-  for (const { file, line } of ofChecks) {
-    const ofModule = file === undefined || line === undefined ? undefined : pack.files.texts.get(file);
-    if (file !== undefined && ofModule !== undefined && !texts.has(file)) texts.set(file, ofModule);
+  for (const { file = "", line } of ofChecks) {
+    const ofModule = line === undefined ? undefined : pack.files.texts.get(file);
+    if (ofModule !== undefined && !texts.has(file)) texts.set(file, ofModule);
   }
-  const problems = [...withoutExplained(inspected, ofChecks), ...ofChecks];
+  const ofInspection = [...found.pack.problems, ...inspected.problems];
+  const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
   return report(found.pack.name, value.version, problems, found.pack);
 }

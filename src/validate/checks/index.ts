@@ -1,72 +1,52 @@
 import type { Check } from "../finding.ts";
-import { checkHandlers } from "./handlers.ts";
-import { checkImports, checkModules, checkOutsideImports, checkTypeScript } from "./imports.ts";
-import { checkOrphanDefinitions, checkShadowedDefinitions } from "./orphan-definitions.ts";
-import {
-  checkDefinitionKeys,
-  checkDependencies,
-  checkNameAndVersion,
-  checkPackageManifest,
-  checkRepeatedKeys,
-} from "./package-manifest.ts";
-import { checkExpressions, checkPromptArguments } from "./prompt-arguments.ts";
-import { checkPublishedFiles } from "./published-files.ts";
-import { checkReferences, checkToolsetCycles } from "./references.ts";
-import { checkResourceFiles, checkResourceUris } from "./resources.ts";
-import { checkDefaults, checkPatterns, checkReservedParameters, checkSchemas } from "./schemas.ts";
-import {
-  checkDependencyCommands,
-  checkNeededVariables,
-  checkServerCommands,
-  checkServerPackages,
-  checkServerPrograms,
-  checkVariables,
-} from "./servers.ts";
-import { checkDescriptions, checkTexts } from "./texts.ts";
-import {
-  checkAdvertisedNames,
-  checkItemNames,
-  checkRepeatedNames,
-  checkToolMeta,
-  checkToolNames,
-} from "./tools.ts";
+import * as handlers from "./handlers.ts";
+import * as imports from "./imports.ts";
+import * as definitions from "./orphan-definitions.ts";
+import * as manifest from "./package-manifest.ts";
+import * as prompts from "./prompt-arguments.ts";
+import * as published from "./published-files.ts";
+import * as references from "./references.ts";
+import * as resources from "./resources.ts";
+import * as schemas from "./schemas.ts";
+import * as servers from "./servers.ts";
+import * as texts from "./texts.ts";
+import * as tools from "./tools.ts";
 
 /** Every check, in the order in which problems are reported. */
 export const checks: readonly Check[] = [
-  checkNameAndVersion,
-  checkDependencies,
-  checkPackageManifest,
-  checkRepeatedKeys,
-  checkOrphanDefinitions,
-  checkShadowedDefinitions,
-  checkDefinitionKeys,
-  checkItemNames,
-  checkDescriptions,
-  checkTexts,
-  checkAdvertisedNames,
-  checkRepeatedNames,
-  checkToolNames,
-  checkToolMeta,
-  checkSchemas,
-  checkDefaults,
-  checkPatterns,
-  checkReservedParameters,
-  checkPromptArguments,
-  checkResourceUris,
-  checkReferences,
-  checkToolsetCycles,
-  checkExpressions,
-  checkModules,
-  checkOutsideImports,
-  checkHandlers,
-  checkResourceFiles,
-  checkServerPrograms,
-  checkServerCommands,
-  checkDependencyCommands,
-  checkVariables,
-  checkNeededVariables,
-  checkServerPackages,
-  checkPublishedFiles,
-  checkImports,
-  checkTypeScript,
+  manifest.checkNameAndVersion,
+  manifest.checkDependencies,
+  manifest.checkPackageManifest,
+  manifest.checkRepeatedKeys,
+  definitions.checkOrphanDefinitions,
+  definitions.checkShadowedDefinitions,
+  manifest.checkDefinitionKeys,
+  tools.checkItemNames,
+  texts.checkDescriptions,
+  texts.checkTexts,
+  tools.checkAdvertisedNames,
+  tools.checkRepeatedNames,
+  tools.checkToolNames,
+  tools.checkToolMeta,
+  schemas.checkSchemas,
+  schemas.checkDefaults,
+  schemas.checkPatterns,
+  schemas.checkReservedParameters,
+  prompts.checkPromptArguments,
+  resources.checkResourceUris,
+  references.checkReferences,
+  references.checkToolsetCycles,
+  prompts.checkExpressions,
+  imports.checkModules,
+  imports.checkOutsideImports,
+  handlers.checkHandlers,
+  resources.checkResourceFiles,
+  servers.checkServerPrograms,
+  servers.checkServerCommands,
+  servers.checkVariables,
+  servers.checkNeededVariables,
+  servers.checkServerPackages,
+  published.checkPublishedFiles,
+  imports.checkImports,
+  imports.checkTypeScript,
 ];

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import { quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
@@ -30,25 +31,18 @@ function describeProgram(pack: PackUnderTest, { file, item, path = [] }: NeededF
   return findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
 }
 
-const folderOf = ({ file }: NeededFile) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
-
-/**
- * Groups files of a folder with many at the position of the first one. Imported files are not grouped, because each one
- * is reported with its importer.
- */
+/** Files of a folder with many are grouped, but for imported ones, each of which is reported with its importer. */
 function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
-  const byFolder = new Map<string, NeededFile[]>();
-  for (const one of files.filter(({ importer }) => importer === undefined)) {
-    const group = byFolder.get(folderOf(one));
-    if (group === undefined) byFolder.set(folderOf(one), [one]);
+  const groups = new Map<string, NeededFile[]>();
+  for (const one of files) {
+    const folder = one.importer === undefined && one.file.includes("/") ? posix.dirname(one.file) : one.file;
+    const group = groups.get(folder);
+    if (group === undefined) groups.set(folder, [one]);
     else group.push(one);
   }
-  return files.flatMap((one) => {
-    const group = byFolder.get(folderOf(one)) ?? [];
-    const isSingle = one.importer !== undefined || folderOf(one) === "" || group.length < fewFiles;
-    if (isSingle) return [[one]];
-    return group[0] === one ? [group] : [];
-  });
+  return [...groups.values()].flatMap((group) =>
+    group.length < fewFiles ? group.map((one) => [one]) : [group],
+  );
 }
 
 const exportFiles = ["plugin.json", "mcp.json", ".claude-plugin/plugin.json", "server.json"];

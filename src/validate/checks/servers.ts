@@ -1,14 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
-import type { PathKind } from "../../files/inspection-port.ts";
 import { suggestPackage } from "../../inspection/server-package.ts";
-import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, printable, quote } from "../../problems/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findNearestFile, hintForSource } from "../modules/imports.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
 import { backslashReason } from "./handlers.ts";
 import { findPackage, hasKey } from "./imports.ts";
 
@@ -33,67 +32,51 @@ const programName = (command: string) =>
     .replace(/\.(?:exe|cmd|bat|ps1)$/i, "")
     .toLowerCase();
 
-const listArguments = ({ args }: Readonly<Record<string, unknown>>): string[] =>
-  Array.isArray(args) ? args.filter((one) => typeof one === "string") : [];
-
-/** A hint to use this program with these arguments. */
-function hintForCommand(program: string, args: readonly string[]): string {
-  const list = args.map((one) => quote(one, 80)).join(", ");
-  return `Set \`command\` to ${quote(program)}${args.length === 0 ? "" : ` and \`args\` to [${list}]`}.`;
-}
-
 /** Splits a command line at white space outside of quotes. */
 const splitCommand = (command: string): string[] =>
   (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 
-/** The file that a command of the package runs; `undefined` if the package has no such command. */
-function findOwnScript(manifest: Readonly<Record<string, unknown>>, command: string): string | undefined {
-  const name = typeof manifest.name === "string" ? manifest.name : "";
-  const file = readBins(name, manifest).get(command);
-  return file === undefined ? undefined : `./${file.replace(/^\.\//, "")}`;
+/** The subprocess servers of a pack with their definitions. */
+function* findServers({ inspected }: PackUnderTest) {
+  for (const item of inspected.items)
+    if (item.shape === "subprocessServer" && item.definition !== null) yield [item, item.definition] as const;
 }
 
 /**
- * Checks that `command` of a subprocess server is not the command of the package or of a dependency, which are not in the
- * PATH.
+ * Checks that `command` is a program that a host finds: without arguments, and not a command of the package or of a
+ * dependency, which are not in the PATH.
  */
-export const checkDependencyCommands: Check = function* ({ inspected, findCommandOwner }) {
-  for (const item of inspected.items) {
-    const command = item.shape === "subprocessServer" ? item.definition?.command : undefined;
-    if (typeof command !== "string" || knownPrograms.test(programName(command))) continue;
-    const script = findOwnScript(inspected.manifest.value, command);
-    if (script !== undefined) {
-      const reason = `${quote(command)} is a command of the package itself, which is not looked up in node_modules/.bin`;
-      const hint = `Replace \`command\` with \`script: ${printable(script)}\`.`;
-      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+export const checkServerCommands: Check = function* (pack) {
+  const { value: manifest } = pack.inspected.manifest;
+  const bins = readBins(String(manifest.name), manifest);
+  for (const [item, { command, args }] of findServers(pack)) {
+    if (typeof command !== "string" || command === "" || isRelativePath(command) || variable.test(command))
+      continue;
+    const refuse = (reason: string, hint: string) =>
+      findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
+    const [program = "", ...words] = splitCommand(command);
+    if (/\s/.test(command) && !/[/\\]/.test(program)) {
+      const list = [...words, ...(Array.isArray(args) ? args.map(String) : [])].map((one) => quote(one, 80));
+      yield refuse(
+        `\`command\` is ${quote(command, 200)}, but it must be a program without arguments`,
+        `Set \`command\` to ${quote(program)}${list.length === 0 ? "" : ` and \`args\` to [${list.join(", ")}]`}.`,
+      );
       continue;
     }
-    const dependency = findCommandOwner(command);
-    if (dependency === undefined) continue;
-    const reason = `${quote(command)} is a command of the dependency ${quote(dependency)}, which is not looked up in node_modules/.bin`;
-    const hint = suggestPackage(dependency, command);
-    yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-  }
-};
-
-/** Checks the programs of subprocess servers that are not files of the package. */
-export const checkServerCommands: Check = function* ({ inspected, findCommandOwner }) {
-  for (const item of inspected.items) {
-    const { shape, definition } = item;
-    const command = definition?.command;
-    if (shape !== "subprocessServer" || definition === null || typeof command !== "string") continue;
-    if (command === "" || isRelativePath(command) || variable.test(command)) continue;
-    const [program = "", ...words] = splitCommand(command);
-    const args = listArguments(definition);
-    if (/\s/.test(command) && !/[/\\]/.test(program)) {
-      const reason = `\`command\` is ${quote(command, 200)}, but it must be a program without arguments`;
-      const hint = hintForCommand(program, [...words, ...args]);
-      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-    } else if (
-      !knownPrograms.test(programName(command)) &&
-      findCommandOwner(command) === undefined &&
-      findOwnScript(inspected.manifest.value, command) === undefined
-    ) {
+    if (knownPrograms.test(programName(command))) continue;
+    const [own, dependency] = [bins.get(command), pack.findCommandOwner(command)];
+    const unreachable = "which is not looked up in node_modules/.bin";
+    if (own !== undefined)
+      yield refuse(
+        `${quote(command)} is a command of the package itself, ${unreachable}`,
+        `Replace \`command\` with \`script: ./${printable(own.replace(/^\.\//, ""))}\`.`,
+      );
+    else if (dependency !== undefined)
+      yield refuse(
+        `${quote(command)} is a command of the dependency ${quote(dependency)}, ${unreachable}`,
+        suggestPackage(dependency, command),
+      );
+    else {
       const reason = "programs outside the package depend on the machine";
       yield findInItem(item, "HandlerUnchecked", { handler: command, reason }, ["command"]);
     }
@@ -101,84 +84,80 @@ export const checkServerCommands: Check = function* ({ inspected, findCommandOwn
 };
 
 /** The strings of a subprocess server in which clients expand variables, with their paths. */
-function* findExpandable({ definition }: InspectedItem): Generator<[written: string, path: Path]> {
-  const { command, env, cwd } = definition ?? {};
-  if (typeof command === "string") yield [command, ["command"]];
-  const args: unknown[] = Array.isArray(definition?.args) ? definition.args : [];
-  const runsCode = typeof command === "string" && interpreters.test(programName(command));
-  for (const [index, one] of args.entries()) {
-    const isCode = runsCode && codeOption.test(String(args[index - 1]));
-    if (typeof one === "string" && !isCode) yield [one, ["args", index]];
-  }
-  for (const [name, one] of isRecord(env) ? Object.entries(env) : []) {
-    if (typeof one === "string") yield [one, ["env", name]];
-  }
-  if (typeof cwd === "string") yield [cwd, ["cwd"]];
+function* findExpandable({
+  command,
+  args,
+  env,
+  cwd,
+}: Readonly<Record<string, unknown>>): Generator<[written: unknown, path: Path]> {
+  yield [command, ["command"]];
+  const list: unknown[] = Array.isArray(args) ? args : [];
+  const runsCode = interpreters.test(programName(String(command)));
+  for (const [index, one] of list.entries())
+    if (!runsCode || !codeOption.test(String(list[index - 1]))) yield [one, ["args", index]];
+  for (const [name, one] of isRecord(env) ? Object.entries(env) : []) yield [one, ["env", name]];
+  yield [cwd, ["cwd"]];
 }
 
 /** Finds variables in the definitions of subprocess servers, which a server would get as written. */
-export const checkVariables: Check = function* ({ inspected }) {
-  for (const item of inspected.items) {
-    if (item.shape !== "subprocessServer") continue;
-    for (const [written, path] of findExpandable(item)) {
-      const [found, name] = variable.exec(written) ?? [];
+export const checkVariables: Check = function* (pack) {
+  for (const [item, definition] of findServers(pack))
+    for (const [written, path] of findExpandable(definition)) {
+      const [found, name] = (typeof written === "string" && variable.exec(written)) || [];
       if (found === undefined || name === undefined) continue;
       const isOfHost = !/^\$\{(?!env:)\w+:(?!-)/.test(found) && !editorVariable.test(name);
       const args = { variable: found, name: isOfHost ? name : undefined };
       yield findInItem(item, "UnexpandedVariable", args, path);
     }
-  }
 };
 
-function describeMismatch({ location, wanted }: NeededPath, kind: PathKind | undefined): string {
-  if (kind === "absent") return `the package has no ${wanted} ${quote(location)}`;
-  return `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
+/** What is wrong with a path that is not what is wanted, and how to correct it. */
+function explainMismatch(pack: PackUnderTest, { written, location, wanted, path, kind }: NeededPath) {
+  const reason =
+    kind === "absent"
+      ? `the package has no ${wanted} ${quote(location)}`
+      : `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
+  const { nearest, source } = (kind === "absent" && findNearestFile(pack.files, location)) || {};
+  if (source !== undefined) return { reason, hint: hintForSource(source) };
+  if (nearest !== undefined) return { reason, hint: `Did you mean ${quote(`./${nearest}`, 200)}?` };
+  // A file of a dependency, as an import would name it.
+  const owner = path[0] === "script" ? findPackage(location) : undefined;
+  if (owner !== undefined && pack.dependencies().has(owner))
+    return { reason, hint: suggestPackage(owner, undefined, "script") };
+  const hasArguments = path[0] === "command" && /\s/.test(written);
+  return { reason, hint: hasArguments ? "Put arguments into `args`." : undefined };
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
 export const checkServerPrograms: Check = async function* (pack) {
-  for (const [item, needed] of pack.paths()) {
+  for (const [item, needed] of pack.paths())
     for (const one of needed) {
       const { written, location, wanted, path, kind } = one;
       // The check of variables reports it.
       if (variable.test(written)) continue;
-      const meant = replaceBackslashes(written);
-      if (meant !== undefined) {
-        const hint = `Did you mean ${quote(meant, 200)}?`;
-        const reason = backslashReason;
-        yield wanted === "folder"
-          ? findInItem(item, "InvalidServerDefinition", { reason: `\`cwd\` is wrong: ${reason}`, hint }, path)
+      const key = path.join(".");
+      const report = (reason: string, hint: string | undefined, fault: string) =>
+        wanted === "folder"
+          ? findInItem(
+              item,
+              "InvalidServerDefinition",
+              { reason: `\`${key}\` ${fault} ${reason}`, hint },
+              path,
+            )
           : findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
-        continue;
-      }
-      if (kind === wanted) {
-        const failing = await pack.findFailingImport(location);
-        const args = { handler: written, isProgram: true };
-        if (failing !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...failing }, path);
-        continue;
-      }
-      if (kind === "outside") {
+      const meant = replaceBackslashes(written);
+      const failing =
+        meant === undefined && kind === wanted ? await pack.findFailingImport(location) : undefined;
+      if (meant !== undefined)
+        yield report(backslashReason, `Did you mean ${quote(meant, 200)}?`, "is wrong:");
+      else if (failing !== undefined) yield report(failing.reason, failing.hint, "");
+      else if (kind === "outside")
         yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
-      } else if (wanted === "folder") {
-        const reason = `\`${path.join(".")}\` must be a folder, but ${describeMismatch(one, kind)}`;
-        yield findInItem(item, "InvalidServerDefinition", { reason }, path);
-      } else {
-        const reason = describeMismatch(one, kind);
-        const { nearest, source } = (kind === "absent" && findNearestFile(pack.files, location)) || {};
-        const suggestion = nearest === undefined ? undefined : `Did you mean ${quote(`./${nearest}`, 200)}?`;
-        const hasArguments = path[0] === "command" && /\s/.test(written);
-        const split = hasArguments ? "Put arguments into `args`." : undefined;
-        // A file of a dependency, as an import would name it.
-        const owner = path[0] === "script" ? findPackage(location) : undefined;
-        const ofDependency =
-          owner !== undefined && pack.dependencies().has(owner)
-            ? suggestPackage(owner, undefined, "script")
-            : undefined;
-        const hint = source === undefined ? (suggestion ?? ofDependency ?? split) : hintForSource(source);
-        yield findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
+      else if (kind !== wanted) {
+        const { reason, hint } = explainMismatch(pack, one);
+        yield report(reason, wanted === "folder" ? undefined : hint, "must be a folder, but");
       }
     }
-  }
 };
 
 /** Checks that the package of a subprocess server is a dependency with the command, and that `command` is none's. */
@@ -204,15 +183,13 @@ export const checkServerPackages: Check = async function* (pack) {
 };
 
 /** Checks that `needs.env`, if it is declared, has every variable that servers take from the host's environment. */
-export const checkNeededVariables: Check = function* ({ inspected }) {
-  const { needs } = inspected.extension;
-  if (needs?.env === undefined) return;
-  const declared = new Set(needs.env);
-  for (const item of inspected.items) {
-    const names = item.shape === "subprocessServer" ? item.definition?.envPassthrough : undefined;
+export const checkNeededVariables: Check = function* (pack) {
+  const { env } = pack.inspected.extension.needs ?? {};
+  if (env === undefined) return;
+  const declared = new Set(env);
+  for (const [item, { envPassthrough: names }] of findServers(pack))
     for (const [index, name] of Array.isArray(names) ? names.entries() : []) {
       if (typeof name !== "string" || declared.has(name)) continue;
       yield findInItem(item, "NeedsExceeded", { name }, ["envPassthrough", index]);
     }
-  }
 };
