@@ -3,7 +3,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/handlers.ts";
-import { checkResourceUris } from "./checks/resources.ts";
+import { checkResourceUris } from "./checks/prompts-resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import {
   checkNeededVariables,

@@ -4,7 +4,7 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import { findReferences, withoutRange } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { findCommandOwner, findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
+import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Path } from "../problems/index.ts";
 import { type FailingImport, findFailingImport } from "./modules/imports.ts";
@@ -26,6 +26,16 @@ function lazy<Fact>(compute: () => Fact): () => Fact {
   return () => {
     known ??= { fact: compute() };
     return known.fact;
+  };
+}
+
+/** Computes a fact about each key when it is first asked for. */
+function lazyMap<Key, Fact>(compute: (key: Key) => Fact): (key: Key) => Fact {
+  const known = new Map<Key, { fact: Fact }>();
+  return (key) => {
+    const { fact } = known.get(key) ?? { fact: compute(key) };
+    known.set(key, { fact });
+    return fact;
   };
 }
 
@@ -77,48 +87,26 @@ export class PackUnderTest {
   /** npm names of all dependencies that package.json declares. */
   readonly dependencies = lazy(() => declaredDependencies(this.inspected.manifest));
 
-  readonly #owners = new Map<string, string | undefined>();
   /** The npm name of the first dependency with a command of this name. */
-  readonly findCommandOwner = (command: string): string | undefined => {
-    if (!this.#owners.has(command)) {
-      const { location } = this.inspected.pack;
-      this.#owners.set(command, findCommandOwner(this.port, location, this.dependencies(), command));
-    }
-    return this.#owners.get(command);
-  };
-
-  /** The programs of subprocess servers that run a package. */
-  readonly serverPackages = lazy(() => {
-    const { items, pack } = this.inspected;
-    const programs = new Map<InspectedItem, PackageProgram>();
-    for (const item of items) {
-      const { package: name, bin } = item.definition ?? {};
-      if (item.shape !== "subprocessServer" || typeof name !== "string") continue;
-      const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
-      programs.set(item, findPackageProgram(this.port, pack.location, named));
-    }
-    return programs;
-  });
+  readonly findCommandOwner = lazyMap((command: string) =>
+    findCommandOwner(this.port, this.inspected.pack.location, this.dependencies(), command),
+  );
 
   /** The pack's own toolsets, by short and by qualified name. */
   readonly #toolsets = lazy(() => {
-    const items = this.inspected.items.filter(({ declaration }) => declaration.kind === "toolset");
-    const named = items.map((item): [string, InspectedItem] => [item.declaration.name, item]);
-    return new Map([...named, ...items.map((item): [string, InspectedItem] => [item.qualifiedName, item])]);
+    const toolsets = new Map<string, InspectedItem>();
+    for (const item of this.inspected.items)
+      if (item.declaration.kind === "toolset")
+        toolsets.set(item.declaration.name, item).set(item.qualifiedName, item);
+    return toolsets;
   });
-  readonly #listed = new Map<InspectedItem, readonly ListedToolset[]>();
-
   /** The pack's own toolsets that an item lists. */
-  listedToolsets(item: InspectedItem): readonly ListedToolset[] {
-    const listed =
-      this.#listed.get(item) ??
-      findReferences(item).flatMap(({ reference, kind, path }) => {
-        const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
-        return toolset === undefined ? [] : { toolset, reference, path };
-      });
-    this.#listed.set(item, listed);
-    return listed;
-  }
+  readonly listedToolsets = lazyMap((item: InspectedItem): readonly ListedToolset[] =>
+    findReferences(item).flatMap(({ reference, kind, path }) => {
+      const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
+      return toolset === undefined ? [] : { toolset, reference, path };
+    }),
+  );
 
   /**
    * The pack's own toolsets that a server lists, directly or through others, once for each time, with the place in the
@@ -201,16 +189,11 @@ export class PackUnderTest {
     return faults;
   });
 
-  readonly #failing = new Map<string, Promise<FailingImport | undefined>>();
   /** Why Node would fail to load a module of the package; `undefined` if it would not, or in sessions. */
-  readonly findFailingImport = (module: string): Promise<FailingImport | undefined> => {
-    const isChecked = !this.#isInSession && isJavaScript(module);
-    const failing =
-      this.#failing.get(module) ??
-      (isChecked ? findFailingImport(this.files, module) : Promise.resolve(undefined));
-    this.#failing.set(module, failing);
-    return failing;
-  };
+  readonly findFailingImport = lazyMap(
+    async (module: string): Promise<FailingImport | undefined> =>
+      this.#isInSession ? undefined : findFailingImport(this.files, module),
+  );
 
   /** What npm would not publish of some files of a pack under development. */
   async findLeftOut(files: readonly string[]): Promise<ReadonlySet<string>> {

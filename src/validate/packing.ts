@@ -1,5 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, posix } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
 
 // Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
 
@@ -46,20 +47,11 @@ function createShortcut({ packageRoot, manifest, workspace }: PackingRequest): (
 }
 
 /** The part of package.json that npm-packlist reads, normalized as by npm. Bundled dependencies are left out. */
-function normalizeManifest({ manifest, files: needed }: PackingRequest) {
-  const { files, main, browser, bin, directories } = manifest as Record<string, unknown> & {
-    directories?: { bin?: unknown } | null;
-  };
-  const folder =
-    bin === undefined && isText(directories?.bin) ? posix.join("/", directories.bin, "/") : undefined;
-  const bins = typeof bin === "object" && bin !== null ? Object.values(bin) : [bin];
-  const programs =
-    folder === undefined ? bins.filter(isText) : needed.filter((file) => `/${file}`.startsWith(folder));
+function normalizeManifest({ files, main, browser, bin }: PackingRequest["manifest"]) {
+  const programs = typeof bin === "string" ? [bin] : Object.values(isRecord(bin) ? bin : {});
   return {
-    files: Array.isArray(files) ? files.filter(isText) : undefined,
-    main: isText(main) ? main : undefined,
-    browser: isText(browser) ? browser : undefined,
-    bin: programs.map((file) => posix.join("/", file).slice(1)),
+    ...(Array.isArray(files) && { files: files.filter(isText) }),
+    ...{ main, browser, bin: programs.filter(isText).map((file) => posix.join("/", file).slice(1)) },
   };
 }
 
@@ -68,7 +60,7 @@ export async function findPacked(request: PackingRequest): Promise<ReadonlySet<s
   const { packageRoot, files, workspace } = request;
   if (files.every(createShortcut(request))) return new Set(files);
   const { default: packlist } = await import("npm-packlist");
-  const tree = { path: packageRoot, package: normalizeManifest(request), isProjectRoot: true };
+  const tree = { path: packageRoot, package: normalizeManifest(request.manifest), isProjectRoot: true };
   try {
     const packed = await packlist(
       tree,

@@ -44,11 +44,6 @@ describe("files that npm would publish", () => {
   test.each([
     ["everything if there is no list", {}, {}],
     ["programs in bin", { files: ["trailblaze", "lib", "setup.js"], bin: { desk: "server/main.js" } }, {}],
-    [
-      "a folder of programs",
-      { files: ["trailblaze", "lib", "setup.js"], directories: { bin: "./server" } },
-      {},
-    ],
     ["the program that bin names", { files: ["trailblaze", "lib", "setup.js"], bin: "./server/main.js" }, {}],
   ])("validation knows that npm would publish %s", async (_what, fields, files) => {
     expect(await findUnpublished(fields, files)).toEqual([]);

@@ -2,7 +2,6 @@ import { isBuiltin } from "node:module";
 import { positionAt } from "../../data/line-index.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
-import type { InspectedItem } from "../../inspection/types.ts";
 import { type ProblemArguments, type ProblemCode, quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
 import type { ModuleImport } from "../modules/module-files.ts";
@@ -47,16 +46,16 @@ export const checkOutsideImports: Check = async function* (pack) {
     const { target, specifier: what } = one;
     const path = "file" in target ? target.file : target.elsewhere;
     if (found.has(path) || one.isGuarded || reported.has(one.file)) continue;
-    const packageName = "file" in target ? findContainingPackage(path) : undefined;
-    const isOutside =
+    const owner = "file" in target ? findContainingPackage(path) : undefined;
+    const isInside =
       "file" in target
-        ? (packageName !== undefined && !isInBundled(path, manifest.value)) ||
-          (await pack.files.get(path)).kind === "outside"
-        : isAbsolute(path);
-    if (!isOutside) continue;
+        ? owner === undefined
+          ? (await pack.files.get(path)).kind !== "outside"
+          : isInBundled(path, manifest.value)
+        : !isAbsolute(path);
+    if (isInside) continue;
     found.add(path);
-    const hint =
-      packageName && `Import ${quote(packageName)} by its name: npm does not publish node_modules.`;
+    const hint = owner && `Import ${quote(owner)} by its name: npm does not publish node_modules.`;
     yield findAtImport(pack, one, "DefinitionOutsidePackage", { what, hint });
   }
 };
@@ -101,12 +100,8 @@ export const checkImports: Check = async function* (pack) {
   }
 };
 
-/** Whether `node` gets an option such as `--import tsx`, with which it may run TypeScript in installed packages. */
-const hasLoader = ({ definition }: InspectedItem): boolean =>
-  Array.isArray(definition?.args) &&
-  definition.args.some((one) =>
-    /^(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|$)/.test(String(one)),
-  );
+/** Options of `node` with which it may run TypeScript in installed packages. */
+const loaderOption = /^(?:-r|--require|--import|--(?:experimental-)?loader)(?:=|$)/;
 
 /** Checks that an installed pack runs JavaScript only, because Node strips no types below node_modules. */
 export const checkTypeScript: Check = async function* (pack) {
@@ -114,26 +109,28 @@ export const checkTypeScript: Check = async function* (pack) {
   const { items, problems, manifest } = pack.inspected;
   const code = "TypeScriptNotPublishable";
   const isPrivate = manifest.value.private === true;
-  const definitions = new Set<string>();
-  for (const { file } of items) if (file !== null && isTypeScript(file)) definitions.add(file);
-  for (const { code, args } of problems)
-    if (code === "UnsupportedDefinitionFormat" && args.cause === "typesNotStripped")
-      definitions.add(args.file);
-  for (const file of definitions) yield findInFile(file, code, { file, isPrivate, isDefinition: true });
+  const refused = problems.map(({ code, args }) =>
+    code === "UnsupportedDefinitionFormat" && args.cause === "typesNotStripped" ? args.file : null,
+  );
+  const definitions = new Set([...items.map(({ file }) => file), ...refused]);
+  for (const file of definitions)
+    if (file !== null && isTypeScript(file))
+      yield findInFile(file, code, { file, isPrivate, isDefinition: true });
 
+  const isFile = (file: string) => pack.files.kindOf(file) === "file";
   const describe = (file: string) => {
     const compiled = file.replace(/tsx?$/, "js");
-    return { file, javascript: pack.files.kindOf(compiled) === "file" ? compiled : undefined, isPrivate };
+    return { file, javascript: isFile(compiled) ? compiled : undefined, isPrivate };
   };
   for (const { file, item, path } of pack.needed()) {
-    const runsOtherwise = path?.[0] === "command" || (path?.[0] === "args" && hasLoader(item));
-    if (path === undefined || runsOtherwise || !isTypeScript(file) || pack.files.kindOf(file) !== "file")
-      continue;
-    yield findInItem(item, code, describe(file), path);
+    const args: unknown[] = Array.isArray(item.definition?.args) ? item.definition.args : [];
+    const hasLoader = path?.[0] === "args" && args.some((one) => loaderOption.test(String(one)));
+    if (path === undefined || path[0] === "command" || hasLoader) continue;
+    if (isTypeScript(file) && isFile(file)) yield findInItem(item, code, describe(file), path);
   }
   for (const one of await pack.imports()) {
     const file = "file" in one.target ? one.target.file : "";
-    if (!isTypeScript(file) || pack.files.kindOf(file) !== "file") continue;
-    yield findAtImport(pack, one, code, { ...describe(file), importer: one.file });
+    if (isTypeScript(file) && isFile(file))
+      yield findAtImport(pack, one, code, { ...describe(file), importer: one.file });
   }
 };

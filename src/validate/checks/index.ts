@@ -3,10 +3,9 @@ import * as handlers from "./handlers.ts";
 import * as imports from "./imports.ts";
 import * as definitions from "./orphan-definitions.ts";
 import * as manifest from "./package-manifest.ts";
-import * as prompts from "./prompt-arguments.ts";
+import * as prompts from "./prompts-resources.ts";
 import * as published from "./published-files.ts";
 import * as references from "./references.ts";
-import * as resources from "./resources.ts";
 import * as schemas from "./schemas.ts";
 import * as servers from "./servers.ts";
 import * as texts from "./texts.ts";
@@ -33,14 +32,15 @@ export const checks: readonly Check[] = [
   schemas.checkPatterns,
   schemas.checkReservedParameters,
   prompts.checkPromptArguments,
-  resources.checkResourceUris,
+  prompts.checkResourceUris,
   references.checkReferences,
+  references.checkBundles,
   references.checkToolsetCycles,
   prompts.checkExpressions,
   imports.checkModules,
   imports.checkOutsideImports,
   handlers.checkHandlers,
-  resources.checkResourceFiles,
+  prompts.checkResourceFiles,
   servers.checkServerPrograms,
   servers.checkServerCommands,
   servers.checkVariables,

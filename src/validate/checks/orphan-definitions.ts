@@ -17,18 +17,12 @@ function isDefinition({ file, format }: DefinitionFile, sameName: readonly Defin
   return !isBuilt && !splitFileName(fileName).base.endsWith(".d");
 }
 
-/** Whether the declarations of a kind are valid. Otherwise, every definition would appear to be undeclared. */
-function isReadable(field: unknown, key: KindKey): boolean {
-  return isRecord(field) && (field[key] === undefined || Array.isArray(field[key]));
-}
-
-/** The names of declarations, including invalid ones, whose definitions are not orphans. */
-function declaredNames(field: unknown, key: KindKey): Set<string> {
-  const list = isRecord(field) ? field[key] : undefined;
-  const names = Array.isArray(list)
-    ? list.map((entry: unknown) => (Array.isArray(entry) ? entry[0] : isRecord(entry) ? entry.name : entry))
-    : [];
-  return new Set(names.filter((name): name is string => typeof name === "string"));
+/** The names of declarations, including invalid ones; `undefined` if their list is invalid, so that all would seem undeclared. */
+function declaredNames(field: unknown, key: KindKey): Set<unknown> | undefined {
+  const list = isRecord(field) ? (field[key] ?? []) : undefined;
+  return Array.isArray(list)
+    ? new Set(list.map((one: unknown) => (Array.isArray(one) ? one[0] : isRecord(one) ? one.name : one)))
+    : undefined;
 }
 
 /** Finds definitions of undeclared items: files in the folder of a kind, and keys of a combined file. */
@@ -36,29 +30,25 @@ export const checkOrphanDefinitions: Check = function* ({ inspected }) {
   const { manifest, files, combined } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
     const key = keyOfKind[kind];
-    if (!isReadable(manifest.value.trailblaze, key)) continue;
     const declared = declaredNames(manifest.value.trailblaze, key);
+    if (declared === undefined) continue;
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
-      for (const one of sameName.filter((file) => isDefinition(file, sameName))) {
+      for (const one of sameName.filter((file) => isDefinition(file, sameName)))
         yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
-      }
     }
-    if (combinedFile === undefined) continue;
-    for (const name of Object.keys(combined.get(combinedFile.file) ?? {}).filter(isOrphan)) {
-      const place = { kind, path: [name] };
-      yield findInFile(combinedFile.file, "OrphanDefinitionFile", { name, key }, place);
-    }
+    const file = combinedFile?.file ?? "";
+    for (const name of Object.keys(combined.get(file) ?? {}).filter(isOrphan))
+      yield findInFile(file, "OrphanDefinitionFile", { name, key }, { kind, path: [name] });
   }
 };
 
 /** Finds items that are defined both in their own file and in the combined file, which is ignored. */
 export const checkShadowedDefinitions: Check = function* ({ inspected }) {
-  const combinedFiles = new Map(inspected.files.map(({ kind, combined }) => [kind, combined?.file]));
   for (const { declaration, file } of inspected.items) {
     const { kind, name } = declaration;
-    const combined = combinedFiles.get(kind);
+    const combined = inspected.files.find((one) => one.kind === kind)?.combined?.file;
     if (file === null || combined === undefined || file === combined) continue;
     if (!Object.hasOwn(inspected.combined.get(combined) ?? {}, name)) continue;
     const place = { kind, item: name, path: [name] };

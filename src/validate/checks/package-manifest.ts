@@ -3,7 +3,6 @@ import valid from "semver/functions/valid.js";
 import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { dependencyKeys, installedKeys } from "../../discovery/project.ts";
-import type { Manifest } from "../../discovery/types.ts";
 import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -18,11 +17,9 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { shape, definition } = item;
     if (shape === undefined || definition === null) continue;
-    let reported = 0;
-    for (const { key, suggestion, path } of findMisspelledKeys(shape, definition)) {
-      if (++reported > maximumReported) break;
+    const misspelled = [...findMisspelledKeys(shape, definition)].slice(0, maximumReported);
+    for (const { key, suggestion, path } of misspelled)
       yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
-    }
   }
 };
 
@@ -33,56 +30,52 @@ const manifestKeys = [
   ...dependencyKeys,
 ];
 
-async function findRepeatedPaths({ text, value }: Manifest): Promise<Path[]> {
-  if (!hasDuplicateKeys(text, value)) return [];
-  const { findRepeatedKeys } = await import("../../data/json-positions.ts");
-  const isRelevant = (path: Path) =>
-    path.length === 1 ? manifestKeys.includes(String(path[0])) : path[0] === "trailblaze";
-  const paths = findRepeatedKeys(text, isRelevant).map(({ path }) => path);
-  return [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
-}
-
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
 export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDevelopment: isSource }) {
-  const { location } = inspected.pack;
-  for (const path of await findRepeatedPaths(inspected.manifest)) {
-    const key = quote(String(path.at(-1)), 40);
+  const { text, value } = inspected.manifest;
+  if (!hasDuplicateKeys(text, value)) return;
+  const { findRepeatedKeys } = await import("../../data/json-positions.ts");
+  const isRelevant = (path: Path) =>
+    path[0] === "trailblaze" || (path.length === 1 && manifestKeys.includes(String(path[0])));
+  const reported = new Set<string>();
+  for (const { path } of findRepeatedKeys(text, isRelevant)) {
+    if (reported.has(JSON.stringify(path))) continue;
+    reported.add(JSON.stringify(path));
+    const key = `key ${quote(String(path.at(-1)), 40)}`;
+    const found = "duplicated; only the last one is used";
     if (path[0] === "trailblaze") {
-      const args = {
-        what: `The key ${key}`,
-        expected: "unique",
-        found: "duplicated; only the last one is used",
-      };
+      const args = { what: `The ${key}`, expected: "unique", found };
       yield findInManifest("MalformedExtension", args, path, { path: path.slice(1) });
     } else {
-      const reason = `the key ${key} is duplicated; only the last one is used`;
-      yield findInManifest("MalformedPackageJson", { reason, location, isSource }, path);
+      const args = { reason: `the ${key} is ${found}`, location: inspected.pack.location, isSource };
+      yield findInManifest("MalformedPackageJson", args, path);
     }
   }
 };
 
-/** Explains why npm refuses a new package with this name; `undefined` if it accepts the name. */
+/** Why npm refuses a new package with a name that matches. */
+const nameFaults: readonly (readonly [RegExp, string])[] = [
+  [/^$/, "it is empty"],
+  [/^.{215}/s, "it has more than 214 characters"],
+  [/^\s|\s$/, "it starts or ends with a space"],
+  [/\p{Lu}/u, "it has capital letters"],
+  [/^[._-]/, 'it starts with ".", "_" or "-"'],
+  [/^@[^/]*\/\./, 'it has a "." after its scope'],
+  [/^(?:node_modules|favicon\.ico)$/, "npm reserves it"],
+  [/^(?!(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$)/, 'it has a character other than a-z, 0-9, ".", "_" and "-"'],
+];
+
 function explainInvalidName(name: unknown): string | undefined {
   if (typeof name !== "string") return `it is ${describeType(name)}`;
-  if (name === "") return "it is empty";
-  if (name.length > 214) return "it has more than 214 characters";
-  if (name !== name.trim()) return "it starts or ends with a space";
-  if (name !== name.toLowerCase()) return "it has capital letters";
-  if (/^[._-]/.test(name)) return 'it starts with ".", "_" or "-"';
-  if (/^@[^/]*\/\./.test(name)) return 'it has a "." after its scope';
-  if (["node_modules", "favicon.ico"].includes(name)) return "npm reserves it";
   if (isBuiltin(name)) return "it is the name of a built-in module of Node";
-  return /^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/.test(name)
-    ? undefined
-    : 'it has a character other than a-z, 0-9, ".", "_" and "-"';
+  return nameFaults.find(([pattern]) => pattern.test(name))?.[1];
 }
 
 function explainInvalidVersion(version: unknown): string | undefined {
   if (typeof version !== "string") return `it is ${describeType(version)}`;
   // Most are plain, which needs no parser.
-  return !/^(?:(?:0|[1-9]\d{0,8})(?:\.(?!$)|$)){3}$/.test(version) && valid(version) === null
-    ? "it is not a semver version"
-    : undefined;
+  const isPlain = /^(?:(?:0|[1-9]\d{0,8})(?:\.(?!$)|$)){3}$/.test(version);
+  return isPlain || valid(version) !== null ? undefined : "it is not a semver version";
 }
 
 /** Checks that npm accepts the name and the version. Reports private packages, which npm does not publish. */

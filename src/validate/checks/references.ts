@@ -12,7 +12,6 @@ import {
   resolveReference,
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** The kinds of items that each shape can list. */
 const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
@@ -29,27 +28,25 @@ function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | u
     : `Only ${listOf(lists, "and")} can be listed here.`;
 }
 
-/** Finds bundles that a server lists more than once, directly or through toolsets: it would not start. */
-function* checkRepeatedBundles(pack: PackUnderTest, server: InspectedItem): Generator<Finding> {
-  if (server.shape !== "composedServer" && server.shape !== "serverDocument") return;
-  for (const { toolset, path, isRepeated } of pack.walkToolsets(server)) {
-    if (!isRepeated || toolset.shape !== "toolsBundle") continue;
-    const reason = `it lists the bundle ${quote(toolset.declaration.name)} twice`;
-    const hint = "List it once. Otherwise, the server does not start.";
-    yield findInItem(server, "InvalidServerDefinition", { reason, hint }, path);
+/** Finds bundles that a server lists more than once: it would not start. And toolsets in documents, which only serve bundles. */
+export const checkBundles: Check = function* (pack) {
+  for (const item of pack.inspected.items) {
+    const isDocument = item.shape === "serverDocument";
+    if (!isDocument && item.shape !== "composedServer") continue;
+    for (const { toolset, reference, path } of isDocument ? pack.listedToolsets(item) : []) {
+      if (toolset.shape !== "toolsetList") continue;
+      const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is an array of tools.";
+      const hint = "To serve it, use a composed server: remove `kind`, and move it to `toolsets`.";
+      yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
+    }
+    for (const { toolset, path, isRepeated } of pack.walkToolsets(item)) {
+      if (!isRepeated || toolset.shape !== "toolsBundle") continue;
+      const reason = `it lists the bundle ${quote(toolset.declaration.name)} twice`;
+      const hint = "List it once. Otherwise, the server does not start.";
+      yield findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
+    }
   }
-}
-
-/** Checks that a document serves only bundles. */
-function* checkBundles(pack: PackUnderTest, item: InspectedItem): Generator<Finding> {
-  if (item.shape !== "serverDocument") return;
-  for (const { toolset, path, reference } of pack.listedToolsets(item)) {
-    if (toolset.shape !== "toolsetList") continue;
-    const reason = "Documents can serve only bundles of kind Mcp.Tools, but this is an array of tools.";
-    const hint = "To serve it, use a composed server: remove `kind`, and move it to `toolsets`.";
-    yield findInItem(item, "InvalidReference", { reference, reason, hint }, path);
-  }
-}
+};
 
 /** Checks that every reference resolves to an item of the required kind: of the pack, the host, or another pack. */
 export const checkReferences: Check = async function* (pack) {
@@ -58,21 +55,24 @@ export const checkReferences: Check = async function* (pack) {
   const own = new Set(
     kinds.flatMap((kind) => extension[keyOfKind[kind]].map(({ name }) => `${kind} ${name}`)),
   );
-  const isOwn = (kind: Kind, name: string) => own.has(`${kind} ${name}`);
-  const elsewhere = items.flatMap((item) =>
-    findReferences(item).flatMap(({ reference, kind }) => (isOwn(kind, reference) ? [] : reference)),
+  const written = items.flatMap((item) => findReferences(item).map((one) => ({ item, ...one })));
+  const elsewhere = written.filter(({ kind, reference }) => !own.has(`${kind} ${reference}`));
+  if (elsewhere.length === 0) return;
+  const found = await pack.context();
+  await lookUpReferences(
+    port,
+    found,
+    elsewhere.map(({ reference }) => reference),
+    from,
   );
-  const found = elsewhere.length === 0 ? undefined : await pack.context();
-  if (found !== undefined) await lookUpReferences(port, found, elsewhere, from);
-  const packs = found?.packs.map((one) => one.pack) ?? [];
-  const manager = found && managerIn(port, found);
+  const packs = found.packs.map((one) => one.pack);
+  const manager = managerIn(port, found);
 
   const failures = new Map<string, TrailblazeError | undefined>();
   /** The error for a reference that cannot be resolved; `undefined` if it can. */
   const findFailure = (reference: string, kind: Kind): TrailblazeError | undefined => {
     const key = `${kind} ${reference}`;
-    if (own.has(key)) return undefined;
-    if (!failures.has(key)) {
+    if (!own.has(key) && !failures.has(key))
       try {
         resolveReference(reference, { from, kind, packs, builtIns, manager });
         failures.set(key, undefined);
@@ -80,81 +80,59 @@ export const checkReferences: Check = async function* (pack) {
         if (!(error instanceof TrailblazeError)) throw error;
         failures.set(key, error);
       }
-    }
     return failures.get(key);
-  };
-
-  /** The actual kind of the item, if it differs from the required one. */
-  const findOtherKind = ({ reference, kind }: WrittenReference): Kind | undefined => {
-    const others = kinds.filter((one) => one !== kind);
-    return (
-      others.find((one) => isOwn(one, reference)) ??
-      (builtIns.includes(reference) ? "tool" : undefined) ??
-      others.find((one) => reference.includes("/") && findFailure(reference, one) === undefined)
-    );
   };
 
   /** A short name that the pack does not declare may be a built-in. Suggests own tools first, then those of other packs. */
   const describeBuiltIn = (item: InspectedItem, { reference, path }: WrittenReference) => {
-    const advertises = items.find(
-      ({ shape, definition }) => shape === "tool" && definition?.name === reference,
-    )?.declaration.name;
+    const isAdvertised = ({ shape, definition }: InspectedItem) =>
+      shape === "tool" && definition?.name === reference;
+    const advertises = items.find(isAdvertised)?.declaration.name;
+    const names = extension.tools.map((tool) => tool.name);
     const others = packs.flatMap(({ tools }) => tools.filter((tool) => tool.name === reference));
-    const similar = () => [
-      ...findNearestNames(
-        reference,
-        extension.tools.map((tool) => tool.name),
-      ),
-      ...new Set(others.map(({ qualifiedName }) => qualifiedName)),
-    ];
-    const nearest = advertises === undefined ? similar() : [advertises];
+    const similar = new Set(others.map(({ qualifiedName }) => qualifiedName));
+    const nearest =
+      advertises === undefined ? [...findNearestNames(reference, names), ...similar] : [advertises];
     return findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
   };
 
   const describeFailure = (
     item: InspectedItem,
-    written: WrittenReference,
-    error: TrailblazeError,
+    { reference, kind, path }: WrittenReference,
+    { code, problem }: TrailblazeError,
   ): Finding => {
-    const { reference, path } = written;
-    if (error.code === "PackVersionMismatch") return { item, problem: { ...error.problem, path } };
-    let { message, hint } = error.problem;
-    if (error.code === "PackNotInstalled") {
+    if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
+    let { message, hint } = problem;
+    if (code === "PackNotInstalled") {
       const { packageName: name } = parseQualifiedName(reference);
+      const names = packs.map((one) => one.name);
       // An installed package that is not a pack.
-      const isPack = packs.some((one) => one.name === name);
-      const location = isPack ? undefined : resolveFrom(port, from.location, name);
+      const location = names.includes(name) ? undefined : resolveFrom(port, from.location, name);
       if (location === undefined) {
-        const nearest = findNearestNames(
-          name,
-          packs.map((one) => one.name),
-        );
+        const nearest = findNearestNames(name, names);
         const args = { name, nearest, isDeclared: pack.dependencies().has(name), manager };
         return findInItem(item, "PackNotInstalled", args, path);
       }
-      ({ message, hint } = found?.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
+      ({ message, hint } = found.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
     }
-    const otherKind = findOtherKind(written);
+    const others = kinds.filter((one) => one !== kind);
+    const otherKind =
+      others.find((one) => own.has(`${one} ${reference}`)) ??
+      (builtIns.includes(reference) ? "tool" : undefined) ??
+      others.find((one) => reference.includes("/") && findFailure(reference, one) === undefined);
     if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
     return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
   };
 
-  for (const item of items) {
-    for (const written of findReferences(item)) {
-      const { reference, kind } = written;
-      const mayBeBuiltIn =
-        kind === "tool" &&
-        !kinds.some((one) => isOwn(one, reference)) &&
-        explainInvalidItemName(reference) === undefined;
-      if (mayBeBuiltIn) {
-        if (!builtIns.includes(reference)) yield describeBuiltIn(item, written);
-        continue;
-      }
+  for (const { item, ...one } of elsewhere) {
+    const { reference, kind } = one;
+    const isOwn = kinds.some((other) => own.has(`${other} ${reference}`));
+    if (kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined) {
+      if (!builtIns.includes(reference)) yield describeBuiltIn(item, one);
+    } else {
       const error = findFailure(reference, kind);
-      if (error !== undefined) yield describeFailure(item, written, error);
+      if (error !== undefined) yield describeFailure(item, one, error);
     }
-    yield* checkBundles(pack, item);
-    yield* checkRepeatedBundles(pack, item);
   }
 };
 
@@ -163,9 +141,8 @@ const longestWay = 20;
 
 function abbreviate(names: readonly string[]): readonly string[] {
   const others = names.length - longestWay;
-  if (others <= 0) return names;
   const half = longestWay / 2;
-  return [...names.slice(0, half), `(${others} others)`, ...names.slice(-half)];
+  return others <= 0 ? names : [...names.slice(0, half), `(${others} others)`, ...names.slice(-half)];
 }
 
 /** Reports each reference of the pack's own toolsets that closes a cycle. Does not recurse, because chains may be long. */

@@ -7,7 +7,7 @@ import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
 import { listPatterns, surveySchema } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findSchemas, placeInDefinition, type WrittenSchema } from "./subjects.ts";
+import { findSchemas, placeInDefinition, toWritten, type WrittenSchema } from "./subjects.ts";
 
 /** MCP requires type `object` at the top of each schema; clients reject a whole server for one other type. */
 function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
@@ -27,7 +27,7 @@ export const checkSchemas: Check = function* ({ inspected }) {
     // An invalid type at the top is reported once.
     const others = top === undefined ? faults : faults.filter(({ path }) => path.join() !== "type");
     for (const { what, path } of top === undefined ? others : [top, ...others]) {
-      const where = written.toWritten(path).join(".");
+      const where = toWritten(written, path).join(".");
       const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
       const place = placeInDefinition(written, path);
       yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
@@ -39,7 +39,7 @@ export const checkSchemas: Check = function* ({ inspected }) {
 export const checkDefaults: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
     for (const { what, path } of findInvalidDefaults(written.schema)) {
-      const reason = `\`${printable(written.toWritten(path).join("."))}\` ${what}`;
+      const reason = `\`${printable(toWritten(written, path).join("."))}\` ${what}`;
       const args = { key: written.key, reason, isDefault: true };
       yield findInItem(written.tool.item, "InvalidInputSchema", args, placeInDefinition(written, path));
     }

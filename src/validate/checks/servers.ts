@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
-import { suggestPackage } from "../../inspection/server-package.ts";
+import { findPackageProgram, suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, printable, quote } from "../../problems/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 import { type Check, findInItem } from "../finding.ts";
@@ -162,17 +162,18 @@ export const checkServerPrograms: Check = async function* (pack) {
 
 /** Checks that the package of a subprocess server is a dependency with the command, and that `command` is none's. */
 export const checkServerPackages: Check = async function* (pack) {
-  const { inspected, serverPackages } = pack;
-  const manifest = inspected.manifest.value;
-  for (const [item, program] of serverPackages()) {
-    const name = String(item.definition?.package);
-    const [key] = installedKeys.filter((one) => hasKey(manifest[one], name));
-    if (key === undefined) {
+  const { value: manifest } = pack.inspected.manifest;
+  for (const [item, { package: name, bin }] of findServers(pack)) {
+    if (typeof name !== "string") continue;
+    const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
+    const program = findPackageProgram(pack.port, pack.inspected.pack.location, named);
+    const declared = installedKeys.find((key) => hasKey(manifest[key], name));
+    if (declared === undefined) {
       const isDev = hasKey(manifest.devDependencies, name);
-      const args = { name, specifier: name, isGuarded: false, isDev, others: 0 };
-      yield findInItem(item, "UndeclaredDependency", { ...args, isServer: true }, ["package"]);
+      const args = { name, specifier: name, isGuarded: false, isDev, others: 0, isServer: true };
+      yield findInItem(item, "UndeclaredDependency", args, ["package"]);
     } else if (program.state === "notInstalled") {
-      const isDeclared = key !== "peerDependencies";
+      const isDeclared = declared !== "peerDependencies";
       const args = { name, label: item.qualifiedName, isDeclared, manager: await pack.manager() };
       yield findInItem(item, "ServerPackageNotInstalled", args, ["package"]);
     } else if (program.state === "unusable") {

@@ -42,40 +42,33 @@ export function describeTool({ item, definition, path, isEntry }: WrittenTool): 
   return `entry ${entry} of the toolset ${quote(item.declaration.name)}`;
 }
 
-type SchemaKey = "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";
-
 /** A JSON Schema in a definition. */
 export interface WrittenSchema {
   tool: WrittenTool;
   /** The key of the schema; `parameters` for a schema that was expanded from the short form. */
-  key: SchemaKey;
+  key: "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";
   schema: Readonly<Record<string, unknown>>;
-  /** Converts a path in the schema to the written path below `key`. */
-  toWritten: (path: Path) => Path;
 }
-
-const asIs = (path: Path) => path;
-/** The keys of `parameters` are the `properties` of the expanded schema. */
-const withoutProperties = (path: Path) => (path[0] === "properties" ? path.slice(1) : []);
 
 /** Every JSON Schema in a pack's definitions, in order. */
 export function* findSchemas(items: readonly InspectedItem[]): Generator<WrittenSchema> {
   for (const tool of findTools(items)) {
     const { definition, isEntry } = tool;
-    const isShort = !isEntry && isRecord(definition.parameters);
     const inputKey = isEntry ? "argumentsSchema" : "inputSchema";
-    const input = definition[inputKey];
-    if (isRecord(input)) {
-      yield isShort
-        ? { tool, key: "parameters", schema: input, toWritten: withoutProperties }
-        : { tool, key: inputKey, schema: input, toWritten: asIs };
-    }
-    const output = definition.outputSchema;
-    if (isRecord(output)) yield { tool, key: "outputSchema", schema: output, toWritten: asIs };
+    const key = !isEntry && isRecord(definition.parameters) ? "parameters" : inputKey;
+    const [input, output] = [definition[inputKey], definition.outputSchema];
+    if (isRecord(input)) yield { tool, key, schema: input };
+    if (isRecord(output)) yield { tool, key: "outputSchema", schema: output };
   }
 }
 
+/** Converts a path in a schema to the written one below its key: `parameters` are the `properties` of the expanded schema. */
+export const toWritten = ({ key }: WrittenSchema, path: Path): Path =>
+  key === "parameters" ? (path[0] === "properties" ? path.slice(1) : []) : path;
+
 /** Converts a path in a schema to one from the top of the item's definition. */
-export function placeInDefinition({ tool, key, toWritten }: WrittenSchema, path: Path): Path {
-  return [...tool.path, key, ...toWritten(path)];
-}
+export const placeInDefinition = (written: WrittenSchema, path: Path): Path => [
+  ...written.tool.path,
+  written.key,
+  ...toWritten(written, path),
+];

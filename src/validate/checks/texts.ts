@@ -1,4 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
+import { stringsIn } from "../../data/strings-in.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Path, ProblemPlace } from "../../problems/index.ts";
@@ -6,35 +7,12 @@ import { quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
 import { describeTool, findTools } from "./subjects.ts";
 
-/** A string with invisible characters, with its path; a key has the path of its value. */
-interface OddText extends HiddenCharacters {
-  path: Path;
-}
-
-/** Finds the strings in a value, including keys, that contain invisible characters. */
-function findOddTexts(value: unknown): OddText[] {
-  const found: OddText[] = [];
-  const path: (string | number)[] = [];
-
-  function look(text: string): void {
+/** Finds the strings in a value, including keys, with invisible characters. A key has the path of its value. */
+function* findOddTexts(value: unknown): Generator<HiddenCharacters & { path: Path }> {
+  for (const { text, path } of stringsIn(value, [], true)) {
     const { control, hidden } = findHiddenCharacters(text);
-    if (control.length + hidden.length > 0) found.push({ control, hidden, path: [...path] });
+    if (control.length + hidden.length > 0) yield { control, hidden, path };
   }
-
-  function visit(inner: unknown): void {
-    if (typeof inner === "string") look(inner);
-    if (typeof inner !== "object" || inner === null) return;
-    const isList = Array.isArray(inner);
-    for (const [key, entry] of Object.entries(inner)) {
-      path.push(isList ? Number(key) : key);
-      if (!isList) look(key);
-      visit(entry);
-      path.pop();
-    }
-  }
-
-  visit(value);
-  return found;
 }
 
 /** The definition without the `inputSchema` that was expanded from short `parameters`. */
@@ -52,9 +30,10 @@ function placeInField({ items }: InspectedPack, path: Path): ProblemPlace {
     : { path, kind: owner.declaration.kind, item: owner.declaration.name };
 }
 
-type CreateFinding = (code: "ControlCharacters" | "HiddenText", args: { codePoints: string[] }) => Finding;
-
-function* report({ control, hidden }: OddText, create: CreateFinding): Generator<Finding> {
+function* report(
+  { control, hidden }: HiddenCharacters,
+  create: (code: "ControlCharacters" | "HiddenText", args: { codePoints: string[] }) => Finding,
+): Generator<Finding> {
   if (control.length > 0) yield create("ControlCharacters", { codePoints: control });
   if (hidden.length > 0) yield create("HiddenText", { codePoints: hidden });
 }
@@ -70,25 +49,18 @@ function isPlain(source: string): boolean {
 /** Finds invisible characters in every string that people or models may read. */
 export const checkTexts: Check = function* ({ inspected }) {
   const { text, value } = inspected.manifest;
-  if (!isPlain(text)) {
-    for (const odd of findOddTexts(value.description)) {
-      yield* report(odd, (code, args) => findInManifest(code, args, ["description", ...odd.path]));
+  for (const key of isPlain(text) ? [] : (["description", "trailblaze"] as const))
+    for (const odd of findOddTexts(value[key])) {
+      const place = key === "trailblaze" ? placeInField(inspected, odd.path) : {};
+      yield* report(odd, (code, args) => findInManifest(code, args, [key, ...odd.path], place));
     }
-    for (const odd of findOddTexts(value.trailblaze)) {
-      const place = placeInField(inspected, odd.path);
-      yield* report(odd, (code, args) => findInManifest(code, args, ["trailblaze", ...odd.path], place));
-    }
-  }
   // Code may compute strings that its text does not show.
-  const isPlainFile = new Map(
-    [...inspected.texts].map(([file, { text }]) => [file, /\.(?:json|ya?ml)$/.test(file) && isPlain(text)]),
-  );
-  for (const item of inspected.items) {
-    if (item.file !== null && isPlainFile.get(item.file)) continue;
-    for (const odd of findOddTexts(writtenDefinition(item))) {
+  const plainFiles = new Set<string | null>();
+  for (const [file, source] of inspected.texts)
+    if (/\.(?:json|ya?ml)$/.test(file) && isPlain(source.text)) plainFiles.add(file);
+  for (const item of inspected.items)
+    for (const odd of plainFiles.has(item.file) ? [] : findOddTexts(writtenDefinition(item)))
       yield* report(odd, (code, args) => findInItem(item, code, args, odd.path));
-    }
-  }
 };
 
 const isBlank = (text: unknown) => typeof text !== "string" || text.trim() === "";

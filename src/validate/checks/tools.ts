@@ -9,7 +9,7 @@ import {
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
-import { type Check, type Finding, findInItem } from "../finding.ts";
+import { type Check, findInItem } from "../finding.ts";
 import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
 
 /** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
@@ -30,56 +30,44 @@ export const checkToolNames: Check = function* ({ inspected }) {
   }
 };
 
-/** Finds names of tools, bundle entries and prompts that clients would reject. */
-export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
-  const prompts = items.flatMap((item) =>
-    item.shape === "prompt" ? [{ item, definition: item.definition ?? {}, path: [] }] : [],
-  );
-  for (const { item, definition, path } of [...findTools(items), ...prompts]) {
-    const name = advertisedName(definition);
-    if (name !== undefined && !isAdvertisable(name))
-      yield findInItem(item, "InvalidAdvertisedName", { name }, [...path, "name"]);
-  }
-};
-
-/** The name in a definition, with its path. Documents have it in `metadata`. */
-function findOwnName({ shape, definition }: InspectedItem): { name: unknown; path: Path } {
-  const isDocument = shape === "serverDocument" || shape === "toolsBundle";
-  if (!isDocument) return { name: definition?.name, path: ["name"] };
-  const metadata = definition?.metadata;
-  return { name: isRecord(metadata) ? metadata.name : undefined, path: ["metadata", "name"] };
-}
-
-/** Finds servers, toolsets and prompts with a different name in their definition. */
-export const checkItemNames: Check = function* ({ inspected }) {
-  for (const item of inspected.items) {
-    if (item.declaration.kind === "tool") continue;
-    const { name, path } = findOwnName(item);
-    if (typeof name !== "string" || name.trim() === "" || name === item.declaration.name) continue;
-    yield findInItem(item, "NameMismatch", { name, item: item.declaration.name }, path);
-  }
-};
-
-/** A name that an item or an entry advertises. */
+/** The name that a tool, an entry of a bundle or a prompt advertises. */
 interface Claim {
   name: string;
   item: InspectedItem;
   path: Path;
+  isEntry: boolean;
 }
 
-/** Reports repeated claims to a name, except for the first. */
-function* findRepeated(claims: Iterable<Claim>, reported: Set<Claim>): Generator<Finding> {
-  const first = new Map<string, Claim>();
-  for (const claim of claims) {
-    const { name, item, path } = claim;
-    const other = first.get(name);
-    if (other === undefined) first.set(name, claim);
-    else if (!reported.has(claim)) {
-      reported.add(claim);
-      yield findInItem(item, "DuplicateAdvertisedName", { name, other: other.item.declaration.name }, path);
-    }
-  }
+/** The names that items advertise: those of tools and entries, then those of prompts. */
+function findClaims(items: readonly InspectedItem[]): Claim[] {
+  const prompts = items.flatMap((item) =>
+    item.shape === "prompt" ? [{ item, definition: item.definition ?? {}, path: [], isEntry: false }] : [],
+  );
+  return [...findTools(items), ...prompts].flatMap(({ item, definition, path, isEntry }) => {
+    const name = advertisedName(definition);
+    return name === undefined ? [] : { name, item, path: [...path, "name"], isEntry };
+  });
 }
+
+/** Finds names of tools, bundle entries and prompts that clients would reject. */
+export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
+  for (const { name, item, path } of findClaims(items))
+    if (!isAdvertisable(name)) yield findInItem(item, "InvalidAdvertisedName", { name }, path);
+};
+
+/** Finds servers, toolsets and prompts with a different name in their definition. Documents have it in `metadata`. */
+export const checkItemNames: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const { shape, definition, declaration } = item;
+    if (declaration.kind === "tool" || definition === null) continue;
+    const isDocument = shape === "serverDocument" || shape === "toolsBundle";
+    const named = isDocument ? definition.metadata : definition;
+    const name = isRecord(named) ? advertisedName(named) : undefined;
+    if (name === undefined || name === declaration.name) continue;
+    const path = isDocument ? ["metadata", "name"] : ["name"];
+    yield findInItem(item, "NameMismatch", { name, item: declaration.name }, path);
+  }
+};
 
 /**
  * Finds names that two tools, two prompts, or two bundle entries of one server advertise. A bundle entry and a tool may
@@ -87,37 +75,41 @@ function* findRepeated(claims: Iterable<Claim>, reported: Set<Claim>): Generator
  */
 export const checkRepeatedNames: Check = function* (pack) {
   const { items } = pack.inspected;
-  const tools: Claim[] = [];
-  const prompts: Claim[] = [];
-  const entries = new Map<InspectedItem, Claim[]>();
-  for (const { item, definition, path, isEntry } of findTools(items)) {
-    const name = advertisedName(definition);
-    if (name === undefined) continue;
-    const claim = { name, item, path: [...path, "name"] };
-    if (!isEntry) tools.push(claim);
-    else if (!entries.has(item)) entries.set(item, [claim]);
-    else entries.get(item)?.push(claim);
+  // Tools, prompts, and the entries of each bundle are lists without repeated names.
+  const lists = new Map<unknown, Claim[]>();
+  for (const claim of findClaims(items)) {
+    const key = claim.isEntry ? claim.item : claim.item.shape;
+    lists.set(key, lists.get(key) ?? []);
+    lists.get(key)?.push(claim);
   }
-  for (const item of items) {
-    const name = item.shape === "prompt" ? advertisedName(item.definition ?? {}) : undefined;
-    if (name !== undefined) prompts.push({ name, item, path: ["name"] });
-  }
-  const servers = items.filter(({ shape }) => shape === "composedServer" || shape === "serverDocument");
   function* servedBy(server: InspectedItem): Generator<Claim> {
     for (const { toolset, isRepeated } of pack.walkToolsets(server))
-      if (!isRepeated) yield* entries.get(toolset) ?? [];
+      if (!isRepeated) yield* lists.get(toolset) ?? [];
   }
+  const servers = items.filter(({ shape }) => shape === "composedServer" || shape === "serverDocument");
   const reported = new Set<Claim>();
-  for (const claims of [tools, prompts, ...entries.values()]) yield* findRepeated(claims, reported);
-  for (const server of servers) yield* findRepeated(servedBy(server), reported);
+  for (const claims of [...lists.values(), ...servers.map(servedBy)]) {
+    const first = new Map<string, Claim>();
+    for (const claim of claims) {
+      const { name, item, path } = claim;
+      const other = first.get(name);
+      if (other === undefined) first.set(name, claim);
+      else if (!reported.has(claim)) {
+        reported.add(claim);
+        yield findInItem(item, "DuplicateAdvertisedName", { name, other: other.item.declaration.name }, path);
+      }
+    }
+  }
 };
 
 const known = Object.keys(metaKeys);
-const withoutPrefix = (key: string) => key.slice(metaPrefix.length);
 
 /** Suggests a similar key. Compares keys without their common prefix. */
 function suggestMetaKey(key: string): string | undefined {
-  const [nearest] = findNearestNames(withoutPrefix(key), known.map(withoutPrefix));
+  const [nearest] = findNearestNames(
+    key.slice(metaPrefix.length),
+    known.map((one) => one.slice(metaPrefix.length)),
+  );
   return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
 }
 

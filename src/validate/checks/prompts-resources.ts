@@ -1,0 +1,138 @@
+import { isRecord } from "../../data/parse-json.ts";
+import { stringsIn } from "../../data/strings-in.ts";
+import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
+import { describePosition } from "../../expressions/expression-engine.ts";
+import { unclosedPlacesFor } from "../../extension-schema/prompt-messages.ts";
+import { replaceBackslashes } from "../../extension-schema/references.ts";
+import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
+import { maximumResourceBytes } from "../../files/inspection-port.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
+import { formatCount } from "../../problems/text.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import { type Check, type Finding, findInItem } from "../finding.ts";
+import { findResourceFiles } from "../needed-files.ts";
+import { backslashReason } from "./handlers.ts";
+import { findTools } from "./subjects.ts";
+
+/** A placeholder for an argument. `${{ … }}` is an expression instead. */
+const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
+
+/** Limit on the reported placeholders of one prompt. */
+const maximumReported = 100;
+
+/** The names of declared arguments in order; `undefined` if they are not valid. */
+function readNames({ definition }: InspectedItem): string[] | undefined {
+  const list = definition?.arguments ?? [];
+  if (!Array.isArray(list)) return undefined;
+  const names = list.map((one: unknown) => (isRecord(one) ? one.name : undefined));
+  return names.every((name) => typeof name === "string") ? names : undefined;
+}
+
+/** Checks that placeholders name arguments and are closed, and that each argument is declared once. */
+export const checkPromptArguments: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const names = item.shape === "prompt" ? readNames(item) : undefined;
+    if (names === undefined) continue;
+    const refuse = (reason: string, hint: string | undefined, path: Path) =>
+      findInItem(item, "InvalidPromptDefinition", { reason, hint }, path);
+    const known = new Set<string>();
+    for (const [index, name] of names.entries()) {
+      const path = ["arguments", index, "name"];
+      if (known.has(name)) yield refuse(`the argument ${quote(name)} is declared twice`, undefined, path);
+      known.add(name);
+    }
+    const reported = new Set<string>();
+    const pending = new Set(known);
+    const unclosed = unclosedPlacesFor(names);
+    for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
+      for (const [, name = ""] of text.matchAll(place)) {
+        if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
+        reported.add(name);
+        const [nearest] = findNearestNames(name, names);
+        const hint = nearest
+          ? `Did you mean {{${nearest}}}?`
+          : "Declare the argument, or remove the placeholder.";
+        yield refuse(
+          `its content has a placeholder for ${quote(name)}, which is not in \`arguments\``,
+          hint,
+          path,
+        );
+      }
+      for (const [, name = ""] of unclosed === undefined ? [] : text.matchAll(unclosed))
+        if (pending.delete(name))
+          yield refuse(
+            `the placeholder for ${quote(name)} in its content lacks a closing brace`,
+            `Write {{${name}}}.`,
+            path,
+          );
+    }
+  }
+};
+
+/** Checks that every `${{ … }}` of a bundle compiles, as a server would. Loads the compiler on demand. */
+export const checkExpressions: Check = async function* ({ inspected }) {
+  for (const { item, definition, path, isEntry } of findTools(inspected.items)) {
+    if (!isEntry || !templateKeys.some((key) => Object.hasOwn(definition, key))) continue;
+    const { createCelEngine } = await import("../../expressions/cel-engine.ts");
+    const findings: Finding[] = [];
+    compileEntryTemplates(definition, {
+      engine: createCelEngine(),
+      path,
+      onFault({ expression, reason, offset, path: at }) {
+        const args = { expression, reason: `${reason}${describePosition(expression, offset)}` };
+        findings.push(findInItem(item, "InvalidExpression", args, at));
+      },
+    });
+    yield* findings;
+  }
+};
+
+/** What a resource is found by, with its key: equal for templates that match the same URIs. */
+function identify({ definition }: InspectedItem): { identity: string; key: string } | undefined {
+  const { uri, uriTemplate } = definition ?? {};
+  if (typeof uri === "string") return { identity: uri, key: "uri" };
+  const template = typeof uriTemplate === "string" ? parseUriTemplate(uriTemplate) : undefined;
+  if (template === undefined || "fault" in template) return undefined;
+  return { identity: identifyTemplate(template), key: "uriTemplate" };
+}
+
+/** Finds resources with the URI, or a template that matches the URIs, of another one before them. */
+export const checkResourceUris: Check = function* ({ inspected }) {
+  const first = new Map<string, string>();
+  for (const item of inspected.items) {
+    const { identity, key } = (item.shape === "resource" && identify(item)) || {};
+    if (identity === undefined || key === undefined) continue;
+    const other = first.get(identity);
+    if (other === undefined) first.set(identity, item.declaration.name);
+    else
+      yield findInItem(item, "DuplicateResourceUri", { uri: String(item.definition?.[key]), other }, [key]);
+  }
+};
+
+/** Checks that the files of resources are regular files inside the package. Does not keep what is in them. */
+export const checkResourceFiles: Check = function* ({ port, inspected: { items, pack } }) {
+  const states = new Map<string, { state: string; reason?: string }>();
+  const look = (file: string) => {
+    const read = port.readFile(pack.location, file, maximumResourceBytes);
+    if (read.state === "unusable") return { state: read.state, reason: read.reason };
+    if (read.state !== "tooLarge") return { state: read.state };
+    const reason = `it has ${formatCount(read.bytes)} bytes, and the limit is 10 MiB`;
+    return { state: read.state, reason };
+  };
+  for (const { item, file } of findResourceFiles(items)) {
+    const { state, reason } = states.get(file) ?? look(file);
+    states.set(file, { state, reason });
+    const written = String(item.definition?.file);
+    const meant = replaceBackslashes(written);
+    const report = (what: string, hint?: string) =>
+      findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, ["file"]);
+    if (meant !== undefined) yield report(backslashReason, `Did you mean ${quote(meant, 200)}?`);
+    else if (state === "outside")
+      yield findInItem(item, "DefinitionOutsidePackage", { what: written }, ["file"]);
+    else if (state === "absent") {
+      const hint = "Paths are relative to the package root, not to the definition.";
+      yield report(`the package has no file ${quote(file, 200)}`, hint);
+    } else if (reason !== undefined) yield report(reason);
+  }
+};
