@@ -1,27 +1,17 @@
-import { writePointer } from "../extension-schema/pointer.ts";
+import type { ErrorObject } from "ajv";
 import { listOf, printable, quote } from "../problems/text.ts";
-
-/** A violation of a schema. */
-export interface Violation {
-  /** The path of the value, or of the property that is missing or not allowed. */
-  path: readonly (string | number)[];
-  /** Continues after the path, without a period. */
-  what: string;
-  /** Whether a required property is missing. */
-  isMissing: boolean;
-}
 
 const longestPath = 200;
 const mostChoices = 10;
-const mostViolations = 10;
-
-const cut = (text: string) => text.slice(0, longestPath + 1);
+const mostTexts = 10;
+/** Nested alternatives may have many. */
+const mostErrors = 1000;
 
 const shorten = (text: string) =>
   text.length > longestPath ? `${printable(text.slice(0, longestPath))}…` : printable(text);
 
 const writeChoice = (value: unknown) =>
-  typeof value === "string" ? quote(cut(value), 40) : shorten(JSON.stringify(value));
+  typeof value === "string" ? quote(value.slice(0, longestPath), 40) : shorten(JSON.stringify(value));
 
 /** Lists the allowed values. */
 export function listChoices(values: readonly unknown[]): string {
@@ -29,18 +19,38 @@ export function listChoices(values: readonly unknown[]): string {
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 
+const writeKey = (key: unknown) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
 /** Formats a violation: `/summary is required`, `/count must be integer`. */
-export function describeViolation({ path, what }: Violation): string {
-  // A key can be as long as the whole value.
-  const pointer = writePointer(path.map((key) => cut(String(key))));
+export function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
+  const extra = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const isExtra = ["required", "additionalProperties", "unevaluatedProperties"].includes(keyword);
+  const pointer = isExtra ? instancePath + writeKey(extra) : instancePath;
+  const words: Readonly<Record<string, () => string>> = {
+    required: () => "is required",
+    additionalProperties: () => "is not allowed",
+    unevaluatedProperties: () => "is not allowed",
+    "false schema": () => "is not allowed",
+    const: () => `must be ${listChoices([params.allowedValue])}`,
+    enum: () => `must be one of ${listChoices(params.allowedValues)}`,
+    pattern: () => `must match the pattern ${quote(params.pattern)}`,
+  };
+  const what = words[keyword]?.() ?? message ?? "";
   return pointer === "" ? what : `${shorten(pointer)} ${what}`;
 }
 
-/** Joins the messages of violations without duplicates. */
-export function describeViolations(violations: readonly Violation[]): string {
-  const texts = [...new Set(violations.map(describeViolation))];
-  const rest = texts.length - mostViolations;
-  return texts.slice(0, mostViolations).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
+/** Joins the messages of ajv's errors without duplicates. `missing`: the properties that the value itself must have. */
+export function describeErrors(errors: readonly ErrorObject[] | null | undefined) {
+  const first = (errors ?? []).slice(0, mostErrors);
+  const texts = [...new Set(first.map(describeError))];
+  const rest = texts.length - mostTexts;
+  const missing = first
+    .filter(({ keyword, instancePath }) => keyword === "required" && instancePath === "")
+    .map(({ params }) => String(params.missingProperty));
+  return {
+    message: texts.slice(0, mostTexts).join("; ") + (rest > 0 ? `; and ${rest} more` : ""),
+    missing: [...new Set(missing)],
+  };
 }
 
 /** The message for a check that was stopped. */

@@ -5,13 +5,12 @@ import { PatternError } from "./patterns/parse-pattern.ts";
 /** A regular expression of a schema. */
 export interface SchemaPattern {
   test(text: string): boolean;
+  /** Its own text, by which ajv tells it apart. */
+  toString(): string;
 }
 
 /** Thrown if a string is not matched with a pattern. The message continues after a colon. */
 export class PatternLimit extends Error {}
-
-/** Matches by JavaScript's engine. Throws if that takes too long. */
-export type Backtrack = (expression: RegExp, text: string) => boolean;
 
 /** Limit on the characters of strings that are matched with backtracking. */
 const longestBacktracked = 1000;
@@ -30,24 +29,18 @@ function compileOwn(pattern: string) {
 }
 
 /**
- * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. With a pattern that it
- * does not support (lookarounds, backreferences, very large counts), `backtrack`
- * matches short strings; otherwise, `test` throws `PatternLimit`.
+ * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. A pattern that it does
+ * not support (lookarounds, backreferences, very large counts) matches short strings in calls; otherwise, `test` throws `PatternLimit`.
  */
-export function createSchemaPattern(pattern: string, backtrack: Backtrack | undefined): SchemaPattern {
+export function createSchemaPattern(pattern: string, isCall: boolean): SchemaPattern {
   const native = new RegExp(pattern, "u");
   const own = compileOwn(pattern);
-  if (own !== undefined) return { test: (text) => findPattern(own, text) };
-  return {
-    test(text) {
-      if (backtrack === undefined) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
-      if (text.length > longestBacktracked)
-        throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
-      try {
-        return backtrack(native, text);
-      } catch {
-        throw new PatternLimit(`the pattern ${quote(pattern)} takes too long to match a string`);
-      }
-    },
+  const test = (text: string) => {
+    if (own !== undefined) return findPattern(own, text);
+    if (!isCall) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
+    if (text.length > longestBacktracked)
+      throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
+    return native.test(text);
   };
+  return { test, toString: () => pattern };
 }

@@ -1,27 +1,12 @@
-import { type Context, createContext, Script } from "node:vm";
+import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { describeViolations } from "./describe-violation.ts";
-import { SchemaChecker } from "./schema-check.ts";
-import { readSchema } from "./schema-faults.ts";
-import { PatternLimit } from "./schema-pattern.ts";
-import { type Draft, draftUris } from "./schema-survey.ts";
-
-/** Limit on one match with backtracking: many times what a string of that length takes with any usual pattern. */
-const longestMatch = 1000;
-
-// A script is the only way to interrupt JavaScript's engine.
-const script = new Script("expression.test(text)");
-let context: Context | undefined;
-
-/** Throws if the match takes too long. */
-export function backtrack(expression: RegExp, text: string): boolean {
-  context ??= createContext(Object.create(null));
-  Object.assign(context, { expression, text });
-  return script.runInContext(context, { timeout: longestMatch }) as boolean;
-}
-
-type Schema = Readonly<Record<string, unknown>>;
+import { describeErrors } from "./describe-violation.ts";
+import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
+import { type Draft, draftUris, readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
+import { createSchemaPattern, PatternLimit } from "./schema-pattern.ts";
+import { levels, mostWork } from "./schema-work.ts";
 
 /** The result of checking a value against a schema. */
 export type SchemaCheck =
@@ -49,7 +34,139 @@ export interface SchemaValidator {
   checkOwned(schema: Schema | undefined, value: Record<string, unknown>): SchemaCheck;
 }
 
-type Compiled = { checker: SchemaChecker; schema: Schema } | { fault: string };
+/** Checks `uniqueItems` in linear time. */
+const checkUnique: NonNullable<FuncKeywordDefinition["validate"]> = (
+  isDemanded: boolean,
+  items: readonly unknown[],
+) => {
+  const seen = new Map<string, number>();
+  for (const [index, item] of isDemanded ? items.entries() : []) {
+    const text = writeCanonical(item);
+    const before = seen.get(text);
+    seen.set(text, index);
+    if (before === undefined) continue;
+    const message = `must NOT have duplicate items (items ## ${before} and ${index} are identical)`;
+    checkUnique.errors = [{ keyword: "uniqueItems", params: {}, message }];
+    return false;
+  }
+  return true;
+};
+
+/** Compiles what ajv gets. Faults of schemas are found before. */
+function createCompilers(draft: Draft, isCall: boolean) {
+  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
+  const options: Options = {
+    strict: false,
+    logger: false,
+    validateFormats: false,
+    validateSchema: false,
+    meta: false,
+    addUsedSchema: false,
+    inlineRefs: false,
+    ownProperties: true,
+    useDefaults: true,
+    // Optimizing takes longer than it saves.
+    code: { optimize: false, regExp: Object.assign(engine, { code: "createSchemaPattern" }) },
+  };
+  return [false, true].map((allErrors) => {
+    const ajv = new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors });
+    // That of ajv compares each item with each other.
+    ajv.removeKeyword("uniqueItems").addKeyword({
+      keyword: "uniqueItems",
+      type: "array",
+      before: "items",
+      validate: checkUnique,
+    });
+    return (schema: object) => {
+      const validate = ajv.compile(schema);
+      ajv.removeSchema(schema);
+      return validate;
+    };
+  });
+}
+
+/** Keywords that say nothing about values, or that references stand for. */
+const leftOut = new Set(
+  "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $ref $dynamicRef $recursiveRef $defs definitions".split(
+    " ",
+  ),
+);
+
+const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "enum" in schema);
+
+/** Keywords whose schemas are only tried, so that no defaults are added. */
+const trying = new Set(["anyOf", "oneOf", "not", "if", "contains", "propertyNames"]);
+
+/** A copy of a schema for ajv, with what a check needs: without addresses, and what references mean in one place. */
+function writeForAjv(schema: Schema, { draft = "draft2020", references }: SchemaReading): object {
+  const definitions: unknown[] = [];
+  const places = [new Map<unknown, number>(), new Map<unknown, number>()] as const;
+
+  function refer(target: unknown, isTried: boolean): object {
+    const known = places[isTried ? 1 : 0];
+    const place = known.get(target) ?? definitions.push(undefined) - 1;
+    if (!known.has(target)) {
+      known.set(target, place);
+      definitions[place] = copy(target, isTried);
+    }
+    return { $ref: `#/definitions/${place}` };
+  }
+  function copyHeld(value: unknown, isItself: boolean, isTried: boolean): unknown {
+    if (Array.isArray(value)) return value.map((inner) => copy(inner, isTried));
+    if (isItself || !isRecord(value)) return copy(value, isTried);
+    // First what can reject an alternative before values inside it are looked at.
+    const members = Object.entries(value).sort(([, a], [, b]) => Number(isTag(b)) - Number(isTag(a)));
+    return Object.fromEntries(members.map(([name, inner]) => [name, copy(inner, isTried)]));
+  }
+  function copy(one: unknown, isTried: boolean): unknown {
+    if (!isRecord(one)) return one;
+    const kept: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(one)) {
+      const { holds = undefined } = keywords[draft].get(key) ?? {};
+      if (holds !== undefined && !leftOut.has(key))
+        kept[key] =
+          holds.length > 0 ? copyHeld(value, holds.includes("itself"), isTried || trying.has(key)) : value;
+    }
+    if (Object.hasOwn(one, "const")) kept.const = one.const;
+    if (!isTried && one.default !== undefined) kept.default = one.default;
+    // OpenAPI's, which ajv allows beside a type alone.
+    if (one.nullable === true && one.type !== undefined) kept.nullable = true;
+    const targets = (references.get(one) ?? []).map(({ target }) => refer(target, isTried));
+    if (targets.length > 0) kept.allOf = [...targets, ...((kept.allOf ?? []) as object[])];
+    return kept;
+  }
+  return { ...(copy(schema, false) as object), definitions };
+}
+
+/** Schemas of more than these are large. */
+const mostNested = 500;
+
+/** How many levels of values are inside a value. */
+function depthOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  return 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner)), 0);
+}
+
+/** What rejects a value, in words, and missing properties of the value itself; `undefined` if nothing does. */
+type Judge = (value: unknown) => { message: string; missing: readonly string[] } | undefined;
+
+type Compilers = readonly ((schema: object) => ValidateFunction)[];
+
+/** Compiles a schema, or one inside it, without faults. */
+function createJudge(schema: Schema, reading: SchemaReading, [compile, compileThorough]: Compilers): Judge {
+  const written = writeForAjv(schema, reading);
+  // A function that ends at the first violation is nested as deeply as there are schemas.
+  let thorough = reading.schemas.length > mostNested ? compileThorough?.(written) : undefined;
+  const validate = thorough ?? compile?.(written);
+  return (value) => {
+    if (validate?.(value)) return undefined;
+    // Alternatives of values inside each other could take too long if none ends at its first violation.
+    if (reading.work ** (depthOf(value) / levels) > mostWork) return describeErrors(validate?.errors);
+    thorough ??= compileThorough?.({ ...written });
+    thorough?.(value);
+    return describeErrors(thorough?.errors);
+  };
+}
 
 /** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
 function findDraft({ $schema }: Schema): Draft | undefined {
@@ -75,23 +192,26 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
   }
 }
 
-function compile(written: Schema): Compiled {
-  const draft = findDraft(written);
-  if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
-  try {
-    const schema = { ...written, $schema: draftUris[draft] };
-    const { faults, references } = readSchema(schema);
-    const [fault] = faults;
-    if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    return { checker: new SchemaChecker(draft, references.targets, backtrack), schema };
-  } catch (error) {
-    return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
-  }
-}
-
 /** Compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
-  const compiled = new WeakMap<Schema, Compiled>();
+  const judges = new WeakMap<Schema, Judge | { fault: string }>();
+  const compilers = new Map<Draft, Compilers>();
+
+  function compile(written: Schema): Judge | { fault: string } {
+    const draft = findDraft(written);
+    if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
+    try {
+      const schema = { ...written, $schema: draftUris[draft] };
+      const reading = readSchema(schema);
+      const [fault] = reading.faults;
+      if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
+      const known = compilers.get(draft) ?? createCompilers(draft, true);
+      compilers.set(draft, known);
+      return createJudge(schema, reading, known);
+    } catch (error) {
+      return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
+    }
+  }
 
   const validator: SchemaValidator = {
     check(schema, value) {
@@ -101,15 +221,12 @@ export function createSchemaValidator(): SchemaValidator {
     },
     checkOwned(schema, copy) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      const usable = compiled.get(schema) ?? compile(schema);
-      compiled.set(schema, usable);
-      if ("fault" in usable) return { ...fail("the schema is not valid"), schemaFault: usable.fault };
-      const { checker, schema: top } = usable;
+      const judge = judges.get(schema) ?? compile(schema);
+      judges.set(schema, judge);
+      if ("fault" in judge) return { ...fail("the schema is not valid"), schemaFault: judge.fault };
       try {
-        if (checker.accepts(top, copy)) return { ok: true, value: copy };
-        const violations = checker.findViolations(top, copy);
-        const missing = violations.filter(({ path, isMissing }) => isMissing && path.length === 1);
-        return fail(describeViolations(violations), [...new Set(missing.map(({ path }) => String(path[0])))]);
+        const found = judge(copy);
+        return found === undefined ? { ok: true, value: copy } : fail(found.message, found.missing);
       } catch (error) {
         const stopped =
           error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
@@ -118,4 +235,35 @@ export function createSchemaValidator(): SchemaValidator {
     },
   };
   return validator;
+}
+
+/** The number of values in a value. */
+const countValues = (value: unknown): number =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).reduce<number>((count, inner) => count + countValues(inner), 1)
+    : 1;
+
+/**
+ * Finds each `default` that its own schema rejects. `what` describes the violations, and the path is that of the default.
+ * Returns nothing for an invalid schema, and skips a default that could take too much work or that only calls can check.
+ */
+export function findInvalidDefaults(whole: Schema): SchemaFault[] {
+  const reading = readSchema(whole);
+  const { draft, schemas, faults, work } = reading;
+  const withDefaults = schemas.filter(({ schema }) => Object.hasOwn(schema, "default"));
+  const isLarge = schemas.length > mostNested;
+  if (draft === undefined || faults.length > 0 || isLarge || withDefaults.length === 0) return [];
+  const compilers = createCompilers(draft, false);
+  return withDefaults.flatMap(({ schema, path }) => {
+    // Checking may add the defaults of inner schemas, as a call does.
+    const value = structuredClone(schema.default);
+    if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
+    try {
+      const found = createJudge(schema, reading, compilers)(value);
+      return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
+    } catch (error) {
+      if (error instanceof PatternLimit || error instanceof RangeError) return [];
+      throw error;
+    }
+  });
 }

@@ -2,8 +2,8 @@ import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { findSchemaFaults } from "../json-schema/schema-faults.ts";
-import { draftUris, listSchemas } from "../json-schema/schema-survey.ts";
+
+import { draftUris, listSchemas, readSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -186,7 +186,7 @@ function explainUncompilable(
     delete (node.schema as Record<string, unknown>).$id;
     leaveOut(join(path, [...node.path, "$id"].join(".")), "may be the `$id` of another schema, too");
   }
-  const fault = findSchemaFaults({ ...schema, $schema: draftUris[draft] }).find(
+  const fault = readSchema({ ...schema, $schema: draftUris[draft] }).faults.find(
     ({ what, path: at }) => !remarks.includes(String(at.at(-1))) && what !== "contains a duplicate",
   );
   return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;

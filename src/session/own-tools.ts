@@ -1,6 +1,6 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { findSchemaFaults } from "../json-schema/schema-faults.ts";
+import { readSchema } from "../json-schema/read-schema.ts";
 import { createProblem, type Path, type Problem, printable, quote } from "../problems/index.ts";
 import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
@@ -27,7 +27,7 @@ function findOwnSchemaFault({ inputSchema, outputSchema }: BuiltInDefinition): P
     if (!isRecord(schema)) continue;
     const reserved = key === "inputSchema" ? refuseReserved(schema) : undefined;
     if (reserved !== undefined) return { ...reserved, path: [key, ...(reserved.path ?? [])] };
-    const [fault] = findSchemaFaults(schema);
+    const [fault] = readSchema(schema).faults;
     if (fault === undefined) continue;
     const where = fault.path.join(".");
     const reason = where === "" ? `it ${fault.what}` : `\`${printable(where)}\` ${fault.what}`;

@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
-import { describeViolation, listChoices } from "../../src/json-schema/describe-violation.ts";
+import { writePointer } from "../../src/extension-schema/pointer.ts";
+import { describeError, listChoices } from "../../src/json-schema/describe-violation.ts";
 
 const violation = (path: (string | number)[]) =>
-  describeViolation({ path, what: "is bad", isMissing: false });
+  describeError({
+    instancePath: writePointer(path),
+    message: "is bad",
+    keyword: "type",
+    schemaPath: "",
+    params: {},
+  });
 
 test.each([
   [[], "is bad"],

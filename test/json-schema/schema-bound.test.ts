@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findSchemaFaults } from "../../src/json-schema/schema-faults.ts";
+import { readSchema } from "../../src/json-schema/read-schema.ts";
 import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
 import { chain, type Schema } from "./chained-schemas.ts";
 
@@ -10,7 +10,10 @@ const excess = [
   },
 ];
 
-const twice = (keyword: string) => (next: Schema) => ({ allOf: [{ [keyword]: next }, { [keyword]: next }] });
+/** For values inside each other, of which fewer levels count. */
+const often = (keyword: string) => (next: Schema) => ({
+  allOf: Array.from({ length: 150 }, () => ({ [keyword]: next })),
+});
 
 describe("schemas that can take exponentially many steps are refused", () => {
   test.each<[string, (next: Schema) => Schema]>([
@@ -20,30 +23,41 @@ describe("schemas that can take exponentially many steps are refused", () => {
     ["if and else", (next) => ({ if: next, else: next })],
     ["not", (next) => ({ allOf: [{ not: { not: next } }, { not: { not: next } }] })],
     ["dependentSchemas", (next) => ({ dependentSchemas: { x: next, y: next } })],
+  ])("because of %s", (_, make) => {
+    expect(readSchema(chain(20, make)).faults).toEqual(excess);
+    expect(readSchema(chain(8, make)).faults).toEqual([]);
+  });
+
+  test.each<[string, (next: Schema) => Schema]>([
     [
       "properties beside patternProperties",
-      (next) => ({ properties: { x: next }, patternProperties: { x: next } }),
+      (next) => ({
+        allOf: Array.from({ length: 75 }, () => ({
+          properties: { x: next },
+          patternProperties: { x: next },
+        })),
+      }),
     ],
-    ["additionalProperties", twice("additionalProperties")],
-    ["unevaluatedProperties", twice("unevaluatedProperties")],
-    ["items", twice("items")],
-    ["prefixItems", (next) => twice("prefixItems")([next] as never)],
-    ["contains", twice("contains")],
-    ["unevaluatedItems", twice("unevaluatedItems")],
+    ["additionalProperties", often("additionalProperties")],
+    ["unevaluatedProperties", often("unevaluatedProperties")],
+    ["items", often("items")],
+    ["prefixItems", (next) => often("prefixItems")([next] as never)],
+    ["contains", often("contains")],
+    ["unevaluatedItems", often("unevaluatedItems")],
   ])("because of %s", (_, make) => {
-    expect(findSchemaFaults(chain(20, make))).toEqual(excess);
-    expect(findSchemaFaults(chain(8, make))).toEqual([]);
+    expect(readSchema(chain(4, make)).faults).toEqual(excess);
+    expect(readSchema(chain(1, make)).faults).toEqual([]);
   });
 
   test("also in draft-07, with $dynamicRef and in recursion", () => {
     const old = chain(20, (next) => ({ anyOf: [next, next] }));
-    expect(findSchemaFaults({ $schema: "http://json-schema.org/draft-07/schema#", ...old })).toEqual(excess);
-    const alternatives = (inner: Schema, kinds: object[]) =>
-      kinds.map((kind) => ({ type: "object", properties: { ...kind, n: inner } }));
-    const kinds = [{ i: { const: 1 } }, { i: { const: 2 } }];
-    expect(findSchemaFaults({ anyOf: alternatives({ $ref: "#" }, kinds) })).toEqual(excess);
-    const dynamic = { $dynamicAnchor: "node", anyOf: alternatives({ $dynamicRef: "#node" }, kinds) };
-    expect(findSchemaFaults(dynamic)).toEqual(excess);
+    const $schema = "http://json-schema.org/draft-07/schema#";
+    expect(readSchema({ $schema, ...old }).faults).toEqual(excess);
+    const kinds = Array.from({ length: 40 }, (_, kind) => ({ i: { const: kind } }));
+    const alternatives = (inner: Schema) => kinds.map((kind) => ({ properties: { ...kind, n: inner } }));
+    expect(readSchema({ anyOf: alternatives({ $ref: "#" }) }).faults).toEqual(excess);
+    const dynamic = { $dynamicAnchor: "node", anyOf: alternatives({ $dynamicRef: "#node" }) };
+    expect(readSchema(dynamic).faults).toEqual(excess);
   });
 
   test("and no value is checked with them", () => {
@@ -77,7 +91,7 @@ describe("recursive schemas with alternatives are used", () => {
     ["expressions with a kind", tagged({ additionalProperties: false })],
     ["nullable members", { properties: { next: { anyOf: [all, { type: "null" }] } } }],
   ])("%s", (_, schema) => {
-    expect(findSchemaFaults(schema)).toEqual([]);
+    expect(readSchema(schema).faults).toEqual([]);
   });
 
   test("alternatives with a kind take few steps, although the kind comes last", () => {

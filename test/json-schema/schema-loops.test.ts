@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSchemaFaults } from "../../src/json-schema/schema-faults.ts";
+import { readSchema } from "../../src/json-schema/read-schema.ts";
 
 const ref = (name: string) => ({ $ref: `#/$defs/${name}` });
 const endless = "refers back to itself, so checking a value would never end";
@@ -11,7 +11,7 @@ test.each<[string, Record<string, object>, string[]]>([
   ["one that refers to itself", { a: ref("b"), b: ref("c"), c: { not: ref("c") } }, ["c/not/$ref"]],
   ["itself from a dependency", { a: { dependentSchemas: { x: ref("a") } } }, ["a/dependentSchemas/x/$ref"]],
 ])("a schema that refers to %s is endless", (_, $defs, paths) => {
-  const faults = findSchemaFaults({ $defs });
+  const { faults } = readSchema({ $defs });
   expect(faults).toEqual([{ what: endless, path: expect.anything() }]);
   expect(paths.map((path) => `$defs/${path}`)).toContain(faults[0]?.path.join("/"));
 });
@@ -20,5 +20,5 @@ test.each<[string, Record<string, object>]>([
   ["by two ways", { a: { allOf: [ref("b"), ref("c")] }, b: ref("d"), c: ref("d"), d: {} }],
   ["from parts of a value", { a: { properties: { x: ref("a") }, items: ref("a") } }],
 ])("a schema that reaches another %s is not endless", (_, $defs) => {
-  expect(findSchemaFaults({ $defs })).toEqual([]);
+  expect(readSchema({ $defs }).faults).toEqual([]);
 });

@@ -1,10 +1,8 @@
 import { describeWritten } from "../../extension-schema/index.ts";
 import type { SchemaFault } from "../../json-schema/keywords.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
+import { listPatterns, readSchema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
-import { findInvalidDefaults } from "../../json-schema/schema-check.ts";
-import { findSchemaFaults } from "../../json-schema/schema-faults.ts";
-import { listPatterns, surveySchema } from "../../json-schema/schema-survey.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, toWritten, type WrittenSchema } from "./subjects.ts";
@@ -23,7 +21,7 @@ function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
 export const checkSchemas: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
     const top = findTopFault(written);
-    const faults = findSchemaFaults(written.schema);
+    const faults = readSchema(written.schema).faults;
     // An invalid type at the top is reported once.
     const others = top === undefined ? faults : faults.filter(({ path }) => path.join() !== "type");
     for (const { what, path } of top === undefined ? others : [top, ...others]) {
@@ -36,8 +34,10 @@ export const checkSchemas: Check = function* ({ inspected }) {
 };
 
 /** Finds defaults that violate their own schemas. A call that relies on one fails. */
-export const checkDefaults: Check = function* ({ inspected }) {
+export const checkDefaults: Check = async function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
+    if (!readSchema(written.schema).schemas.some(({ schema }) => Object.hasOwn(schema, "default"))) continue;
+    const { findInvalidDefaults } = await import("../../json-schema/schema-validator.ts");
     for (const { what, path } of findInvalidDefaults(written.schema)) {
       const reason = `\`${printable(toWritten(written, path).join("."))}\` ${what}`;
       const args = { key: written.key, reason, isDefault: true };
@@ -49,7 +49,7 @@ export const checkDefaults: Check = function* ({ inspected }) {
 /** Finds regular expressions that could block the host, without running them. */
 export const checkPatterns: Check = function* ({ inspected }) {
   for (const written of findSchemas(inspected.items)) {
-    for (const { pattern, path } of (surveySchema(written.schema)?.schemas ?? []).flatMap(listPatterns)) {
+    for (const { pattern, path } of readSchema(written.schema).schemas.flatMap(listPatterns)) {
       if (!isExponential(pattern)) continue;
       yield findInItem(written.tool.item, "UnsafePattern", { pattern }, placeInDefinition(written, path));
     }

@@ -1,0 +1,226 @@
+import { isRecord } from "../data/parse-json.ts";
+import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { type Path, quote } from "../problems/index.ts";
+import { describeValue, keywords, type SchemaFault } from "./keywords.ts";
+import { measureWork } from "./schema-work.ts";
+
+/** The supported drafts of JSON Schema. */
+export type Draft = keyof typeof keywords;
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** A schema with its place. */
+export interface PlacedSchema {
+  schema: Schema;
+  /** The enclosing schema; `undefined` for the top. */
+  parent: PlacedSchema | undefined;
+  /** From the top. */
+  path: Path;
+}
+
+/** A reference of a schema, with the path of its keyword and the schema that it means. */
+export interface Reference {
+  path: Path;
+  target: Schema | boolean;
+}
+
+/** The references of each schema that has some. */
+export type References = ReadonlyMap<Schema, readonly Reference[]>;
+
+/** What is known of a schema before a value is checked with it. */
+export interface SchemaReading {
+  draft: Draft | undefined;
+  /** The schema and all inside it, in the order of the text, each once; then those elsewhere that references mean. */
+  schemas: readonly PlacedSchema[];
+  references: References;
+  faults: readonly SchemaFault[];
+  /** How often its schemas can be applied to one value. */
+  work: number;
+}
+
+/** The value of `$schema` for each draft. */
+export const draftUris: Readonly<Record<Draft, string>> = {
+  draft2020: "https://json-schema.org/draft/2020-12/schema",
+  draft07: "http://json-schema.org/draft-07/schema",
+};
+
+/** Far more than tools have: what ajv generates for as many nests, and takes it seconds. */
+const mostInList = 1000;
+const lists = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+/** Limit on the characters of an address, so that nested ones take linear time. */
+const longestAddress = 2000;
+/** A placeholder for the schema's location. Addresses are only compared, never fetched. */
+const nowhere = "schema://top/";
+
+/** The draft of a schema, 2020-12 by default; `undefined` for unsupported ones. */
+function findDraft({ $schema }: Schema): Draft | undefined {
+  if ($schema === undefined) return "draft2020";
+  if (typeof $schema !== "string") return undefined;
+  return (Object.keys(draftUris) as Draft[]).find((draft) => draftUris[draft] === $schema.replace(/#$/, ""));
+}
+
+/** A schema and its subschemas, in the order of the text. Skips those in `seen`, and adds the others to it. */
+export function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>): PlacedSchema[] {
+  const found: PlacedSchema[] = [];
+  const visit = (schema: Schema, parent: PlacedSchema | undefined, path: Path) => {
+    if (seen.has(schema)) return;
+    seen.add(schema);
+    const placed = { schema, parent, path };
+    found.push(placed);
+    for (const [key, value] of Object.entries(schema)) {
+      const { holds = [] } = (typeof value === "object" && keywords[draft].get(key)) || {};
+      if (isRecord(value) && holds.includes("itself")) visit(value, placed, [...path, key]);
+      if (value === null || !holds.includes(Array.isArray(value) ? "list" : "object")) continue;
+      for (const [name, inner] of Object.entries(value as object))
+        if (isRecord(inner)) visit(inner, placed, [...path, key, Array.isArray(value) ? Number(name) : name]);
+    }
+  };
+  visit(top.schema, top.parent, top.path);
+  return found;
+}
+
+/** The regular expressions of a schema itself, with their paths; for keys of `patternProperties`, the path of the value. */
+export function listPatterns({ schema, path }: PlacedSchema): { pattern: string; path: Path }[] {
+  const { pattern, patternProperties } = schema;
+  const keys = isRecord(patternProperties) ? Object.keys(patternProperties) : [];
+  return [
+    ...(typeof pattern === "string" ? [{ pattern, path: [...path, "pattern"] }] : []),
+    ...keys.map((key) => ({ pattern: key, path: [...path, "patternProperties", key] })),
+  ];
+}
+
+/** What the meta-schema says against a schema itself, and its invalid patterns. Runs none. */
+function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFault> {
+  for (const [key, value] of Object.entries(placed.schema))
+    for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
+      yield { what, path: [...placed.path, key, ...path] };
+  for (const { pattern, path } of listPatterns(placed)) {
+    try {
+      new RegExp(pattern, "u");
+    } catch (error) {
+      const { message } = error as Error;
+      const reason = message.slice(message.lastIndexOf(": ") + 2).toLowerCase();
+      yield { what: `is not a regular expression (${reason})`, path };
+    }
+  }
+}
+
+/** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
+function resolveAddress(address: string, base: string): string | undefined {
+  if (address.length + base.length > longestAddress || !URL.canParse(address, base)) return undefined;
+  return new URL(address, base).href.replace(/#.*/s, "");
+}
+
+/** Where the schemas are that references can name. */
+class Addresses {
+  /** The address of the resource that each schema is in. */
+  readonly #bases = new Map<Schema | undefined, string>([[undefined, nowhere]]);
+  /** By address the top of a resource, by address and fragment what has an anchor. */
+  readonly #places = new Map<string, PlacedSchema>();
+
+  add(placed: PlacedSchema): void {
+    const { $id, $anchor, $dynamicAnchor } = placed.schema;
+    const outer = this.#bases.get(placed.parent?.schema) ?? nowhere;
+    const base = (typeof $id === "string" ? resolveAddress($id, outer) : undefined) ?? outer;
+    this.#bases.set(placed.schema, base);
+    if (!this.#places.has(base)) this.#places.set(base, placed);
+    // In draft-07, an `$id` can have an anchor.
+    for (const name of [$anchor, $dynamicAnchor, typeof $id === "string" && $id.split("#")[1]])
+      if (typeof name === "string") this.#places.set(`${base}#${name}`, placed);
+  }
+
+  /** What a reference means, with its place, or why it means nothing. */
+  resolve(reference: string, from: Schema) {
+    const [written = "", ...rest] = reference.split("#");
+    const address = resolveAddress(written, this.#bases.get(from) ?? nowhere) ?? "";
+    const top = this.#places.get(address);
+    if (top === undefined) return "points outside the schema; remote references are not supported";
+    let fragment: string;
+    try {
+      fragment = decodeURIComponent(rest.join("#"));
+    } catch {
+      return "is not a valid address";
+    }
+    const isPointer = fragment === "" || fragment.startsWith("/");
+    const path = isPointer ? readPointer(fragment, top.schema) : [];
+    const anchored = this.#places.get(`${address}#${fragment}`)?.schema;
+    const schema = isPointer ? valueAt(top.schema, path) : anchored;
+    if (typeof schema !== "boolean" && !isRecord(schema)) return "does not point to a schema";
+    return { schema, parent: top, path: [...top.path, ...path] };
+  }
+}
+
+/** Follows the references of schemas. Adds the schemas outside all known keywords that they mean. Fetches nothing. */
+function followReferences(schemas: PlacedSchema[], draft: Draft, faults: SchemaFault[]): References {
+  const references = new Map<Schema, Reference[]>();
+  const keys = ["$ref", "$dynamicRef", "$recursiveRef"].filter((key) => keywords[draft].has(key));
+  const seen = new Set(schemas.map(({ schema }) => schema));
+  const dynamicAnchors = schemas.map(({ schema }) => schema.$dynamicAnchor);
+  const addresses = new Addresses();
+  for (const placed of schemas) addresses.add(placed);
+  for (const { schema, path: at } of schemas) {
+    for (const key of keys) {
+      const reference = schema[key];
+      if (typeof reference !== "string") continue;
+      const path = [...at, key];
+      const found = addresses.resolve(reference, schema);
+      // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
+      const named = dynamicAnchors.filter((anchor) => anchor === reference.split("#")[1]);
+      if (typeof found === "string") faults.push({ what: `${found} (${quote(reference)})`, path });
+      else if (key === "$dynamicRef" && named.length > 1) {
+        const what = `may refer to several schemas (${quote(reference)}), which is not supported`;
+        faults.push({ what, path });
+      } else {
+        const { schema: target, ...place } = found;
+        references.set(schema, [...(references.get(schema) ?? []), { path, target }]);
+        if (!isRecord(target)) continue;
+        for (const other of listSchemas({ schema: target, ...place }, draft, seen)) {
+          addresses.add(other);
+          schemas.push(other);
+        }
+      }
+    }
+  }
+  return references;
+}
+
+function readNewSchema(schema: Schema): SchemaReading {
+  const draft = findDraft(schema);
+  const none = { schemas: [], references: new Map(), work: 0 };
+  if (draft === undefined) {
+    const known = "must be the URI of JSON Schema 2020-12 or draft-07";
+    const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
+    return { ...none, draft, faults: [fault] };
+  }
+  const schemas = listSchemas({ schema, parent: undefined, path: [] }, draft, new Set());
+  const faults: SchemaFault[] = [];
+  const long = schemas.find(({ schema: { $id } }) => typeof $id === "string" && $id.length > longestAddress);
+  if (long !== undefined) {
+    const what = `is longer than ${longestAddress.toLocaleString("en-US")} characters`;
+    return { ...none, draft, schemas, faults: [{ what, path: [...long.path, "$id"] }] };
+  }
+  const references = followReferences(schemas, draft, faults);
+  faults.unshift(...schemas.flatMap((placed) => [...findOwnFaults(placed, draft)]));
+  for (const { schema: one, path } of schemas)
+    for (const key of lists)
+      if (Array.isArray(one[key]) && one[key].length > mostInList)
+        faults.push({
+          what: `has more than ${mostInList.toLocaleString("en-US")} schemas`,
+          path: [...path, key],
+        });
+  const work = faults.length === 0 ? measureWork(schemas, references) : 0;
+  if (typeof work === "object") faults.push(work);
+  return { draft, schemas, references, faults, work: Number(work) };
+}
+
+const readings = new WeakMap<Schema, SchemaReading>();
+
+/**
+ * Finds the schemas inside a schema, once, with their references and faults: violations of its meta-schema, invalid patterns,
+ * references that are external, unresolvable, cyclic or chained too long, and that it can take too much work. Pure; runs no patterns.
+ */
+export function readSchema(schema: Schema): SchemaReading {
+  const reading = readings.get(schema) ?? readNewSchema(schema);
+  readings.set(schema, reading);
+  return reading;
+}
