@@ -1,7 +1,6 @@
 // Only problems need positions, so this module and its parser are loaded on demand.
 import {
   type JSONVisitor,
-  type Node,
   type ParseError,
   parse,
   parseTree,
@@ -45,31 +44,21 @@ export function describeSyntaxError(error: DataSyntaxError): {
   };
 }
 
-/** The properties of an object by key. The last one wins if a key is repeated, as in `JSON.parse`. */
-function indexProperties(node: Node): Map<string | number, Node> {
-  const properties = new Map<string | number, Node>();
-  for (const property of node.children ?? []) properties.set(property.children?.[0]?.value, property);
-  return properties;
-}
-
 /**
  * Locates values in a valid JSON text: a property at its key, an array element at its start. A path that does not exist
- * gives the position of its nearest ancestor. Objects are indexed once, so many look-ups cost one pass.
+ * gives the position of its nearest ancestor. The last of repeated keys counts, as in `JSON.parse`.
  */
 export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
   const root = parseTree(text, undefined, strict);
   const lines = createLineIndex(text);
-  const indexes = new Map<Node, Map<string | number, Node>>();
-  const findProperty = (node: Node, key: string | number): Node | undefined => {
-    const properties = indexes.get(node) ?? indexProperties(node);
-    indexes.set(node, properties);
-    return properties.get(key);
-  };
   return (path) => {
     let node = root;
     let offset = root?.offset ?? 0;
     for (const key of path) {
-      const property = node?.type === "object" ? findProperty(node, key) : undefined;
+      const property =
+        node?.type === "object"
+          ? node.children?.findLast(({ children }) => children?.[0]?.value === key)
+          : undefined;
       const next = node?.type === "array" ? node.children?.[Number(key)] : property?.children?.[1];
       if (next === undefined) break;
       offset = (property ?? next).offset;
@@ -86,28 +75,21 @@ const maximumRepeated = 100;
 export function findRepeatedKeys(
   text: string,
   isRelevant: (path: Path) => boolean = () => true,
-): { path: (string | number)[]; offset: number }[] {
-  const found: { path: (string | number)[]; offset: number }[] = [];
+): { path: Path; offset: number }[] {
+  const found: { path: Path; offset: number }[] = [];
   const open: Set<string>[] = [];
-  const onObjectProperty: JSONVisitor["onObjectProperty"] = (
-    key,
-    offset,
-    _length,
-    _line,
-    _column,
-    readPath,
-  ) => {
-    const keys = open.at(-1);
-    if (keys?.has(key) && found.length < maximumRepeated) {
-      const path = [...readPath(), key];
-      if (isRelevant(path)) found.push({ path, offset });
-    }
-    keys?.add(key);
+  const visitor: JSONVisitor = {
+    onObjectBegin: () => void open.push(new Set()),
+    onObjectEnd: () => void open.pop(),
+    onObjectProperty(key, offset, _length, _line, _column, readPath) {
+      if (open.at(-1)?.has(key) && found.length < maximumRepeated) {
+        const path = [...readPath(), key];
+        if (isRelevant(path)) found.push({ path, offset });
+      }
+      open.at(-1)?.add(key);
+    },
   };
-  const onObjectBegin = () => {
-    open.push(new Set());
-  };
-  visit(text, { onObjectBegin, onObjectProperty, onObjectEnd: () => void open.pop() }, strict);
+  visit(text, visitor, strict);
   return found;
 }
 

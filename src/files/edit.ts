@@ -2,8 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { explainFileError } from "./explain-file-error.ts";
-import { errorCode } from "./file-errors.ts";
+import { errorCode, explainFileError } from "./file-errors.ts";
 import { followLinks, makeFolders, writeBeside } from "./write-files.ts";
 
 /** Converts a file system error to `InvalidArguments`. */

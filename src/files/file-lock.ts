@@ -1,13 +1,6 @@
 import { mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
 import { errorCode } from "./file-errors.ts";
 
-/** A lock on a file that other programs may also lock. */
-export interface FileLock {
-  /** False if another program took the lock, because this process did not refresh it for `staleMs`. */
-  isHeld(): boolean;
-  release(): void;
-}
-
 export interface LockOptions {
   /** The timeout of waiting, in milliseconds. */
   waitMs?: number | undefined;
@@ -29,7 +22,7 @@ export class LockHeldError extends Error {
 const noticeMs = 300;
 const refreshMs = 2000;
 
-const look = (folder: string) => statSync(folder, { bigint: true, throwIfNoEntry: false });
+const changeOf = (folder: string) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 
 function removeFolder(folder: string): void {
   try {
@@ -39,50 +32,35 @@ function removeFolder(folder: string): void {
   }
 }
 
-function hold(folder: string): FileLock {
-  /** Distinguishes locks at the same path. Refreshing a lock changes it. */
-  const readId = () => {
-    const stats = look(folder);
-    return stats && `${stats.ino}-${stats.mtimeNs}`;
-  };
-  let id = readId();
-  const isHeld = () => id !== undefined && readId() === id;
+/** Refreshes a lock until it is released, unless another program has taken it. */
+function hold(folder: string): () => void {
+  let refreshed = changeOf(folder);
+  const isOurs = () => refreshed !== undefined && changeOf(folder) === refreshed;
   const refresh = () => {
-    if (!isHeld()) return;
+    if (!isOurs()) return;
     try {
-      const now = Date.now() / 1000;
-      utimesSync(folder, now, now);
-      id = readId();
+      utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
+      refreshed = changeOf(folder);
     } catch {
       // Another process has just removed it.
     }
   };
-  const timer = setInterval(refresh, refreshMs);
-  timer.unref();
-  return {
-    isHeld,
-    release() {
-      clearInterval(timer);
-      if (isHeld()) removeFolder(folder);
-    },
+  const timer = setInterval(refresh, refreshMs).unref();
+  return () => {
+    clearInterval(timer);
+    if (isOurs()) removeFolder(folder);
   };
 }
 
 /**
  * Locks a file by creating the folder `FILE.lock`, like the package proper-lockfile, which some clients use for their own
- * config. Removes a lock that was not refreshed for `staleMs`. Rejects with `LockHeldError`, or with a file system error if the
- * folder cannot be created.
+ * config. Removes a lock that was not refreshed for `staleMs`. Resolves with a function that releases the lock. Rejects with
+ * `LockHeldError`, or with a file system error if the folder cannot be created.
  */
 export async function lockFile(
   file: string,
-  {
-    waitMs = 30_000,
-    staleMs = 10_000,
-    onWait,
-    purpose = `holds the lock ${file}.lock`,
-    signal,
-  }: LockOptions = {},
-): Promise<FileLock> {
+  { waitMs = 30_000, staleMs = 10_000, onWait, purpose, signal }: LockOptions = {},
+): Promise<() => void> {
   const folder = `${file}.lock`;
   const startedAt = performance.now();
   let isNoticed = false;
@@ -93,14 +71,13 @@ export async function lockFile(
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw error;
     }
-    const stats = look(folder);
-    if (stats !== undefined && Date.now() - Number(stats.mtimeMs) >= staleMs) removeFolder(folder);
+    if (Date.now() - (changeOf(folder) ?? Date.now()) >= staleMs) removeFolder(folder);
     const waited = performance.now() - startedAt;
     if (waited > waitMs || signal?.aborted)
       throw new LockHeldError(`another program holds the lock ${folder}`);
     if (!isNoticed && waited > noticeMs) {
       isNoticed = true;
-      onWait?.(`another program, which ${purpose}`);
+      onWait?.(`another program, which ${purpose ?? `holds the lock ${folder}`}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40));
   }

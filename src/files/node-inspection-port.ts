@@ -1,4 +1,13 @@
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, realpathSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+} from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
@@ -18,47 +27,25 @@ export function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Reads an open file after checking that it is a regular file at its real path inside the package. */
-function readOpened(descriptor: number, packageRoot: string, path: string, limit: number): FileRead {
-  const stats = fstatSync(descriptor);
-  if (!stats.isFile())
-    return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
-  const realPath = realPathOf(path);
-  if (realPath === undefined) return { state: "unusable", reason: "it was deleted while it was being read" };
-  if (!isBelow(packageRoot, realPath)) return { state: "outside" };
-  const named = lstatSync(realPath, { throwIfNoEntry: false });
-  // The file may have been replaced since it was opened.
-  if (named?.ino !== stats.ino || named.dev !== stats.dev)
-    return { state: "unusable", reason: "it was replaced while it was being read" };
-  if (stats.size > limit) return { state: "tooLarge", bytes: stats.size };
-
-  // One extra byte detects a file that grows.
-  const buffer = Buffer.allocUnsafe(stats.size + 1);
-  let length = 0;
-  for (let count = -1; count !== 0 && length < buffer.length; length += count) {
-    count = readSync(descriptor, buffer, length, buffer.length - length, null);
-  }
-  if (length > stats.size) return { state: "unusable", reason: "it changed while it was being read" };
-  return { state: "read", bytes: buffer.subarray(0, length), realPath };
-}
-
 function readFile(packageRoot: string, path: string, limit = maximumFileBytes): FileRead {
-  const absolute = join(packageRoot, path);
-  let descriptor: number;
+  let descriptor: number | undefined;
   try {
-    descriptor = openSync(absolute, openFlags);
+    const realPath = realpathSync.native(join(packageRoot, path));
+    if (!isBelow(packageRoot, realPath)) return { state: "outside" };
+    // A link that has replaced the file since is not followed.
+    descriptor = openSync(realPath, openFlags | (constants.O_NOFOLLOW ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile())
+      return { state: "unusable", reason: `it is ${describeFileType(stats)}, not a regular file` };
+    if (stats.size > limit) return { state: "tooLarge", bytes: stats.size };
+    return { state: "read", bytes: readFileSync(descriptor), realPath };
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { state: "absent" };
-    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`;
+    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be read (${code})`;
     return { state: "unusable", reason };
-  }
-  try {
-    return readOpened(descriptor, packageRoot, absolute, limit);
-  } catch (error) {
-    return { state: "unusable", reason: `it cannot be read (${errorCode(error)})` };
   } finally {
-    closeSync(descriptor);
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

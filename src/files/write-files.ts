@@ -69,20 +69,16 @@ export function readRegularFile(
  * `mkdir` never ends in folders such as /proc.
  */
 export function makeFolders(folder: string, mode?: number): string[] {
-  const missing: string[] = [];
-  for (let path = folder; !existsSync(path) && path !== dirname(path); path = dirname(path))
-    missing.push(path);
-  const made: string[] = [];
-  for (const path of missing.toReversed()) {
-    try {
-      mkdirSync(path, { mode });
-      made.unshift(path);
-    } catch (error) {
-      // Another process may have created it.
-      if (errorCode(error) !== "EEXIST") throw error;
-    }
+  if (existsSync(folder) || dirname(folder) === folder) return [];
+  const made = makeFolders(dirname(folder), mode);
+  try {
+    mkdirSync(folder, { mode });
+    return [folder, ...made];
+  } catch (error) {
+    // Another process may have created it.
+    if (errorCode(error) !== "EEXIST") throw error;
+    return made;
   }
-  return made;
 }
 
 /** A new file that is ready to replace another one. */
@@ -93,8 +89,8 @@ export interface Draft {
   discard(): void;
 }
 
-interface WriteOptions {
-  /** Default: the usual mode of new files. */
+/** The usual mode of new files unless it is given. */
+interface DraftOptions {
   mode?: number | undefined;
   owner?: { uid: number; gid: number } | undefined;
 }
@@ -107,44 +103,36 @@ export function removeDrafts(file: string): void {
     if (name.startsWith(draftPrefix(file))) rmSync(join(dirname(file), name), { force: true });
 }
 
-/** Writes a new file to the disk. */
-export function writeNewFile(path: string, bytes: Uint8Array, { mode, owner }: WriteOptions): void {
-  const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
-  try {
-    writeFileSync(descriptor, bytes);
-    if (owner !== undefined) {
-      try {
-        fchownSync(descriptor, owner.uid, owner.gid);
-      } catch {
-        // The file becomes this user's.
-      }
-    }
-    if (mode !== undefined) fchmodSync(descriptor, mode);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-/** Writes a draft next to a file. Leaves nothing behind if that fails. */
-export function writeBeside(file: string, bytes: Uint8Array, options: WriteOptions): Draft {
+/** Writes a draft next to a file. Leaves nothing behind if that, or replacing the file, fails. */
+export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: DraftOptions = {}): Draft {
   const path = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
   const discard = () => rmSync(path, { force: true });
-  try {
-    writeNewFile(path, bytes, options);
-  } catch (error) {
-    discard();
-    throw error;
-  }
-  return { commit: () => renameSync(path, file), discard };
+  const orDiscard = (step: () => void) => {
+    try {
+      step();
+    } catch (error) {
+      discard();
+      throw error;
+    }
+  };
+  const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
+  orDiscard(() => {
+    try {
+      writeFileSync(descriptor, bytes);
+      if (owner !== undefined) giveTo(descriptor, owner);
+      if (mode !== undefined) fchmodSync(descriptor, mode);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  });
+  return { commit: () => orDiscard(() => renameSync(path, file)), discard };
 }
 
-/** Atomically replaces or creates a file that only Trailblaze writes. */
-export function overwriteFile(file: string, bytes: Uint8Array, options: WriteOptions): void {
-  const draft = writeBeside(file, bytes, options);
+function giveTo(descriptor: number, { uid, gid }: { uid: number; gid: number }): void {
   try {
-    draft.commit();
-  } finally {
-    draft.discard();
+    fchownSync(descriptor, uid, gid);
+  } catch {
+    // The file becomes this user's.
   }
 }

@@ -31,7 +31,7 @@ export async function applyPlan(plan: InstallPlan, options: LockOptions): Promis
   });
   const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
   const isWhole = isWholeConfig(editor);
-  const realFile = findRealFile(file);
+  const realFile = await findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.
   if (!decide(await readConfigFile(realFile, isWhole)).changed) return describe(false, null, "");
   const { home } = readHost();

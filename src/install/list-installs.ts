@@ -31,7 +31,7 @@ export async function listInstalls(project: string): Promise<ListedInstall[]> {
     for (const scope of ["user", "project"] as const) {
       for (const file of findCandidates(client, scope, host, project)) {
         try {
-          const realFile = findRealFile(file);
+          const realFile = await findRealFile(file);
           const text = await readConfigFile(realFile, isWholeConfig(editor));
           for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
             const id = JSON.stringify([realFile, client.container, key]);

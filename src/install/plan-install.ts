@@ -68,7 +68,7 @@ async function finishPlan(
   const { file, key, server, scope, edit } = target;
   const { format } = client;
   const editor = await loadEditor(format);
-  const text = await readConfigFile(findRealFile(file), isWholeConfig(editor));
+  const text = await readConfigFile(file, isWholeConfig(editor));
   const decision = decideEdit(client, editor, target, text);
   const { changed, diff } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, text)];
@@ -81,7 +81,7 @@ async function refuseLinkOut(file: string, options: InstallOptions): Promise<voi
   const port = createNodeDiscoveryPort();
   const project = findProject(port, options.cwd ?? process.cwd());
   const root = (await findWorkspace(port, project))?.root ?? project.directory;
-  const realFile = findRealFile(file);
+  const realFile = await findRealFile(file);
   const path = relative(root, realFile);
   if (!path.startsWith("..") && !isAbsolute(path)) return;
   const reason = `it leads to ${realFile}, outside the project`;
@@ -222,7 +222,7 @@ export async function planUninstall(
   const places: { file: string; key: string; server: string | null }[] = [];
   const own = [];
   for (const file of present) {
-    const text = await readConfigFile(findRealFile(file), isWholeConfig(editor));
+    const text = await readConfigFile(file, isWholeConfig(editor));
     for (const entry of findOwnEntries(client, editor, file, text)) own.push({ file, ...entry });
   }
   for (const isMeant of await createEntryFilters(reference, server, cwd)) {

@@ -85,7 +85,7 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const source = await readProjectConfig(port, directory);
   const file = source?.file ?? "trailblaze.config.yaml";
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
-  const realFile = findRealFile(join(directory, file));
+  const realFile = await findRealFile(join(directory, file));
   const before = await readConfigFile(realFile, () => true);
   const invalid = ({ reason }: ConfigSyntaxError) =>
     failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });

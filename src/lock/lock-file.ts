@@ -241,7 +241,7 @@ export async function changeLock(
 ): Promise<boolean> {
   const file = lockFileOf(project);
   const real = readBytes(file) === undefined ? file : followLinks(file);
-  const held = await lockFile(real).catch((error: unknown) => {
+  const release = await lockFile(real).catch((error: unknown) => {
     const reason = `${quote(file, 400)} cannot be locked: ${error instanceof Error ? error.message : String(error)}`;
     throw failure("InvalidArguments", { reason });
   });
@@ -255,6 +255,6 @@ export async function changeLock(
     applyEdits([{ file, before, after: text }]);
     return true;
   } finally {
-    held.release();
+    release();
   }
 }

@@ -6,7 +6,7 @@ import { errorCode } from "../../files/file-errors.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { findStateDirectory } from "../../files/user-folders.ts";
-import { makeFolders, overwriteFile } from "../../files/write-files.ts";
+import { makeFolders, writeBeside } from "../../files/write-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { InstalledClaim } from "./installed-packages.ts";
@@ -82,7 +82,7 @@ function saveFile(path: string): SavedFile {
 
 function restoreFile({ path, bytes, mode }: SavedFile): void {
   if (bytes === undefined) rmSync(path, { force: true });
-  else if (!readFile(path)?.equals(bytes)) overwriteFile(path, bytes, { mode });
+  else if (!readFile(path)?.equals(bytes)) writeBeside(path, bytes, { mode }).commit();
 }
 
 const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
@@ -129,8 +129,7 @@ async function lockProject(
   const purpose = "is changing the packages of this project";
   try {
     makeFolders(folder, 0o700);
-    const lock = await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
-    return () => lock.release();
+    return await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
   } catch (error) {
     // Without a writable home, there is no place for locks.
     if (!(error instanceof LockHeldError)) return () => {};
