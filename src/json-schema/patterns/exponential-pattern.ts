@@ -1,118 +1,41 @@
-// A regular expression takes exponential time if, inside a repetition, one string leads back to the same place in two ways: each
-// further copy of the string doubles the number of ways to try before the match fails.
+// A regular expression takes exponential time if there are exponentially many ways to match a string: all are tried before the match
+// fails. They are counted with the steps of our own engine, for strings that have as many as possible.
+import { compileSteps, type Step } from "./linear-pattern.ts";
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-/** What is still to match, in order. A part of the type `fresh` ends an iteration that must not be empty. */
-type Rest = readonly (PatternPart | { type: "fresh" })[];
-
-/** A place in a pattern: what is still to match, and the ways to match the next character, each a regular expression. */
-interface Place {
-  rest: Rest;
-  ways: { source: string; to: Place }[];
-}
-
-/** Limit on steps, after which a pattern counts as unsafe: with this many overlapping ways it is ambiguous. */
-const maximumSteps = 200_000;
-/** Limit on the places, and on the ways from each. */
-const maximumPlaces = 500;
+/** Limit on the work for one pattern, after which it counts as unsafe: only very ambiguous ones take as much. */
+const maximumWork = 5_000_000;
+/** The characters of a string, and the ways that only exponential growth or a high power reaches with as many. */
+const length = 64;
+const manyWays = 10_000_000;
+/** Characters after which no more ways are expected. */
+const patience = 12;
 /** Repetitions up to this limit are counted; larger ones are treated as unbounded. */
 const counted = 100;
-/** The limit for parts with variable length, whose copies can divide a string in many ways. */
-const countedVariable = 9;
-
-class Steps {
-  #left = maximumSteps;
-
-  spend(steps = 1): void {
-    this.#left -= steps;
-    if (this.#left < 0) throw new PatternError("the pattern is too large");
-  }
-}
-
-/** The parts of a pattern that are matched independently: the whole pattern and lookarounds. */
-function listWholes(part: PatternPart): PatternPart[] {
-  const wholes = [part];
-  const pending: PatternPart[] = [part];
-  for (const one of pending) {
-    if (one.type === "sequence" || one.type === "choice") pending.push(...one.parts);
-    else if (one.type === "repeat") pending.push(one.part);
-    else if (one.type === "aside" && one.part !== undefined) {
-      wholes.push(one.part);
-      pending.push(one.part);
-    }
-    if (pending.length > 20 * maximumPlaces) throw new PatternError("the pattern is too large");
-  }
-  return wholes;
-}
-
-/** The fixed length of the strings that a part matches; `undefined` if it varies. */
-function lengthOf(part: PatternPart): number | undefined {
-  if (part.type === "character") return 1;
-  if (part.type === "aside") return 0;
-  if (part.type === "repeat") {
-    const length = part.min === part.max ? lengthOf(part.part) : undefined;
-    return length === undefined ? undefined : length * part.min;
-  }
-  const lengths = part.parts.map(lengthOf);
-  if (part.type === "choice") return new Set(lengths).size === 1 ? lengths[0] : undefined;
-  return lengths.includes(undefined) ? undefined : lengths.reduce<number>((sum, one) => sum + Number(one), 0);
-}
 
 function canBeEmpty(part: PatternPart): boolean {
   if (part.type === "repeat") return part.min === 0 || canBeEmpty(part.part);
   if (part.type === "sequence") return part.parts.every(canBeEmpty);
-  return part.type === "choice" ? part.parts.some(canBeEmpty) : part.type === "aside";
+  return part.type === "choice" && part.parts.some(canBeEmpty);
 }
 
-/** The ways to match the next character of what is still to match. */
-function* findWays(rest: Rest, steps: Steps): Generator<{ source: string; rest: Rest }> {
-  steps.spend(1 + (rest.length >> 3));
-  const [part, ...others] = rest;
-  if (part === undefined || part.type === "fresh") return;
-  if (part.type === "character")
-    yield { source: part.source, rest: others.filter(({ type }) => type !== "fresh") };
-  else if (part.type === "aside") yield* findWays(others, steps);
-  else if (part.type === "sequence") yield* findWays([...part.parts, ...others], steps);
-  else if (part.type === "choice") for (const one of part.parts) yield* findWays([one, ...others], steps);
-  else {
-    const { part: inner, min, max } = part;
-    const isCounted = max <= (lengthOf(inner) === undefined ? countedVariable : counted);
-    const again = { ...part, min: isCounted && min > 0 ? min - 1 : 0, max: isCounted ? max - 1 : max };
-    const iteration: Rest = min > 0 ? [inner] : [inner, { type: "fresh" }];
-    // Any of many counted iterations may be empty.
-    const turns = !isCounted && max < Infinity && canBeEmpty(inner) ? 2 : 1;
-    for (let turn = 0; turn < turns && max > 0; turn++)
-      yield* findWays([...iteration, again, ...others], steps);
-    if (min === 0) yield* findWays(others, steps);
-  }
-}
-
-/** All places of a pattern, each with its ways to others. */
-function findPlaces(whole: PatternPart, steps: Steps): Place[] {
-  const names = new Map<unknown, number>();
-  const nameOf = (value: unknown): number => {
-    const name = names.get(value) ?? names.size;
-    names.set(value, name);
-    return name;
+/** Collects what is matched independently, the pattern and its lookarounds, without anything that consumes no characters. */
+function listWholes(part: PatternPart, wholes: PatternPart[] = []): PatternPart[] {
+  const simplify = (one: PatternPart): PatternPart => {
+    if (one.type === "character") return one;
+    if (one.type === "sequence" || one.type === "choice")
+      return { type: one.type, parts: one.parts.map(simplify) };
+    if (one.type === "repeat") {
+      const part = simplify(one.part);
+      const { min, max } = one.max > counted ? { min: 0, max: Infinity } : one;
+      // To take the part with nothing is the same way as not to take it.
+      return { type: "repeat", part, min: canBeEmpty(part) && max > 0 ? Math.max(min, 1) : min, max };
+    }
+    if (one.part !== undefined) listWholes(one.part, wholes);
+    return { type: "sequence", parts: [] };
   };
-  /** Equal for parts that are equal but for their identity: counted repetitions are made again. */
-  const keyOf = (rest: Rest) =>
-    rest
-      .map((one) => (one.type === "repeat" ? `${nameOf(one.part)}{${one.min},${one.max}}` : nameOf(one)))
-      .join();
-  const places = new Map<string, Place>();
-  const placeOf = (rest: Rest): Place => {
-    const key = keyOf(rest);
-    const place = places.get(key) ?? { rest, ways: [] };
-    places.set(key, place);
-    if (places.size > maximumPlaces) throw new PatternError("the pattern is too large");
-    return place;
-  };
-  placeOf([whole]);
-  for (const place of places.values())
-    for (const { source, rest } of findWays(place.rest, steps))
-      place.ways.push({ source, to: placeOf(rest) });
-  return [...places.values()];
+  wholes.push(simplify(part));
+  return wholes;
 }
 
 /** Characters that distinguish the classes of a pattern. */
@@ -128,57 +51,67 @@ function sampleCharacters(pattern: string): string[] {
   return [...codePoints].filter((codePoint) => codePoint < 0x110000).map((one) => String.fromCodePoint(one));
 }
 
-/** Returns a function that tells whether two classes have a character in common. */
-function createOverlaps(pattern: string): (one: string, other: string) => boolean {
-  const samples = sampleCharacters(pattern);
-  // The samples that each class matches, as bits.
-  const taken = new Map<string, bigint>();
-  const takenBy = (source: string) => {
-    // Matching one character with one class is fast.
-    const expression = new RegExp(`^${source}$`, "su");
-    const bits =
-      taken.get(source) ?? BigInt(`0b${samples.map((text) => (expression.test(text) ? "1" : "0")).join("")}`);
-    taken.set(source, bits);
-    return bits;
-  };
-  return (one, other) => one === other || (takenBy(one) & takenBy(other)) !== 0n;
-}
-
-function reach(start: Place): Set<Place> {
-  const reached = new Set<Place>();
-  const pending = [start];
-  for (const { ways } of pending)
-    for (const { to } of ways)
-      if (!reached.has(to)) {
-        reached.add(to);
-        pending.push(to);
-      }
-  return reached;
-}
-
-/** Whether one string leads from a place of a group to another one in two ways. */
-function isAmbiguous(
-  group: ReadonlySet<Place>,
-  overlaps: (one: string, other: string) => boolean,
-  steps: Steps,
-): boolean {
-  const waysIn = ({ ways }: Place) => ways.filter(({ to }) => group.has(to));
-  // Two walks over the same string at once. Those that have not parted are at the same place.
-  const pending = [...group].map((place): [Place, Place] => [place, place]);
-  const seen = new Map([...group].map((place) => [place, new Set<Place>()]));
-  for (const [left, right] of pending) {
-    for (const [index, one] of waysIn(left).entries()) {
-      for (const other of left === right ? waysIn(right).slice(index + 1) : waysIn(right)) {
-        steps.spend();
-        if (!overlaps(one.source, other.source)) continue;
-        if (one.to === other.to) return true;
-        if (seen.get(one.to)?.has(other.to)) continue;
-        seen.get(one.to)?.add(other.to);
-        pending.push([one.to, other.to]);
+/** Whether some string can be matched in very many ways. `spend` throws if this takes too long. */
+function isAmbiguous(steps: readonly Step[], samples: readonly string[], spend: (work: number) => void) {
+  /** The steps that can take the character after the one that a step has taken, once for each way. */
+  const followers = new Map<number, readonly number[]>();
+  function follow(from: number): readonly number[] {
+    const found: number[] = [];
+    const used = new Set<number>();
+    function walk(index: number): void {
+      spend(1);
+      const step = steps[index];
+      if (step?.type === "character") found.push(index);
+      for (const way of step?.type === "split" ? step.ways : []) {
+        // A repetition ends with an iteration that takes nothing, so each way is gone once.
+        const edge = index * steps.length + way;
+        if (used.has(edge)) continue;
+        used.add(edge);
+        walk(way);
+        used.delete(edge);
       }
     }
+    walk(from + 1);
+    followers.set(from, found);
+    return found;
   }
-  return false;
+
+  const bySource = new Map(steps.flatMap((step) => (step.type === "character" ? [[step.source, step]] : [])));
+  /** For each kind of character, the classes that take it. */
+  const kinds = new Map<string, ReadonlySet<string>>();
+  for (const sample of samples) {
+    spend(bySource.size);
+    const classes = [...bySource].filter(([, step]) => step.takes(sample)).map(([source]) => source);
+    if (classes.length > 0) kinds.set(classes.join("\n"), new Set(classes));
+  }
+
+  return steps.some((start, at) => {
+    let ways = new Map([[at, 1]]);
+    let most = 1;
+    for (let turn = 0, since = 0; start.type === "character" && turn < length && since < patience; turn++) {
+      let best = { total: 0, moved: ways };
+      for (const classes of kinds.values()) {
+        const moved = new Map<number, number>();
+        let total = 0;
+        for (const [index, count] of ways) {
+          const step = steps[index];
+          spend(1);
+          if (step?.type !== "character" || !classes.has(step.source)) continue;
+          for (const next of followers.get(index) ?? follow(index)) {
+            moved.set(next, (moved.get(next) ?? 0) + count);
+            total += count;
+          }
+        }
+        if (total > best.total) best = { total, moved };
+      }
+      if (best.total > manyWays) return true;
+      if (best.total === 0) return false;
+      since = best.total > most ? 0 : since + 1;
+      most = Math.max(most, best.total);
+      ways = best.moved;
+    }
+    return false;
+  });
 }
 
 /**
@@ -190,18 +123,15 @@ export function isExponential(pattern: string): boolean {
   if (!/\)[*+{]/.test(pattern)) return false;
   try {
     new RegExp(pattern, "u");
-    const overlaps = createOverlaps(pattern);
-    return listWholes(parsePattern(pattern)).some((whole) => {
-      const steps = new Steps();
-      const reached = new Map(findPlaces(whole, steps).map((place) => [place, reach(place)]));
-      const grouped = new Set<Place>();
-      return [...reached].some(([place, after]) => {
-        if (grouped.has(place) || !after.has(place)) return false;
-        const group = new Set([...after].filter((one) => reached.get(one)?.has(place)));
-        for (const one of group) grouped.add(one);
-        return isAmbiguous(group, overlaps, steps);
-      });
-    });
+    let left = maximumWork;
+    const spend = (work: number) => {
+      left -= work;
+      if (left < 0) throw new PatternError("the pattern is too large");
+    };
+    const samples = sampleCharacters(pattern);
+    return listWholes(parsePattern(pattern)).some((whole) =>
+      isAmbiguous(compileSteps(whole), samples, spend),
+    );
   } catch (error) {
     if (error instanceof SyntaxError) return false;
     if (error instanceof PatternError || error instanceof RangeError) return true;

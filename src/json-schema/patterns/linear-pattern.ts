@@ -3,8 +3,8 @@
 // and backreferences, plus RE2's leading `(?ims)`.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-type Step =
-  | { type: "character"; takes: (character: string) => boolean }
+export type Step =
+  | { type: "character"; source: string; takes: (character: string) => boolean }
   | { type: "assertion"; holds: (before: string | undefined, after: string | undefined) => boolean }
   | { type: "split"; ways: number[] }
   | { type: "match" };
@@ -37,7 +37,7 @@ function createAssertion(source: string, isMultiline: boolean): Step {
 /** Matches one character with one class, which cannot backtrack. Caches results. */
 function createCharacter(source: string, flags: string): Step {
   if (/^[\w ]$/.test(source) && !flags.includes("i"))
-    return { type: "character", takes: (text) => text === source };
+    return { type: "character", source, takes: (text) => text === source };
   const expression = new RegExp(`^${source}$`, `u${flags}`);
   const known = new Map<string, boolean>();
   const takes = (text: string) => {
@@ -45,12 +45,11 @@ function createCharacter(source: string, flags: string): Step {
     if (known.size < 256) known.set(text, answer);
     return answer;
   };
-  return { type: "character", takes };
+  return { type: "character", source, takes };
 }
 
-/** Compiles a pattern in limited time, without running it. Throws `PatternError`. */
-export function compilePattern(pattern: string): LinearPattern {
-  const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
+/** The steps of a pattern and of its parts, with flags that apply to all. Takes limited time. Throws `PatternError`. */
+export function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
   const steps: Step[] = [];
   // Counts repeated parts each time, including those without steps.
@@ -100,17 +99,23 @@ export function compilePattern(pattern: string): LinearPattern {
     else for (const one of part.parts) compilePart(one);
   }
 
+  compilePart(whole);
+  add({ type: "match" });
+  return steps;
+}
+
+/** Compiles a pattern in limited time, without running it. Throws `PatternError`. */
+export function compilePattern(pattern: string): LinearPattern {
+  const [leading = "", flags] = leadingFlags.exec(pattern) ?? [];
   try {
     new RegExp(pattern.slice(leading.length), "u");
-    compilePart(parsePattern(pattern.slice(leading.length)));
+    return { steps: compileSteps(parsePattern(pattern.slice(leading.length)), flags) };
   } catch (error) {
     if (error instanceof RangeError) throw new PatternError("the pattern is nested too deeply");
     if (!(error instanceof SyntaxError)) throw error;
     const reason = error.message.slice(error.message.lastIndexOf(": ") + 2).toLowerCase();
     throw new PatternError(`the pattern is not a valid regular expression: ${reason}`);
   }
-  add({ type: "match" });
-  return { steps };
 }
 
 /** Whether a pattern matches anywhere in a string. */
