@@ -1,7 +1,26 @@
-// The single source of the config's shape: reading a config checks with it, takes its defaults and types, and its JSON Schema is
-// generated from it. Code beside it checks the rules that a schema cannot express.
+// The single source of the config: reading a config checks with it, takes its defaults and types, and its JSON Schema is
+// generated from it.
 import * as z from "zod/mini";
 import { itemNamePattern } from "../extension-schema/item-name-pattern.ts";
+import { rule, says } from "../extension-schema/shape-faults.ts";
+import { quote } from "../problems/index.ts";
+import { explainInvalidItemName } from "../qualified-names/item-name.ts";
+import {
+  explainBadReference,
+  explainEmptyServer,
+  explainHeaderName,
+  explainLabel,
+  explainPackage,
+  explainToolName,
+  explainUrl,
+  explainVariableName,
+  findSameKeys,
+  findSameLabels,
+  findServerBreaches,
+  normalizeToolName,
+  suggest,
+} from "./config-rules.ts";
+import { packPattern } from "./packs-config.ts";
 
 /** Adds what editors show. */
 function document<Schema extends z.ZodMiniType>(schema: Schema, words: z.core.GlobalMeta): Schema {
@@ -22,18 +41,33 @@ const byDefault = <Schema extends z.ZodMiniType>(
 const section = <Schema extends z.ZodMiniType>(schema: Schema, description: string) =>
   document(z.prefault(schema, {} as z.input<Schema>), { description });
 
+/** A string that matches a pattern. `explain` returns what is wrong with any other, and a hint. */
+const matching = (pattern: RegExp, explain?: (written: string) => string) =>
+  z.string().check(z.regex(pattern, { abort: true, error: ({ input }) => explain?.(String(input)) ?? "" }));
+
 const text = z.string();
-const name = z.string().check(z.regex(/\S/, { abort: true }));
+const name = matching(/\S/);
 /** At most a day. */
 const milliseconds = z.int().check(z.minimum(1), z.maximum(86_400_000));
 const pixels = z.int().check(z.minimum(1), z.maximum(100_000));
-const itemName = z.string().check(z.regex(itemNamePattern, { abort: true }));
-const references = z.array(name);
+const itemName = matching(
+  itemNamePattern,
+  (written) => `is not a valid name: ${explainInvalidItemName(written)}`,
+);
+const references = z.array(name.check(rule(explainBadReference)));
+
+/** An object whose keys are different names even for those who read them otherwise. */
+const different = (normalize: (key: string) => string) =>
+  rule<Readonly<Record<string, unknown>>>((object) => findSameKeys(Object.keys(object), normalize));
+const ignoringCase = different((key) => key.toLowerCase());
 
 /** Spelled out because JSON Schema patterns have no flags. */
-const platform = z
-  .string()
-  .check(z.regex(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/, { abort: true }));
+const platform = matching(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/, (written) =>
+  says(
+    `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
+    suggest(written, ["ANDROID", "IOS", "WEB"]),
+  ),
+);
 
 const device = z.object({
   platform: optional(platform, "ANDROID, IOS or WEB, ignoring case.", ["ANDROID", "IOS", "WEB"]),
@@ -42,21 +76,36 @@ const device = z.object({
   driverType: optional(name, "The driver of the device, compared exactly with a tool's supportedDrivers."),
 });
 
-/** One to three segments that consist of the characters of names and `*`. */
-const pattern = z.string().check(z.regex(/^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/, { abort: true }));
+const pattern = matching(packPattern, (written) =>
+  says(
+    `is ${quote(written)}, which is not a valid pattern: ${explainPattern(written)}`,
+    "Use publisher/pack or publisher/pack/item, where * matches any part of a segment.",
+  ),
+);
+
+function explainPattern(written: string): string {
+  const segments = written.replace(/^@/, "").split("/");
+  if (segments.includes("")) return "a segment is empty";
+  return segments.length > 3
+    ? "it has more than three segments"
+    : "it contains characters that names do not have";
+}
 const patterns = z.array(pattern);
 /** A kind, and what it is about: a pack, a server, or what a pack or a server has. */
-const unlockedPattern = z
-  .string()
-  .check(
-    z.regex(
-      /^(?:pack:@?[^/]+(?:\/[^/]+)?|server:@?[^/]+(?:\/[^/]+){0,2}|(?:tool|prompt):@?[^/]+(?:\/[^/]+){1,2}|resource:@?[^/]+\/.+)$/,
-      { abort: true },
+const unlockedPattern = matching(
+  /^(?:pack:@?[^/]+(?:\/[^/]+)?|server:@?[^/]+(?:\/[^/]+){0,2}|(?:tool|prompt):@?[^/]+(?:\/[^/]+){1,2}|resource:@?[^/]+\/.+)$/,
+  (written) =>
+    says(
+      `is ${quote(written)}, which is not a valid pattern of what needs no approval`,
+      "Use tool:, prompt: or resource: before LABEL/name or publisher/pack/name (of a resource, the URI is the name), server:LABEL, server:publisher/pack/name, or pack:publisher/pack, where * matches any part of a segment.",
     ),
-  );
-const packName = z
-  .string()
-  .check(z.regex(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, { abort: true }));
+);
+const packName = matching(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, (written) =>
+  says(
+    `is ${quote(written)}, which is not the name of a pack`,
+    'Use "publisher/pack", or "pack" if the npm name has no scope.',
+  ),
+);
 
 const packs = z.object({
   allow: optional(
@@ -71,7 +120,13 @@ const packs = z.object({
     "What happens if an item has an error or a server does not start: skip excludes it, fail ends the session.",
   ),
   memory: byDefault(
-    z.union([z.enum(["all", "none"]), z.record(packName, z.array(text))]),
+    z.union(
+      [
+        z.enum(["all", "none"]),
+        z.record(packName, z.array(text)).check(different((pack) => pack.replace(/^@/, ""))),
+      ],
+      { error: "all, none, or an object of arrays of keys by pack" },
+    ),
     "all",
     "Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none.",
   ),
@@ -92,28 +147,34 @@ const lock = z.object({
   ),
 });
 
-const composedServer = z.object({
-  tools: optional(references, "The tools to serve."),
-  toolsets: optional(references, "Toolsets whose tools to serve."),
-  prompts: optional(references, "The prompts to serve."),
-  resources: optional(references, "The resources to serve."),
-  transport: optional(z.enum(["stdio", "http"]), "The transport. Default: stdio."),
-  protocol: optional(
-    z.enum(["both", "modern", "legacy"]),
-    "The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both.",
-  ),
-  version: optional(name, "The version sent to clients."),
-  instructions: optional(text, "Instructions for models on how to use the server."),
-  mcpServerName: optional(name, "The server's key in client configs."),
-});
+const composedServer = z
+  .object({
+    tools: optional(references, "The tools to serve."),
+    toolsets: optional(references, "Toolsets whose tools to serve."),
+    prompts: optional(references, "The prompts to serve."),
+    resources: optional(references, "The resources to serve."),
+    transport: optional(z.enum(["stdio", "http"]), "The transport. Default: stdio."),
+    protocol: optional(
+      z.enum(["both", "modern", "legacy"]),
+      "The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both.",
+    ),
+    version: optional(name, "The version sent to clients."),
+    instructions: optional(text, "Instructions for models on how to use the server."),
+    mcpServerName: optional(name, "The server's key in client configs."),
+  })
+  .check(rule(explainEmptyServer));
 
 const toolPatterns = z.array(name);
+
+const headerValue = text.check(
+  rule((value) => (/[\r\n\0]/.test(value) ? "contains a line break or a NUL character" : undefined)),
+);
 
 /** The keys that both forms of a user's server have. */
 const serverKeys = {
   command: optional(name, "The program to run. It must speak MCP over stdin and stdout."),
   package: optional(
-    name,
+    name.check(rule(explainPackage)),
     "The npm name of an installed package whose command to run, resolved from the project.",
   ),
   bin: optional(
@@ -122,9 +183,19 @@ const serverKeys = {
   ),
   args: byDefault(z.array(text), [], "The arguments."),
   cwd: optional(name, "The working folder, relative to the folder of this file. Default: that folder."),
-  env: byDefault(z.record(z.string(), text), {}, "Environment variables to add to the inherited ones."),
-  url: optional(name, "The http or https URL of a remote server, which speaks streamable HTTP."),
-  headers: optional(z.record(z.string(), text), "The HTTP headers of requests to a remote server."),
+  env: byDefault(
+    z.record(z.string().check(rule(explainVariableName)), text),
+    {},
+    "Environment variables to add to the inherited ones.",
+  ),
+  url: optional(
+    name.check(rule(explainUrl)),
+    "The http or https URL of a remote server, which speaks streamable HTTP.",
+  ),
+  headers: optional(
+    z.record(z.string().check(rule(explainHeaderName)), headerValue),
+    "The HTTP headers of requests to a remote server.",
+  ),
   protocol: byDefault(
     z.enum(["auto", "legacy", "modern"]),
     "auto",
@@ -149,7 +220,12 @@ const serverKeys = {
     "Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`.",
   ),
   prefix: optional(
-    z.string().check(z.regex(/^[A-Za-z0-9_-]{0,64}$/, { abort: true })),
+    matching(/^[A-Za-z0-9_-]{0,64}$/, (written) =>
+      says(
+        `has the invalid value ${quote(written, 40)}`,
+        "Use at most 64 characters from A-Z, a-z, 0-9, _ and -.",
+      ),
+    ),
     "Starts the names of the server's tools: prefix_name. Empty for no prefix.",
   ),
   tools: optional(
@@ -177,13 +253,16 @@ export const userServer = z.object(serverKeys);
 /** A checked server with defaults. */
 export type CheckedServer = z.output<typeof userServer>;
 
+const label = matching(/\S/, () => "is an empty name").check(rule(explainLabel));
+
 const subprocessServer = z
   .object({
-    name: name.clone().register(z.globalRegistry, {
+    name: label.clone().register(z.globalRegistry, {
       description: "The server's label for logs, messages and LABEL/TOOL. It contains no slash.",
     }),
     ...serverKeys,
   })
+  .check(rule(findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 export const pastedServer = z
@@ -195,6 +274,7 @@ export const pastedServer = z
     ),
     disabled: optional(z.boolean(), "The same as enabled: false."),
   })
+  .check(rule(findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 const callback = z.object({
@@ -220,6 +300,17 @@ const timeouts = z.object({
   ),
 });
 
+/** Keys with a special meaning on JavaScript objects are none; `__proto__` is refused everywhere. */
+const memoryKey = z
+  .string()
+  .check(
+    rule((key) =>
+      key === "" || key === "constructor" || key === "prototype"
+        ? `is ${quote(key)}, which cannot be a key of the memory`
+        : undefined,
+    ),
+  );
+
 export const config = z
   .object({
     $schema: optional(z.string(), "The location of this schema, for editors."),
@@ -229,7 +320,7 @@ export const config = z
       true,
       "Whether the agent runs on the host. If false, tools that require this are excluded.",
     ),
-    memory: byDefault(z.record(z.string(), text), {}, "The initial memory of the session."),
+    memory: byDefault(z.record(memoryKey, text), {}, "The initial memory of the session."),
     sensitiveMemory: byDefault(
       z.array(name),
       [],
@@ -238,17 +329,24 @@ export const config = z
     packs: section(packs, "Which packs a session uses, and what they may access."),
     lock: section(lock, "How sessions use trailblaze.lock."),
     options: byDefault(
-      z.record(z.string().check(z.regex(/^[^\s]+$/, { abort: true })), z.record(z.string(), z.unknown())),
+      z
+        .record(
+          matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
+            rule(explainToolName),
+          ),
+          z.record(z.string(), z.unknown()),
+        )
+        .check(different(normalizeToolName)),
       {},
       "Values of tools' options, by the qualified name of the tool or the name of the built-in.",
     ),
     toolsets: byDefault(
-      z.record(itemName, references),
+      z.record(itemName, references).check(ignoringCase),
       {},
       "Your own toolsets: arrays of references by name.",
     ),
     servers: byDefault(
-      z.record(itemName, composedServer),
+      z.record(itemName, composedServer).check(ignoringCase),
       {},
       "Your own servers, composed of installed items.",
     ),
@@ -291,11 +389,12 @@ export const config = z
       "Your own MCP servers, which start with the session.",
     ),
     mcpServers: byDefault(
-      z.record(name, pastedServer),
+      z.record(label, pastedServer),
       {},
       "Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored.",
     ),
   })
+  .check(rule(findSameLabels))
   .register(z.globalRegistry, {
     title: "trailblaze.config.yaml",
     description: "The config of Trailblaze sessions. Custom keys start with x-.",

@@ -22,59 +22,43 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   throw await explainPacks(text);
 }
 
-/** A segment of a pattern, split at its wildcards. */
-interface WildSegment {
-  parts: readonly string[];
-  /** The number of characters other than wildcards. */
-  length: number;
-}
-
-/** Matches in one pass, for any number of wildcards. */
-export function matchesSegment({ parts, length }: WildSegment, segment: string): boolean {
-  const [first = "", ...others] = parts;
+/** Whether a text matches a pattern, in one pass for any number of wildcards. `*` matches any characters. */
+export function matchesWild(pattern: string, text: string): boolean {
+  const [first = "", ...others] = pattern.split(/\*+/);
   const last = others.pop();
-  if (last === undefined) return first === segment;
-  if (length > segment.length || !segment.startsWith(first) || !segment.endsWith(last)) return false;
-  const end = segment.length - last.length;
+  if (last === undefined) return pattern === text;
   let at = first.length;
   for (const part of others) {
-    const found = segment.indexOf(part, at);
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
     at = found + part.length;
-    if (found < 0 || at > end) return false;
   }
-  return true;
+  return text.startsWith(first) && text.endsWith(last) && at <= text.length - last.length;
 }
 
-export function parseWildSegment(segment: string): WildSegment {
-  const parts = segment.replace(/\*+/g, "*").split("*");
-  return { parts, length: parts.reduce((sum, part) => sum + part.length, 0) };
+/** The same for names with segments: `*` matches no slash. */
+export function matchesName(pattern: readonly string[], name: string): boolean {
+  const segments = name.split("/");
+  return (
+    pattern.length === segments.length &&
+    pattern.every((part, index) => matchesWild(part, segments[index] ?? ""))
+  );
 }
-
-const parseWildPattern = (pattern: string): WildSegment[] => pattern.split("/").map(parseWildSegment);
 
 /** The patterns of one array, prepared for matching many names. */
 export class PatternList {
-  /** Patterns without wildcards. */
-  readonly #names = new Set<string>();
-  readonly #wild: WildSegment[][] = [];
+  readonly #names: ReadonlySet<string>;
+  /** The segments of patterns with wildcards. */
+  readonly #wild: readonly (readonly string[])[];
 
   constructor(patterns: readonly string[]) {
-    for (const pattern of patterns) {
-      const name = pattern.replace(/^@/, "");
-      if (name.includes("*")) this.#wild.push(parseWildPattern(name));
-      else this.#names.add(name);
-    }
+    const names = patterns.map((pattern) => pattern.replace(/^@/, ""));
+    this.#names = new Set(names.filter((name) => !name.includes("*")));
+    this.#wild = names.filter((name) => name.includes("*")).map((name) => name.split("/"));
   }
 
   matches(name: string): boolean {
-    if (this.#names.has(name)) return true;
-    if (this.#wild.length === 0) return false;
-    const segments = name.split("/");
-    return this.#wild.some(
-      (pattern) =>
-        pattern.length === segments.length &&
-        pattern.every((part, index) => matchesSegment(part, segments[index] ?? "")),
-    );
+    return this.#names.has(name) || this.#wild.some((pattern) => matchesName(pattern, name));
   }
 }
 

@@ -2,8 +2,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
-import { buildConfig } from "./build-config.ts";
-import { findBuiltInFaults } from "./built-ins.ts";
+import { findBuiltInFaults, readBuiltIns } from "./built-ins.ts";
 import {
   type ConfigFault,
   type ConfigText,
@@ -12,16 +11,12 @@ import {
   parseConfig,
   readProjectConfig,
 } from "./config-file.ts";
-import {
-  findItemNameFaults,
-  findMemoryFaults,
-  findOptionsFaults,
-  findReferenceFaults,
-} from "./name-faults.ts";
-import { findPacksFaults, isMisspelledPacks } from "./packs-config.ts";
-import type { SessionConfig } from "./session-config.ts";
-import { checkShape, formatPath, type ShapeCheck } from "./shape-faults.ts";
-import { findUserServerFaults, findUserServerNotes } from "./user-server-faults.ts";
+import { normalizeToolName } from "./config-rules.ts";
+import { type CheckedConfig, pastedServer, userServer } from "./config-schema.ts";
+import { isMisspelledPacks } from "./packs-config.ts";
+import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
+import type { Device, SessionConfig, UnusedServer, UserServer } from "./session-config.ts";
+import { checkShape, formatPath } from "./shape-faults.ts";
 
 export interface ConfigOptions {
   /** The project's folder: absolute, symbolic links followed. */
@@ -33,17 +28,11 @@ export interface ConfigOptions {
 }
 
 /** A config before it is checked. */
-interface ConfigSource {
+interface ConfigSource extends Pick<SessionConfig, "file" | "text" | "directory" | "project"> {
   value: unknown;
-  /** `undefined` if the config was passed as an object. */
-  text: ConfigText | undefined;
-  /** Absolute path of its file, if it has one. */
-  file: string | undefined;
-  /** The base of relative paths in the config. Absolute. */
-  directory: string;
-  /** The project's folder. Absolute. */
-  project: string;
 }
+
+// Finding and parsing.
 
 /** The path for problems: relative to the project if the file is inside it. */
 function nameFile(directory: string, file: string): string {
@@ -51,13 +40,11 @@ function nameFile(directory: string, file: string): string {
   return way.startsWith("..") || isAbsolute(way) ? file : way.split(sep).join("/");
 }
 
-async function readFile(port: InspectionPort, directory: string, path: string): Promise<ConfigSource> {
-  const file = nameFile(directory, path);
-  const fail = (reason: string, hint?: string) =>
-    failure("InvalidConfig", hint === undefined ? { reason } : { reason, hint }, { file });
-  if (!/\.(?:ya?ml|json)$/i.test(path)) {
+async function readFile(port: InspectionPort, project: string, path: string): Promise<ConfigSource> {
+  const file = nameFile(project, path);
+  const fail = (reason: string, hint?: string) => failure("InvalidConfig", { reason, hint }, { file });
+  if (!/\.(?:ya?ml|json)$/i.test(path))
     throw fail(`${quote(basename(path))} is not a config file name`, "Use a .yaml, .yml or .json file.");
-  }
   // Links to anywhere are allowed, because the user created them.
   const real = port.realPath(path);
   const read = real === undefined ? undefined : port.readFile(dirname(real), basename(real));
@@ -66,71 +53,40 @@ async function readFile(port: InspectionPort, directory: string, path: string): 
   if (read.state !== "read")
     throw fail(read.state === "unusable" ? read.reason : "it was moved while it was being read");
   const text = await parseConfig(file, read.bytes);
-  return { value: text.value, text, file: path, directory: dirname(path), project: directory };
+  return { value: text.value, text, file: path, directory: dirname(path), project };
 }
 
 /** Reads and parses a session's config. Throws `TrailblazeError` `InvalidConfig` if it cannot be read. */
-async function readConfigSource(
+async function readSource(
   port: InspectionPort,
   { directory, config, cwd = directory }: ConfigOptions,
 ): Promise<ConfigSource> {
   if (typeof config === "string") return await readFile(port, directory, resolve(directory, cwd, config));
-  if (config === undefined) {
-    const text = await readProjectConfig(port, directory);
-    const file = text === undefined ? undefined : join(directory, text.file);
-    return { value: text?.value, text, file, directory, project: directory };
+  if (config !== undefined && !isRecord(config)) {
+    const reason = `expected a path or an object, found ${describeType(config)}`;
+    throw failure("InvalidConfig", { reason });
   }
-  if (isRecord(config))
-    return { value: config, text: undefined, file: undefined, directory, project: directory };
-  const reason = `expected a path or an object, found ${describeType(config)}`;
-  throw failure("InvalidConfig", { reason });
+  const text = config === undefined ? await readProjectConfig(port, directory) : undefined;
+  const file = text && join(directory, text.file);
+  return { value: config ?? text?.value, text, file, directory, project: directory };
 }
 
-const lists = ["tools", "toolsets", "prompts", "resources"];
+// Checking.
 
-/** Finds faults in the user's composed servers that the schema does not find. */
-function* findServerFaults(servers: unknown): Generator<ConfigFault> {
-  yield* findItemNameFaults(servers, "servers");
-  for (const [name, server] of isRecord(servers) ? Object.entries(servers) : []) {
-    if (!isRecord(server)) continue;
-    for (const key of lists) yield* findReferenceFaults(server[key], ["servers", name, key]);
-    if (lists.some((key) => server[key] !== undefined)) continue;
-    const reason = `\`${formatPath(["servers", name])}\` serves nothing`;
-    yield { reason, path: ["servers", name], hint: "Add `tools`, `toolsets`, `prompts` or `resources`." };
-  }
-}
-
-/** A config with everything that is wrong with it. */
-interface ConfigCheck extends Pick<ShapeCheck, "cleaned" | "checked"> {
-  faults: ConfigFault[];
-}
-
-/** Checks the content of a config: its shape, and the rules that a schema cannot express. Pure. */
-function checkConfig(content: unknown, mayBeFunction: boolean): ConfigCheck {
-  const written = content ?? {};
+/** Checks the content of a config. Handlers may be functions in one that has no text. Pure. */
+function check({ value, text }: Pick<ConfigSource, "value" | "text">) {
+  const written = value ?? {};
   if (!isRecord(written)) {
-    const fault = { reason: `expected an object, found ${describeType(written)}`, path: [] };
-    return { cleaned: {}, checked: undefined, faults: [fault] };
+    const fault: ConfigFault = { reason: `expected an object, found ${describeType(written)}`, path: [] };
+    return { checked: undefined, faults: [fault] };
   }
   const { cleaned, checked, faults } = checkShape(written);
-  const toolsets = isRecord(cleaned.toolsets) ? Object.entries(cleaned.toolsets) : [];
-  const others = [
-    ...findMemoryFaults(cleaned.memory),
-    ...findPacksFaults(cleaned.packs),
-    ...findOptionsFaults(cleaned.options),
-    ...findItemNameFaults(cleaned.toolsets, "toolsets"),
-    ...toolsets.flatMap(([name, list]) => [...findReferenceFaults(list, ["toolsets", name])]),
-    ...findServerFaults(cleaned.servers),
-    ...findBuiltInFaults(cleaned.builtIns, mayBeFunction),
-    ...findUserServerFaults(cleaned),
-  ];
-  return { cleaned, checked, faults: [...faults, ...others] };
+  return { checked, faults: [...faults, ...findBuiltInFaults(cleaned.builtIns, text === undefined)] };
 }
 
 /** The error about `packs` of a config, or about keys that may stand for it, where `readPlainPolicy` refuses the config. */
 export async function explainPacks(text: ConfigText): Promise<TrailblazeError> {
-  const { faults } = checkConfig(text.value, false);
-  const ours = faults.filter(
+  const ours = check({ value: text.value, text }).faults.filter(
     ({ path: [key = "packs"] }) => key === "packs" || isMisspelledPacks(String(key)),
   );
   const [first, ...others] = await describeConfigFaults(ours, text);
@@ -138,10 +94,75 @@ export async function explainPacks(text: ConfigText): Promise<TrailblazeError> {
   return configFailure([first, ...others]);
 }
 
-async function check(source: ConfigSource): Promise<ConfigCheck & { problems: Problem[] }> {
-  const { value, text } = source;
-  const checked = checkConfig(value, text === undefined);
-  return { ...checked, problems: await describeConfigFaults(checked.faults, text) };
+/** The keys that have no effect on a remote server. */
+const programKeys = ["args", "cwd", "env", "legacyContext"];
+
+/** Finds what leaves a valid config usable: keys of servers without effect. */
+function findNotes(config: unknown): ConfigFault[] {
+  return listServerEntries(config).flatMap(({ path, values, isPasted }) => {
+    const isRemote = typeof values.url === "string";
+    return Object.keys(values).flatMap((key): ConfigFault[] => {
+      const isUseless = (isRemote ? programKeys : ["headers"]).includes(key) && values[key] !== null;
+      const isUnknown =
+        isPasted && (!(key in pastedServer.shape) || (key === "tools" && Array.isArray(values[key])));
+      if ((!isUnknown && !isUseless) || key.startsWith("x-")) return [];
+      const on = isRemote ? " on a remote server" : " on a server without `url`";
+      const at = [...path, key];
+      const reason = `\`${formatPath(at)}\` has no effect${isUseless ? on : ""}`;
+      const hint = isUseless ? "Remove it." : "Remove it if no client reads this file.";
+      return [{ reason, path: at, severity: "warning", hint }];
+    });
+  });
+}
+
+// Building.
+
+function buildDevice(device: CheckedConfig["device"]): Device | undefined {
+  if (device === undefined) return undefined;
+  const { platform, widthPixels = null, heightPixels = null, driverType = null } = device;
+  return { platform: platform?.toUpperCase() ?? null, widthPixels, heightPixels, driverType };
+}
+
+/** A server of a valid config: one to start, or one that sessions do not use. */
+function buildServer(entry: ServerEntry): UserServer | UnusedServer {
+  const { label, path, isPasted } = entry;
+  const name = String(label);
+  if (isDisabled(entry)) return { name, path };
+  const server = userServer.parse(entry.values);
+  const { prefix, tools, toolset, cwd = ".", headers = {}, enabled: _, ...values } = server;
+  const choices = { prefix, allow: tools?.allow, deny: tools?.deny ?? [], toolset };
+  return { name, path, isListed: !isPasted, ...values, cwd, headers, choices };
+}
+
+/** `packs.memory` with names of packs without `@`. */
+function buildMemory(memory: CheckedConfig["packs"]["memory"]): CheckedConfig["packs"]["memory"] {
+  if (!isRecord(memory)) return memory;
+  const entries = Object.entries(memory).map(([pack, keys]) => [pack.replace(/^@/, ""), keys]);
+  // No prototype, because a pack may have the name of an inherited property.
+  return Object.assign(Object.create(null), Object.fromEntries(entries));
+}
+
+const noItems = { tools: [], toolsets: [], prompts: [], resources: [] };
+
+function buildConfig(checked: CheckedConfig, source: ConfigSource): Omit<SessionConfig, "problems"> {
+  const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;
+  const { value: ____, ...place } = source;
+  const servers = listServerEntries(checked).map(buildServer);
+  const options = Object.entries(config.options);
+  return {
+    ...config,
+    ...place,
+    device: buildDevice(config.device),
+    memory: new Map(Object.entries(config.memory)),
+    packs: { ...config.packs, memory: buildMemory(config.packs.memory) },
+    options: new Map(options.map(([name, values]) => [normalizeToolName(name), values])),
+    toolsets: new Map(Object.entries(config.toolsets)),
+    servers: Object.entries(config.servers).map(([name, server]) => ({ ...noItems, ...server, name })),
+    builtIns: readBuiltIns(config.builtIns as Record<string, unknown>[]),
+    logDir: config.logDir === undefined ? undefined : resolve(source.directory, config.logDir),
+    subprocessServers: servers.filter((server) => "args" in server),
+    unusedServers: servers.filter((server) => !("args" in server)),
+  };
 }
 
 /**
@@ -149,19 +170,20 @@ async function check(source: ConfigSource): Promise<ConfigCheck & { problems: Pr
  * is empty. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others.
  */
 export async function readConfig(port: InspectionPort, options: ConfigOptions): Promise<SessionConfig> {
-  const source = await readConfigSource(port, options);
-  const { cleaned, checked, problems } = await check(source);
-  const [first, ...others] = problems;
+  const source = await readSource(port, options);
+  const { checked, faults } = check(source);
+  const [first, ...others] = await describeConfigFaults(faults, source.text);
   if (first !== undefined) throw configFailure([first, ...others]);
   if (checked === undefined) throw new Error("The config violates its schema without a problem.");
-  const notes = await describeConfigFaults([...findUserServerNotes(source.value)], source.text);
-  return { ...buildConfig(checked, cleaned, source), problems: notes };
+  const problems = await describeConfigFaults(findNotes(source.value), source.text);
+  return { ...buildConfig(checked, source), problems };
 }
 
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
 export async function findConfigProblems(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
   try {
-    return (await check(await readConfigSource(port, options))).problems;
+    const source = await readSource(port, options);
+    return await describeConfigFaults(check(source).faults, source.text);
   } catch (error) {
     if (error instanceof TrailblazeError) return [error.problem];
     throw error;

@@ -1,9 +1,8 @@
 import {
   matchesAny,
-  matchesSegment,
+  matchesName,
+  matchesWild,
   type PacksPolicy,
-  PatternList,
-  parseWildSegment,
   type SelectionOptions,
 } from "./packs-policy.ts";
 
@@ -15,42 +14,25 @@ export interface PackServer {
   items: ReadonlySet<string>;
 }
 
-interface ToolPattern {
-  packs: PatternList;
-  /** Without `@`. */
-  name: string;
-}
+/** Whether any of the patterns may name tools of a server, which are known only after it has started. */
+const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer): boolean =>
+  patterns.some((written) => {
+    const name = written.replace(/^@/, "");
+    const end = name.lastIndexOf("/");
+    const owner = name.slice(0, Math.max(0, end));
+    const isOwner = owner === pack || (owner.includes("*") && matchesName(owner.split("/"), pack));
+    return isOwner && (name.includes("*") || !items.has(name));
+  });
 
-const knownToolPatterns = new WeakMap<readonly string[], ToolPattern[]>();
-
-/** The patterns that have a segment after the pack's, which may name tools. */
-function toolPatternsOf(patterns: readonly string[]): ToolPattern[] {
-  let list = knownToolPatterns.get(patterns);
-  if (list === undefined) {
-    list = patterns.flatMap((pattern) => {
-      const name = pattern.replace(/^@/, "");
-      const end = name.lastIndexOf("/");
-      return end < 0 ? [] : [{ name, packs: new PatternList([name.slice(0, end)]) }];
-    });
-    knownToolPatterns.set(patterns, list);
-  }
-  return list;
-}
-
-/**
- * Whether the policy needs a subprocess server only because `allow` may name tools of it. Which tools it has is known
- * only after it has started.
- */
+/** Whether the policy needs a subprocess server only because `allow` may name tools of it. */
 export function isNeededForTools(
   { allow, deny, transitive }: PacksPolicy,
-  { pack, server, items }: PackServer,
+  server: PackServer,
   { isTransitive }: SelectionOptions,
 ): boolean {
-  if (allow === undefined || matchesAny(deny, [pack, server])) return false;
-  if (isTransitive && !matchesAny(transitive, [pack, server])) return false;
-  return toolPatternsOf(allow).some(
-    ({ packs, name }) => packs.matches(pack) && (name.includes("*") || !items.has(name)),
-  );
+  const names = [server.pack, server.server];
+  if (allow === undefined || matchesAny(deny, names)) return false;
+  return (!isTransitive || matchesAny(transitive, names)) && mayNameTools(allow, server);
 }
 
 /** Whether the policy allows a tool of a subprocess server. `tool` is the server's own name for it. */
@@ -65,10 +47,8 @@ export function isToolAllowed(
 }
 
 /** Whether the policy may deny tools of a subprocess server, which it allows. */
-export const mayDenyTools = ({ deny }: PacksPolicy, { pack, items }: PackServer): boolean =>
-  toolPatternsOf(deny).some(
-    ({ packs, name }) => packs.matches(pack) && (name.includes("*") || !items.has(name)),
-  );
+export const mayDenyTools = ({ deny }: PacksPolicy, server: PackServer): boolean =>
+  mayNameTools(deny, server);
 
 /** Whether `tools` of a server in the config chooses a tool by its own name. */
 export const isToolChosen = (
@@ -76,7 +56,6 @@ export const isToolChosen = (
   name: string,
 ): boolean => !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
 
-/** Whether a tool's own name, which may contain slashes, matches any of the patterns; `*` matches any characters. */
-export function matchesToolName(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => matchesSegment(parseWildSegment(pattern), name));
-}
+/** Whether a tool's own name, which may contain slashes, matches any of the patterns. */
+export const matchesToolName = (patterns: readonly string[], name: string): boolean =>
+  patterns.some((pattern) => matchesWild(pattern, name));

@@ -1,16 +1,11 @@
-import { stringsIn } from "../data/strings-in.ts";
+import type { Breach } from "../extension-schema/shape-faults.ts";
 import { type Path, printable } from "../problems/index.ts";
-import type { ConfigFault } from "./config-file.ts";
-import { formatPath } from "./shape-faults.ts";
 
 /** `$${`, `${NAME}`, `${NAME:-default}`, or a `${` that begins none of these. */
 const reference = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*))?\})?/g;
 
 /** Variables of editors, which have no counterpart in the environment. */
 const editorVariables = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator"];
-
-/** The keys of a server whose strings may refer to variables. */
-const expandedKeys = ["command", "args", "cwd", "env", "url", "headers"];
 
 /** A reference to a variable that is not set and has no default. */
 export class UnsetVariableError extends Error {
@@ -50,27 +45,15 @@ function hintFor(rest: string): string {
   return `Write \`\${${name.replaceAll("-", "_")}}\`, ${literal}.`;
 }
 
-function findFaultIn(text: string, path: Path): ConfigFault | undefined {
+/** Finds a `${` that is neither a reference to a variable nor escaped. */
+export function explainReference(text: string): Breach | undefined {
   for (const { 0: match, 1: name, index } of text.matchAll(reference)) {
     if (match === "$${" || (name !== undefined && !editorVariables.includes(name))) continue;
     const rest = text.slice(index);
     // The rest of the string may be secret.
     const [start = "${", isWhole] = /^\$\{[\w:]{0,40}(\}?)/.exec(rest) ?? [];
-    const shown = isWhole === "}" ? start : `${start}…`;
-    const reason = `\`${formatPath(path)}\` contains \`${printable(shown)}\`, which is not a reference to a variable`;
-    return { reason, path, hint: hintFor(rest) };
+    const shown = printable(isWhole === "}" ? start : `${start}…`);
+    return { words: `contains \`${shown}\`, which is not a reference to a variable`, hint: hintFor(rest) };
   }
   return undefined;
-}
-
-/** Finds `${` in a server's strings that is neither a reference to a variable nor escaped. One fault per string. */
-export function* findVariableFaults(
-  values: Readonly<Record<string, unknown>>,
-  path: Path,
-): Generator<ConfigFault> {
-  for (const key of expandedKeys)
-    for (const { text, path: at } of stringsIn(values[key], [...path, key])) {
-      const fault = findFaultIn(text, at);
-      if (fault !== undefined) yield fault;
-    }
 }

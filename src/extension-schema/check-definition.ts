@@ -1,69 +1,54 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
-import { createProblem, listOf, type Problem, type ProblemContext, quote } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/item-name.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { alternativeKeys, isDefinitionKey } from "./definition-keys.ts";
-import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import {
-  describeFault,
-  describeMissing,
-  formatPath,
-  holdsWholeSchema,
-  suggestRename,
-} from "./describe-fault.ts";
+  createProblem,
+  listOf,
+  type Path,
+  type Problem,
+  type ProblemContext,
+  quote,
+} from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { alternativeKeys, findMisnamedKeyAt, isDefinitionKey } from "./definition-keys.ts";
+import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { describeWritten } from "./pointer.ts";
-import { findContentFaults } from "./prompt-messages.ts";
-import type { Fault } from "./shape-faults.ts";
+import { describeIssues, type Fault, parseShape } from "./shape-faults.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
-import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
+import { parseUriTemplate } from "./uri-template.ts";
 
 type Written = Readonly<Record<string, unknown>>;
 
-/** `type/subtype` with optional parameters. */
-const mediaType =
-  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s{0,9};\s{0,9}[\w!#$&^.+-]{1,127}=(?:[^\s;"]+|"[^"]*"))*$/;
+const formatPath = (path: Path) => `\`${path.join(".")}\``;
 
-/** A date and time with a time zone, which MCP's schemas require. */
-const dateTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+const suggestRename = ({ key, written }: { key: string; written: string }): string =>
+  `Did you mean \`${key}\` instead of ${quote(written, 40)}?`;
 
-/** Limit on the reported names in one `complete`. */
-const maximumReported = 100;
+/**
+ * A fault for a missing key. If an unknown key probably stands for it, the fault points there and suggests the rename.
+ * One of the keys in `missing` is required.
+ */
+function describeMissing(
+  shape: DefinitionShape,
+  definition: Written,
+  missing: readonly string[],
+  { reason, path, hint }: Fault,
+): Fault {
+  const misnamed = findMisnamedKeyAt(shape, definition, path, missing);
+  if (misnamed === undefined) return { reason, path, hint };
+  return { reason, path: [...path, misnamed.written], hint: suggestRename(misnamed) };
+}
 
 /** Finds names in `complete` that the prompt or the template does not have. The shape reports values of other types. */
-export function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
-  const known = new Set(names.filter((name) => typeof name === "string"));
-  const unknown = Object.keys(isRecord(complete) ? complete : {}).filter((name) => !known.has(name));
-  for (const name of unknown.slice(0, maximumReported)) {
-    const [nearest] = findNearestNames(name, [...known]);
+function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
+  for (const name of Object.keys(isRecord(complete) ? complete : {})) {
+    if (names.includes(name)) continue;
+    const [nearest] = findNearestNames(
+      name,
+      names.filter((one) => typeof one === "string"),
+    );
     const reason = `\`complete\` has ${quote(name)}, which is neither an argument nor a variable`;
     const hint = nearest === undefined ? undefined : `Did you mean ${quote(nearest)}?`;
     yield { reason, path: ["complete", name], hint };
-  }
-}
-
-/** Checks the values of a resource's keys beyond their types. */
-export function* findResourceFaults(definition: Written): Generator<Fault> {
-  const { uri, uriTemplate, mimeType, annotations, complete } = definition;
-  if (typeof uri === "string" && uri.trim() !== "") {
-    const fault = explainInvalidUri(uri);
-    const hint = /[{}]/.test(uri) ? "Did you mean `uriTemplate`?" : undefined;
-    if (fault !== undefined) yield { reason: `\`uri\` ${fault}`, path: ["uri"], hint };
-  }
-  const isTemplate = typeof uriTemplate === "string" && uriTemplate.trim() !== "";
-  const template = isTemplate ? parseUriTemplate(uriTemplate) : { variables: [] };
-  if ("fault" in template) yield { reason: `\`uriTemplate\` ${template.fault}`, path: ["uriTemplate"] };
-  else yield* findCompleteFaults(complete, template.variables);
-  if (typeof mimeType === "string" && mimeType.trim() !== "" && !mediaType.test(mimeType)) {
-    const hint = "Write a type and a subtype, such as `text/markdown`.";
-    yield { reason: "`mimeType` is not a media type", path: ["mimeType"], hint };
-  }
-  const { lastModified } = isRecord(annotations) ? annotations : {};
-  const isDate = (text: string) => dateTime.test(text) && !Number.isNaN(Date.parse(text));
-  if (typeof lastModified === "string" && !isDate(lastModified)) {
-    const path = ["annotations", "lastModified"];
-    const hint = "Write a date and a time with a time zone, such as `2026-01-31T12:00:00Z`.";
-    yield { reason: `${formatPath(path)} is not a date and time`, path, hint };
   }
 }
 
@@ -75,15 +60,13 @@ const problemCode = {
   resource: "InvalidResourceDefinition",
 } as const;
 
-const functionHint = {
-  server: "Export an object as the default, for example with `defineServer`.",
-  tool: "Export an object as the default, for example with `defineTool`, and make the function its `handler`.",
-  toolset: "Export an object as the default, for example with `defineToolset`.",
-  prompt:
-    "Export an object as the default, for example with `definePrompt`, and make the function its `handler`.",
-  resource:
-    "Export an object as the default, for example with `defineResource`, and make the function its `handler`.",
-} as const;
+const helpers: Readonly<Record<Kind, string>> = {
+  server: "`defineServer`.",
+  tool: "`defineTool`, and make the function its `handler`.",
+  toolset: "`defineToolset`.",
+  prompt: "`definePrompt`, and make the function its `handler`.",
+  resource: "`defineResource`, and make the function its `handler`.",
+};
 
 const composedKeys = ["tools", "toolsets", "prompts", "resources"];
 const subprocessKeys = ["command", "script", "package"];
@@ -101,23 +84,20 @@ function findClientKey(definition: Record<string, unknown>): Fault | undefined {
   return { reason: "packs cannot define remote servers (`url`)", path: ["url"], hint };
 }
 
-/** The shape that a definition's keys indicate; a fault if they indicate none or several. */
-function chooseShape(kind: Kind, definition: Record<string, unknown>): DefinitionShape | Fault {
-  if (kind === "tool" || kind === "prompt" || kind === "resource") return kind;
-  const { kind: documentKind } = definition;
-  if (kind === "toolset") return documentKind === undefined ? "toolsetList" : "toolsBundle";
+const listKeys = (keys: readonly string[]) => keys.map((key) => `\`${key}\``).join(", ");
+
+/** The shape that the keys of a server indicate; a fault if they indicate none or several. */
+function chooseServerShape(definition: Written): DefinitionShape | Fault {
   const has = (key: string) => definition[key] !== undefined;
-  if (documentKind !== undefined) {
-    const foreign = ["toolsets", "prompts", "resources", ...subprocessKeys]
-      .filter(has)
-      .map((key) => `\`${key}\``);
-    if (foreign.length === 0) return "serverDocument";
-    return { reason: `it combines a document with another kind of server (${foreign.join(", ")})`, path: [] };
-  }
   const composed = composedKeys.filter(has);
   const subprocess = subprocessKeys.filter(has);
+  if (definition.kind !== undefined) {
+    const foreign = [...composed.filter((key) => key !== "tools"), ...subprocess];
+    if (foreign.length === 0) return "serverDocument";
+    return { reason: `it combines a document with another kind of server (${listKeys(foreign)})`, path: [] };
+  }
   if (composed.length > 0 && subprocess.length > 0) {
-    const keys = [...composed, ...subprocess].map((key) => `\`${key}\``).join(", ");
+    const keys = listKeys([...composed, ...subprocess]);
     return { reason: `it combines a composed server with a subprocess server (${keys})`, path: [] };
   }
   if (composed.length > 0) return "composedServer";
@@ -127,13 +107,25 @@ function chooseShape(kind: Kind, definition: Record<string, unknown>): Definitio
   const reason = "none of the keys that define a server is present";
   const unknown = Object.keys(definition).filter((key) => !isDefinitionKey("server", key) && key[0] !== "$");
   const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], unknown);
-  if (misnamed !== undefined) {
-    const hint = suggestRename(misnamed);
-    return { reason, path: [misnamed.written], hint };
-  }
+  if (misnamed !== undefined) return { reason, path: [misnamed.written], hint: suggestRename(misnamed) };
   const hint =
     "Add `tools`, `toolsets`, `prompts` or `resources` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
+}
+
+/** The shape of a definition; a fault if it has none. */
+function chooseShape(kind: Kind, content: unknown): DefinitionShape | Fault {
+  if (!isRecord(content)) {
+    const reason = content === null ? "it is empty" : `expected an object, found ${describeWritten(content)}`;
+    return { reason, path: [] };
+  }
+  if (isFunction(content)) {
+    const hint = `Export an object as the default, for example with ${helpers[kind]}`;
+    return { reason: "expected an object, found a function", path: [], hint };
+  }
+  if (kind === "server") return chooseServerShape(content);
+  if (kind !== "toolset") return kind;
+  return content.kind === undefined ? "toolsetList" : "toolsBundle";
 }
 
 /** Checks that one key of a subprocess server names its program. */
@@ -145,16 +137,18 @@ function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator
     yield { reason: `\`${first}\` and \`${second}\` are both present`, path: [second], hint };
   }
   const { package: name, bin } = definition;
-  if (typeof name === "string" && !isPackageName(name))
-    yield { reason: "`package` is not an npm name", path: ["package"], hint: "Write it without a version." };
   if (bin !== undefined && name === undefined) {
     const hint = "Add `package`, the dependency that has this command.";
     yield { reason: "`bin` is present without `package`", path: ["bin"], hint };
   }
 }
 
-function namesOfArguments({ arguments: list }: Readonly<Record<string, unknown>>): unknown[] {
-  return Array.isArray(list) ? list.map((one: unknown) => (isRecord(one) ? one.name : undefined)) : [];
+/** The names that `complete` may have; `undefined` if they are not known. */
+function completableNames({ arguments: list, uriTemplate }: Written): unknown[] | undefined {
+  if (Array.isArray(list)) return list.map((one: unknown) => (isRecord(one) ? one.name : undefined));
+  if (typeof uriTemplate !== "string") return [];
+  const template = parseUriTemplate(uriTemplate);
+  return "fault" in template ? undefined : [...template.variables];
 }
 
 /** Checks the rules that involve several keys, which the schema does not express. */
@@ -180,27 +174,29 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
     for (const key of ["tools", "toolsets"].filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
-  if (shape === "resource") yield* findResourceFaults(definition);
-  if (shape === "prompt") yield* findCompleteFaults(definition.complete, namesOfArguments(definition));
+  const names = shape === "prompt" || shape === "resource" ? completableNames(definition) : undefined;
+  if (names !== undefined) yield* findCompleteFaults(definition.complete, names);
 }
 
-/** Faults of single keys: those of the shape, and those that need more specific messages. */
+/** Whether the short form `parameters` contains a whole JSON Schema, which belongs in `inputSchema`. */
+function holdsWholeSchema({ parameters }: Written): boolean {
+  if (!isRecord(parameters)) return false;
+  const { type, properties, required } = parameters;
+  return isRecord(properties) && (type === "object" || Array.isArray(required));
+}
+
+/** Faults of single keys. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
-  const { error } = definitionShapes[shape].safeParse(definition);
-  const contentFaults = shape === "prompt" ? findContentFaults(definition.content) : [];
-  if (error === undefined) return contentFaults;
-  const wholeSchema = shape === "tool" && holdsWholeSchema(definition);
-  const issues = error.issues.filter(
-    ({ path: [key, below] }) =>
-      !(wholeSchema && key === "parameters" && below !== undefined) &&
-      !(shape === "prompt" && key === "content"),
+  const { error } = parseShape(definitionShapes[shape], definition);
+  if (error === undefined) return [];
+  const style = { path: formatPath, word: (word: string) => `\`${word}\`` };
+  const faults = describeIssues(error.issues, definition, style).map(({ missing, ...fault }) =>
+    missing === undefined ? fault : describeMissing(shape, definition, [missing], fault),
   );
-  const faults = issues.map((issue) => describeFault(issue, shape, definition));
-  if (wholeSchema) {
-    const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
-    faults.push({ reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint });
-  }
-  return [...faults, ...contentFaults];
+  if (shape !== "tool" || !holdsWholeSchema(definition)) return faults;
+  const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
+  const whole = { reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint };
+  return [...faults.filter(({ path: [key, below] }) => key !== "parameters" || below === undefined), whole];
 }
 
 /** True for the placeholder of a function in a code definition: `{ "$function": name }`. */
@@ -220,18 +216,10 @@ export type CheckedDefinition =
 export function checkDefinition(kind: Kind, content: unknown, context: ProblemContext): CheckedDefinition {
   const report = ({ reason, hint, path }: Fault) =>
     createProblem(problemCode[kind], { reason, hint }, { path }, context);
-  if (!isRecord(content)) {
-    const reason = content === null ? "it is empty" : `expected an object, found ${describeWritten(content)}`;
-    const fault = { reason, path: [] };
-    return { shape: undefined, definition: undefined, problems: [report(fault)] };
-  }
-  if (isFunction(content)) {
-    const fault = { reason: "expected an object, found a function", path: [], hint: functionHint[kind] };
-    return { shape: undefined, definition: undefined, problems: [report(fault)] };
-  }
   const shape = chooseShape(kind, content);
   if (typeof shape === "object")
     return { shape: undefined, definition: undefined, problems: [report(shape)] };
-  const faults = [...findShapeFaults(shape, content), ...checkKeysTogether(shape, content)];
-  return { shape, definition: content, problems: faults.map(report) };
+  const definition = content as Record<string, unknown>;
+  const faults = [...findShapeFaults(shape, definition), ...checkKeysTogether(shape, definition)];
+  return { shape, definition, problems: faults.map(report) };
 }

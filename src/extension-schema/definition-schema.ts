@@ -1,6 +1,11 @@
 // The single source of the shapes of definition files: validation checks with them, and JSON Schemas are generated from them.
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
+import { isRecord } from "../data/parse-json.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { textsOfBlock } from "./content-blocks.ts";
+import { alsoFits, rule, says } from "./shape-faults.ts";
+import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
 /** A copy with what editors and the reference show: a description, and words for the type. */
 function describe<Schema extends z.ZodMiniType>(schema: Schema, description: string, title?: string): Schema {
@@ -15,14 +20,25 @@ const optional = <Schema extends z.ZodMiniType>(schema: Schema, description: str
 const text = z.string();
 /** A string that is not blank. */
 const name = z.string().check(z.regex(/\S/, { abort: true }));
-const references = z.array(name).register(z.globalRegistry, { title: "array of references" });
+/** The hint for a value of the wrong type. */
+const orElse = (hint: string) => ({ error: says("", hint) });
+
+const references = z
+  .array(name, {
+    error: ({ input }) =>
+      says("", typeof input === "string" ? `Write \`[${input}]\`.` : "Write an array of references."),
+  })
+  .register(z.globalRegistry, { title: "array of references" });
 const jsonObject = z.record(z.string(), z.unknown());
 const jsonSchema = z.record(z.string(), z.unknown()).register(z.globalRegistry, { title: "JSON Schema" });
 
 /** `./module.js#export`, or a function of a code definition as inspection shows it. */
 const codeForms = [name, z.object({ $function: describe(z.string(), "The name of the function.") })] as const;
 const code = z
-  .union(codeForms)
+  .union(
+    codeForms,
+    orElse("Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."),
+  )
   .register(z.globalRegistry, { title: "`./module.js#export`; in code definitions also a function" });
 
 const hint = (description: string) => optional(z.boolean(), description);
@@ -36,9 +52,20 @@ const annotations = () =>
     openWorldHint: hint("The tool interacts with external systems, such as the web."),
   });
 
-const parameter = z.looseObject({
-  required: optional(z.boolean(), "Whether the argument is required. Default: false."),
-});
+/** A type that people write in place of a schema. */
+const typeIn = (input: unknown) => (typeof input === "string" && /^[a-z]+$/.test(input) ? input : "string");
+
+const parameter = z.looseObject(
+  {
+    required: optional(
+      z.boolean(orElse("Write `required: true`, or remove it.")),
+      "Whether the argument is required. Default: false.",
+    ),
+  },
+  { error: ({ input }) => says("", `Write a schema: \`{ type: ${typeIn(input)} }\`.`) },
+);
+
+const optionsHint = orElse("Write an object of options by name: `maxResults: { default: 50 }`.");
 
 const tool = () =>
   z.object({
@@ -50,7 +77,11 @@ const tool = () =>
       "The JSON Schema of the arguments. Either this or `parameters` is required.",
     ),
     parameters: optional(
-      z.record(z.string(), parameter),
+      z.record(
+        z.string(),
+        parameter,
+        orElse("Write an object of schemas by name: `parameters: { city: { type: string } }`."),
+      ),
       "Short form of the arguments. Add `required: true` to the required ones.",
       "object of JSON Schemas by name",
     ),
@@ -68,15 +99,25 @@ const tool = () =>
     options: optional(
       z.record(
         z.string(),
-        z.looseObject({
-          default: optional(z.unknown(), "The value without one of the user."),
-          description: optional(text, "The purpose of the option."),
-        }),
+        z.looseObject(
+          {
+            default: optional(z.unknown(), "The value without one of the user."),
+            description: optional(text, "The purpose of the option."),
+          },
+          optionsHint,
+        ),
+        optionsHint,
       ),
       "Options that users can set in their config.",
       "object of `{ default, description }` by name",
     ),
   });
+
+const npmName = name.check(
+  rule((written) =>
+    isPackageName(written) ? undefined : { words: "is not an npm name", hint: "Write it without a version." },
+  ),
+);
 
 const serverNames = {
   name: optional(name, "The name sent to clients. Default: the item's name."),
@@ -107,7 +148,7 @@ const subprocessServer = () =>
     description: optional(text, "The purpose of the server."),
     command: optional(name, "The program to run. Either this, `script` or `package` is required."),
     script: optional(name, "A script inside the package, which runs with the host's Node."),
-    package: optional(name, "The npm name of a dependency that is an MCP server."),
+    package: optional(npmName, "The npm name of a dependency that is an MCP server."),
     bin: optional(
       name,
       "The command of `package` to run. Default: its only command, or the one named like the package.",
@@ -229,10 +270,64 @@ const toolsBundle = () =>
 /** `complete` of a prompt or a template. The host checks that the names are declared. */
 const complete = (of: string) =>
   optional(
-    z.record(z.string(), z.union([z.array(text), ...codeForms])),
+    z.record(
+      z.string(),
+      z.union(
+        [z.array(text), ...codeForms],
+        orElse("Write an array of strings, or a module and its export: `./lib/docs.js#completePage`."),
+      ),
+    ),
     `Suggestions for the values of ${of}. An array is filtered by what the user has typed.`,
     "object of arrays of strings, or `./module.js#export`, by name",
   );
+
+const messageHint = "Write messages as `{ role: user, content: Hello }`.";
+
+const withStrings = (keys: readonly string[]) =>
+  z.looseObject(Object.fromEntries(keys.map((key) => [key, text])));
+
+/** What a content block of its type has. Clients reject a whole prompt because of one of unknown type. */
+function shapeOfBlock({ type, resource }: Readonly<Record<string, unknown>>): z.ZodMiniType {
+  const keys = textsOfBlock.get(type);
+  if (keys === undefined) {
+    const types = z.enum([...textsOfBlock.keys()] as string[], orElse(messageHint));
+    return z.looseObject({ type: types });
+  }
+  if (type !== "resource") return withStrings(keys);
+  const isBlob = isRecord(resource) && resource.text === undefined && resource.blob !== undefined;
+  return z.looseObject({ resource: withStrings(["uri", isBlob ? "blob" : "text"]) });
+}
+
+const contentBlock = z
+  .looseObject({ type: describe(name, "The type of the content block, such as `text`.") })
+  .check(alsoFits(shapeOfBlock));
+
+const message = () =>
+  z.looseObject(
+    {
+      role: describe(
+        z.enum(["user", "assistant"], {
+          error: ({ input }) =>
+            says(
+              "",
+              input === "system"
+                ? "MCP has no system role: use the first message of the role `user`."
+                : messageHint,
+            ),
+        }),
+        "The author of the message.",
+      ),
+      content: describe(
+        z.union([text, contentBlock], {
+          error: says("a string or one content block with a `type`", messageHint),
+        }),
+        "A string, or an MCP content block.",
+      ),
+    },
+    orElse(messageHint),
+  );
+
+const argumentHint = orElse("Write an array of arguments: `arguments: [{ name: city, required: true }]`.");
 
 const prompt = () =>
   z.object({
@@ -241,32 +336,24 @@ const prompt = () =>
     description: optional(text, "The purpose of the prompt."),
     arguments: optional(
       z.array(
-        z.looseObject({
-          name: describe(name, "The name of the argument."),
-          title: optional(z.unknown(), "A display name."),
-          description: optional(text, "The description shown to the user."),
-          required: optional(z.boolean(), "Whether the argument is required. Default: false."),
-        }),
+        z.looseObject(
+          {
+            name: describe(name, "The name of the argument."),
+            title: optional(z.unknown(), "A display name."),
+            description: optional(text, "The description shown to the user."),
+            required: optional(z.boolean(), "Whether the argument is required. Default: false."),
+          },
+          argumentHint,
+        ),
+        argumentHint,
       ),
       "Strings that the user provides.",
       "array of `{ name, description, required }`",
     ),
     content: optional(
-      z.union([
-        text,
-        z.array(
-          z.looseObject({
-            role: describe(z.enum(["user", "assistant"]), "The author of the message."),
-            content: describe(
-              z.union([
-                text,
-                z.looseObject({ type: describe(name, "The type of the content block, such as `text`.") }),
-              ]),
-              "A string, or an MCP content block.",
-            ),
-          }),
-        ),
-      ]),
+      z.union([text, z.array(message())], {
+        error: says("a string or an array of messages", messageHint),
+      }),
       "The text or messages, with `{{argument}}` placeholders. Either this or `handler` is required.",
       "string, or array of MCP messages",
     ),
@@ -274,17 +361,57 @@ const prompt = () =>
     complete: complete("arguments"),
   });
 
+const uri = name.check(
+  rule((written) => {
+    const words = explainInvalidUri(written);
+    if (words === undefined) return undefined;
+    return { words, hint: /[{}]/.test(written) ? "Did you mean `uriTemplate`?" : undefined };
+  }),
+);
+
+const uriTemplate = name.check(
+  rule((written) => {
+    const template = parseUriTemplate(written);
+    return "fault" in template ? template.fault : undefined;
+  }),
+);
+
+/** A string that is like an example. */
+const like = (schema: typeof text, isValid: (written: string) => boolean, words: string, hint: string) =>
+  schema.check(rule((written) => (isValid(written) ? undefined : { words, hint })));
+
+/** `type/subtype` with optional parameters. */
+const mediaType = like(
+  name,
+  (written) =>
+    /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s{0,9};\s{0,9}[\w!#$&^.+-]{1,127}=(?:[^\s;"]+|"[^"]*"))*$/.test(
+      written,
+    ),
+  "is not a media type",
+  "Write a type and a subtype, such as `text/markdown`.",
+);
+
+/** With a time zone, which MCP's schemas require. */
+const dateTime = like(
+  text,
+  (written) =>
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/.test(written) &&
+    !Number.isNaN(Date.parse(written)),
+  "is not a date and time",
+  "Write a date and a time with a time zone, such as `2026-01-31T12:00:00Z`.",
+);
+
 const resource = () =>
   z.object({
     name: describe(name, "The item's name."),
-    uri: optional(name, "The URI. Either this or `uriTemplate` is required."),
+    uri: optional(uri, "The URI. Either this or `uriTemplate` is required."),
     uriTemplate: optional(
-      name,
+      uriTemplate,
       "A URI with places for variables, as in `docs://{page}`: level 1 of RFC 6570. A variable never matches a `/`.",
     ),
     title: optional(text, "A display name."),
     description: optional(text, "What the resource contains."),
-    mimeType: optional(name, "The media type of the contents, such as `text/markdown`."),
+    mimeType: optional(mediaType, "The media type of the contents, such as `text/markdown`."),
     annotations: optional(
       z.looseObject({
         audience: optional(z.array(z.enum(["user", "assistant"])), "Who the resource is for."),
@@ -292,7 +419,7 @@ const resource = () =>
           z.number().check(z.minimum(0), z.maximum(1)),
           "How important it is: from 0, optional, to 1, required.",
         ),
-        lastModified: optional(text, "When it was last changed, such as `2026-01-31T12:00:00Z`."),
+        lastModified: optional(dateTime, "When it was last changed, such as `2026-01-31T12:00:00Z`."),
       }),
       "MCP's hints about the resource: `user` or `assistant`, from 0 to 1, and a date and time.",
       "`{ audience, priority, lastModified }`",

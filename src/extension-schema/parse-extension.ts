@@ -2,6 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
+  listOf,
   type Path,
   type Problem,
   type ProblemArguments,
@@ -12,7 +13,6 @@ import {
 } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { type Needs, readNeeds } from "./needs.ts";
 import { describeWritten } from "./pointer.ts";
 import { findMisnamedKey } from "./suggest-key.ts";
 
@@ -27,6 +27,14 @@ export interface Declaration {
   extra: Readonly<Record<string, unknown>>;
 }
 
+export const needsKeys = ["env", "network", "read", "write", "tools"] as const;
+
+/**
+ * What a pack says it needs. An absent key is not declared; an empty array means none. Only `env` is enforced: the variables
+ * that `envPassthrough` of its servers may name. The strings are untrusted.
+ */
+export type Needs = { [Key in (typeof needsKeys)[number]]?: readonly string[] };
+
 /** A parsed `trailblaze` field with every usable declaration, in order. */
 export type Extension = {
   /** Folder of the definition files, relative to the package. It may still lead outside. */
@@ -35,154 +43,170 @@ export type Extension = {
   needs: Needs | undefined;
 } & Record<KindKey, Declaration[]>;
 
-const defaultRoot = "trailblaze";
-
 /** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
 const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
 
-type ValueForm = "text" | "references" | "inputs";
-const named = { name: "text", description: "text" } as const;
+/** What a value of form 3 must be, and what its entries must be if it is an array. */
+interface Form {
+  what: string;
+  fits(value: unknown): boolean;
+  entry?: Form;
+}
 
-/** The keys of form 3 and the form of their values, by kind. A test compares them with the exported JSON Schema. */
-const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, ValueForm>>>> = {
+const isString = (value: unknown) => typeof value === "string";
+const text: Form = { what: "a string", fits: isString };
+const references: Form = { what: "an array", fits: Array.isArray, entry: text };
+const inputs: Form = {
+  what: "an array or an object",
+  fits: (value) => Array.isArray(value) || isRecord(value),
+  entry: { what: "a string or an object", fits: (value) => isString(value) || isRecord(value) },
+};
+
+/** The keys of form 3, by kind. The exported JSON Schema has the same. */
+export const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form>>>> = {
   server: {
-    ...named,
-    tools: "references",
-    toolsets: "references",
-    prompts: "references",
-    resources: "references",
+    ...{ name: text, description: text },
+    ...{ tools: references, toolsets: references, prompts: references, resources: references },
   },
-  tool: { ...named, parameters: "inputs" },
-  toolset: { ...named, tools: "references" },
-  prompt: { ...named, arguments: "inputs" },
-  resource: { ...named, uri: "text", uriTemplate: "text", mimeType: "text" },
+  tool: { name: text, description: text, parameters: inputs },
+  toolset: { name: text, description: text, tools: references },
+  prompt: { name: text, description: text, arguments: inputs },
+  resource: { name: text, description: text, uri: text, uriTemplate: text, mimeType: text },
 };
 
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
 const maximumFaults = 1000;
 
-/** The faults of one field, in order, up to the limit. */
-class FaultList {
-  readonly problems: Problem[] = [];
-  readonly #context: ProblemContext;
+/** Takes a fault, whose arguments are computed only if it is reported. */
+type Report = <Code extends ProblemCode>(
+  code: Code,
+  place: ProblemPlace,
+  args: () => ProblemArguments[Code],
+) => void;
 
-  constructor(context: ProblemContext) {
-    this.#context = context;
+const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) =>
+  Object.keys(object).filter((key) => !known.includes(key) && !key.startsWith("x-"));
+
+function explainMisfit(path: string, value: unknown, { what, fits, entry }: Form): string | undefined {
+  if (!fits(value)) return `\`${path}\` must be ${what}, but it is ${describeWritten(value)}`;
+  if (entry === undefined || !Array.isArray(value)) return undefined;
+  const index = value.findIndex((one) => !entry.fits(one));
+  return index < 0 ? undefined : explainMisfit(`${path}.${index}`, value[index], entry);
+}
+
+/** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
+function readForm(value: unknown, kind: Kind): Record<string, unknown> | string {
+  if (typeof value === "string") return { name: value };
+  if (Array.isArray(value) && value.length !== 2)
+    return `expected an array of two strings, found ${value.length} entries`;
+  const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
+  if (!isRecord(object)) return `it is ${describeWritten(value)}`;
+  if (!Object.hasOwn(object, "name")) {
+    const misnamed = findMisnamedKey(["name"], unknownKeys(object, Object.keys(declarationKeys[kind])));
+    return misnamed === undefined
+      ? "`name` is missing"
+      : `\`name\` is missing (did you mean it instead of ${quote(misnamed.written, 40)}?)`;
   }
+  const misfits = Object.entries(declarationKeys[kind]).map(([key, form]) =>
+    Object.hasOwn(object, key) ? explainMisfit(key, object[key], form) : undefined,
+  );
+  return misfits.find((misfit) => misfit !== undefined) ?? object;
+}
 
-  add<Code extends ProblemCode>(code: Code, args: ProblemArguments[Code], place: ProblemPlace): void {
-    const { length } = this.problems;
-    if (length > maximumFaults) return;
-    if (length < maximumFaults) {
-      this.problems.push(createProblem(code, args, place, this.#context));
-      return;
-    }
-    const found = `invalid in more than ${maximumFaults} places, of which the rest are omitted`;
-    const rest = { what: "The `trailblaze` field", expected: "valid", found };
-    this.problems.push(createProblem("MalformedExtension", rest, { path: [] }, this.#context));
-  }
-
-  /** Reports keys that are neither known nor custom. */
-  addUnknownKeys(object: Record<string, unknown>, known: readonly string[], path: Path): void {
-    for (const key of Object.keys(object)) {
-      const isForEditors = key === "$schema" && path.length === 0;
-      if (known.includes(key) || key.startsWith("x-") || isForEditors || this.problems.length > maximumFaults)
-        continue;
-      const [suggestion] = findNearestNames(key, known);
-      this.add("UnknownExtensionKey", { key, known, suggestion }, { path: [...path, key] });
-    }
+function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
+  for (const key of unknownKeys(object as Record<string, unknown>, known)) {
+    if (key === "$schema" && path.length === 0) continue;
+    report("UnknownExtensionKey", { path: [...path, key] }, () => {
+      return { key, known, suggestion: findNearestNames(key, known)[0] };
+    });
   }
 }
 
-/** Why the value of a key of form 3 is not valid; `undefined` if it is. */
-function explainInvalidValue(key: string, value: unknown, form: ValueForm): string | undefined {
-  const must = (path: string, what: string, found: unknown) =>
-    `\`${path}\` must be ${what}, but it is ${describeWritten(found)}`;
-  if (form === "text") return typeof value === "string" ? undefined : must(key, "a string", value);
-  if (form === "references") {
-    if (!Array.isArray(value)) return must(key, "an array", value);
-    const index = value.findIndex((reference) => typeof reference !== "string");
-    return index === -1 ? undefined : must(`${key}.${index}`, "a string", value[index]);
-  }
-  const hasNoForm = (path: string, found: unknown) =>
-    `\`${path}\` has none of the valid forms: it is ${describeWritten(found)}`;
-  if (!Array.isArray(value)) return isRecord(value) ? undefined : hasNoForm(key, value);
-  const index = value.findIndex((input) => typeof input !== "string" && !isRecord(input));
-  return index === -1 ? undefined : hasNoForm(`${key}.${index}`, value[index]);
-}
-
-/** Why an object is not a declaration; `undefined` if it is one. */
-function explainInvalidObject(value: Record<string, unknown>, kind: Kind): string | undefined {
-  if (!Object.hasOwn(value, "name")) {
-    const unknown = Object.keys(value).filter((key) => !Object.hasOwn(declarationKeys[kind], key));
-    const misnamed = findMisnamedKey(["name"], unknown);
-    const suggestion =
-      misnamed === undefined ? "" : ` (did you mean it instead of ${quote(misnamed.written, 40)}?)`;
-    return `\`name\` is missing${suggestion}`;
-  }
-  for (const [key, form] of Object.entries(declarationKeys[kind])) {
-    if (!Object.hasOwn(value, key)) continue;
-    const reason = explainInvalidValue(key, value[key], form);
-    if (reason !== undefined) return reason;
-  }
-  return undefined;
-}
-
-/** Reads one declaration in any of its three forms. Returns a reason if it has none of them. */
-function readForm(
-  value: unknown,
-  kind: Kind,
-): { name: string; description: string | null; extra: Record<string, unknown> } | string {
-  if (typeof value === "string") return { name: value, description: null, extra: {} };
-  if (Array.isArray(value)) {
-    const [name, description] = value as unknown[];
-    if (value.length !== 2) return `expected an array of two strings, found ${value.length} entries`;
-    if (typeof name !== "string") return `the name must be a string, but it is ${describeWritten(name)}`;
-    if (typeof description !== "string")
-      return `the description must be a string, but it is ${describeWritten(description)}`;
-    return { name, description, extra: {} };
-  }
-  if (!isRecord(value)) return `it is ${describeWritten(value)}`;
-  const reason = explainInvalidObject(value, kind);
-  if (reason !== undefined) return reason;
-  const { name, description, ...extra } = value;
-  return { name: name as string, description: (description as string | undefined) ?? null, extra };
-}
-
-function readDeclarations(list: unknown, kind: Kind, faults: FaultList): Declaration[] {
+function readDeclarations(list: unknown, kind: Kind, report: Report): Declaration[] {
   const key = keyOfKind[kind];
-  const declarations: Declaration[] = [];
-  if (list === undefined) return declarations;
+  if (list === undefined) return [];
   if (!Array.isArray(list)) {
-    const args = { what: `\`${key}\``, expected: "an array", found: describeWritten(list) };
-    faults.add("MalformedExtension", args, { path: [key] });
-    return declarations;
+    const found = describeWritten(list);
+    report("MalformedExtension", { path: [key] }, () => ({
+      what: `\`${key}\``,
+      expected: "an array",
+      found,
+    }));
+    return [];
   }
-
-  const firstByCase = new Map<string, string>();
+  const declarations = new Map<string, Declaration>();
   for (const [index, value] of list.entries()) {
     const path = [key, index];
     const form = readForm(value, kind);
     if (typeof form === "string") {
-      faults.add("InvalidDeclaration", { reason: form, key }, { kind, path });
+      report("InvalidDeclaration", { kind, path }, () => ({ reason: form, key }));
       continue;
     }
-    const { name, description, extra } = form;
-    if (isRecord(value)) faults.addUnknownKeys(value, Object.keys(declarationKeys[kind]), path);
+    const { name: written, description, ...extra } = form;
+    const name = String(written);
+    if (isRecord(value)) reportUnknownKeys(value, Object.keys(declarationKeys[kind]), path, report);
     const reason = explainInvalidItemName(name);
-    if (reason !== undefined) {
-      faults.add("InvalidItemName", { name, reason }, { kind, path });
-      continue;
-    }
-    const other = firstByCase.get(name.toLowerCase());
-    if (other !== undefined) {
-      faults.add("DuplicateDeclaration", { name, other, key }, { kind, item: name, path });
-      continue;
-    }
-    firstByCase.set(name.toLowerCase(), name);
-    declarations.push({ kind, name, description, path, extra });
+    const first = declarations.get(name.toLowerCase());
+    if (reason !== undefined) report("InvalidItemName", { kind, path }, () => ({ name, reason }));
+    else if (first !== undefined)
+      report("DuplicateDeclaration", { kind, item: name, path }, () => ({ name, other: first.name, key }));
+    else
+      declarations.set(name.toLowerCase(), {
+        ...{ kind, name, path, extra },
+        description: typeof description === "string" ? description : null,
+      });
   }
-  return declarations;
+  return [...declarations.values()];
+}
+
+/** The valid entries of `env`; the JSON Schema has the same pattern. */
+export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Reads the value of `needs`, and keeps every valid entry. An invalid value allows no variables. */
+function readNeeds(value: unknown, reportAny: Report): Needs {
+  const report = (path: Path, reason: string, hint?: string) =>
+    reportAny("InvalidNeeds", { path: ["needs", ...path] }, () => ({ reason, hint }));
+  if (!isRecord(value)) {
+    const keys = listOf(
+      needsKeys.map((key) => `\`${key}\``),
+      "and",
+    );
+    const hint = `Use an object with the keys ${keys}, which are optional.`;
+    report([], `it must be an object, but it is ${describeWritten(value)}`, hint);
+    return { env: [] };
+  }
+  for (const key of unknownKeys(value, needsKeys)) {
+    const [nearest] = findNearestNames(key, needsKeys);
+    const choice = `Use one of ${listOf(needsKeys, "or")}, or start a custom key with "x-".`;
+    report([key], `it has an unknown key ${quote(key)}`, nearest ? `Did you mean "${nearest}"?` : choice);
+  }
+  const needs: Needs = {};
+  for (const key of needsKeys) {
+    const list = Object.hasOwn(value, key) ? value[key] : undefined;
+    const isValid = (entry: unknown, index: number) => {
+      if (typeof entry !== "string")
+        report(
+          [key, index],
+          `an entry of \`needs.${key}\` must be a string, but it is ${describeWritten(entry)}`,
+        );
+      else if (key === "env" && !variablePattern.test(entry))
+        report(
+          [key, index],
+          `${quote(entry)} is not the name of an environment variable`,
+          /[=\s]/.test(entry)
+            ? "List only names, without values."
+            : 'Use letters, digits and "_", not starting with a digit, for example "JIRA_TOKEN".',
+        );
+      else return true;
+      return false;
+    };
+    if (Array.isArray(list)) needs[key] = list.filter(isValid);
+    else if (list !== undefined) {
+      report([key], `\`needs.${key}\` must be an array of strings, but it is ${describeWritten(list)}`);
+      if (key === "env") needs.env = [];
+    }
+  }
+  return needs;
 }
 
 /**
@@ -194,40 +218,35 @@ export function parseExtension(
   value: unknown,
   context: ProblemContext = "operation",
 ): { extension: Extension; problems: Problem[]; usable: boolean } {
+  const faults: (() => Problem)[] = [];
+  const report: Report = (code, place, args) =>
+    faults.push(() => createProblem(code, args(), place, context));
+  const reportMalformed = (what: string, expected: string, found: string, path: Path) =>
+    report("MalformedExtension", { path }, () => ({ what, expected, found }));
+
+  const field = isRecord(value) ? value : {};
+  if (field !== value) reportMalformed("The `trailblaze` field", "an object", describeWritten(value), []);
+  reportUnknownKeys(field, fieldKeys, [], report);
+  const { root = "trailblaze" } = field;
+  const isPath = typeof root === "string" && root !== "";
+  if (!isPath)
+    reportMalformed("`root`", "the path of a folder", root === "" ? "empty" : describeWritten(root), [
+      "root",
+    ]);
+  const lists = kinds.map((kind) => [
+    keyOfKind[kind],
+    readDeclarations(field[keyOfKind[kind]], kind, report),
+  ]);
   const extension: Extension = {
-    root: defaultRoot,
-    needs: undefined,
-    servers: [],
-    tools: [],
-    toolsets: [],
-    prompts: [],
-    resources: [],
+    root: isPath ? root : "trailblaze",
+    needs: field.needs === undefined ? undefined : readNeeds(field.needs, report),
+    ...(Object.fromEntries(lists) as Record<KindKey, Declaration[]>),
   };
-  const faults = new FaultList(context);
-  if (!isRecord(value)) {
-    const args = { what: "The `trailblaze` field", expected: "an object", found: describeWritten(value) };
-    faults.add("MalformedExtension", args, { path: [] });
-    return { extension, problems: faults.problems, usable: false };
+  const problems = faults.slice(0, maximumFaults).map((create) => create());
+  if (faults.length > maximumFaults) {
+    const found = `invalid in more than ${maximumFaults} places, of which the rest are omitted`;
+    const args = { what: "The `trailblaze` field", expected: "valid", found };
+    problems.push(createProblem("MalformedExtension", args, { path: [] }, context));
   }
-  faults.addUnknownKeys(value, fieldKeys, []);
-  const { root } = value;
-  if (typeof root === "string" && root !== "") {
-    extension.root = root;
-  } else if (root !== undefined) {
-    const found = root === "" ? "empty" : describeWritten(root);
-    faults.add(
-      "MalformedExtension",
-      { what: "`root`", expected: "the path of a folder", found },
-      { path: ["root"] },
-    );
-  }
-  for (const kind of kinds) {
-    extension[keyOfKind[kind]] = readDeclarations(value[keyOfKind[kind]], kind, faults);
-  }
-  if (value.needs !== undefined) {
-    extension.needs = readNeeds(value.needs, ({ path, ...fault }) =>
-      faults.add("InvalidNeeds", fault, { path: ["needs", ...path] }),
-    );
-  }
-  return { extension, problems: faults.problems, usable: true };
+  return { extension, problems, usable: field === value };
 }

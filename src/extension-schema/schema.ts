@@ -1,51 +1,47 @@
 // The shape of the field as JSON Schema has it. It is read at build time only, by `npm run generate`: loading zod would double
 // the time of a `list`, so `parseExtension` checks the field by hand. A test compares the two.
 import { z } from "zod";
-import type { Kind } from "../kinds.ts";
+import { type Kind, kinds } from "../kinds.ts";
 import { itemNamePattern } from "./item-name-pattern.ts";
-import { variablePattern } from "./needs.ts";
+import { declarationKeys, needsKeys, variablePattern } from "./parse-extension.ts";
 
 const itemName = z.string().regex(itemNamePattern).meta({
   description:
     "The item's name: 1 to 64 characters from A-Z, a-z, 0-9, _ . and -, starting with a letter or digit.",
 });
 const description = z.string().meta({ description: "The purpose of the item, in one sentence." });
-const references = z
-  .array(z.string())
-  .meta({ description: "References to items, shown in search results before the pack is installed." });
+const whenShown = "shown in search results before the pack is installed.";
+const references = z.array(z.string()).meta({ description: `References to items, ${whenShown}` });
 const inputs = z
   .union([
     z.array(z.union([z.string(), z.record(z.string(), z.unknown())])),
     z.record(z.string(), z.unknown()),
   ])
-  .meta({
-    description: "Names, or names with details, shown in search results before the pack is installed.",
-  });
+  .meta({ description: `Names, or names with details, ${whenShown}` });
+const texts: Readonly<Record<string, string>> = {
+  uri: "The URI",
+  uriTemplate: "The template of the URIs",
+  mimeType: "The media type",
+};
 
-const resourceText = (what: string) =>
-  z.string().meta({ description: `${what}, shown in search results before the pack is installed.` });
+function schemaOfKey(key: string, what: string) {
+  if (key === "name") return itemName;
+  if (key === "description") return description.optional();
+  if (what === "a string")
+    return z
+      .string()
+      .meta({ description: `${texts[key]}, ${whenShown}` })
+      .optional();
+  return (what === "an array" ? references : inputs).optional();
+}
 
 /** Form 3 of a declaration: an object with additional keys, which depend on the kind. */
-export const declarationObjects = {
-  server: z.object({
-    name: itemName,
-    description: description.optional(),
-    tools: references.optional(),
-    toolsets: references.optional(),
-    prompts: references.optional(),
-    resources: references.optional(),
+export const declarationObjects = Object.fromEntries(
+  kinds.map((kind) => {
+    const keys = Object.entries(declarationKeys[kind]);
+    return [kind, z.object(Object.fromEntries(keys.map(([key, { what }]) => [key, schemaOfKey(key, what)])))];
   }),
-  tool: z.object({ name: itemName, description: description.optional(), parameters: inputs.optional() }),
-  toolset: z.object({ name: itemName, description: description.optional(), tools: references.optional() }),
-  prompt: z.object({ name: itemName, description: description.optional(), arguments: inputs.optional() }),
-  resource: z.object({
-    name: itemName,
-    description: description.optional(),
-    uri: resourceText("The URI").optional(),
-    uriTemplate: resourceText("The template of the URIs").optional(),
-    mimeType: resourceText("The media type").optional(),
-  }),
-};
+) as Record<Kind, z.ZodObject>;
 
 /** The three forms: a name; a name and a description; an object. */
 function declarations(kind: Kind, what: string) {
@@ -53,19 +49,23 @@ function declarations(kind: Kind, what: string) {
   return z.array(declaration).optional().meta({ description: what });
 }
 
-const strings = (what: string) => z.array(z.string()).optional().meta({ description: what });
+const needsWords: Readonly<Record<(typeof needsKeys)[number], string>> = {
+  env: "The environment variables that `envPassthrough` of the pack's servers names. Enforced: a server that names others does not start.",
+  network: "The hosts that the pack connects to. Not enforced.",
+  read: "The files and folders that the pack reads. Not enforced.",
+  write: "The files and folders that the pack writes. Not enforced.",
+  tools: "The tools of others that the pack's code calls. Not enforced.",
+};
 
 /** An absent key is not declared; an empty array means none. */
-export const needs = z.object({
-  env: z.array(z.string().regex(variablePattern)).optional().meta({
-    description:
-      "The environment variables that `envPassthrough` of the pack's servers names. Enforced: a server that names others does not start.",
-  }),
-  network: strings("The hosts that the pack connects to. Not enforced."),
-  read: strings("The files and folders that the pack reads. Not enforced."),
-  write: strings("The files and folders that the pack writes. Not enforced."),
-  tools: strings("The tools of others that the pack's code calls. Not enforced."),
-});
+export const needs = z.object(
+  Object.fromEntries(
+    needsKeys.map((key) => {
+      const entry = key === "env" ? z.string().regex(variablePattern) : z.string();
+      return [key, z.array(entry).optional().meta({ description: needsWords[key] })];
+    }),
+  ),
+);
 
 export const extension = z
   .object({

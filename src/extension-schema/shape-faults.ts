@@ -1,7 +1,9 @@
-import type { core } from "zod/mini";
+// From what zod finds in a value to faults for people: the only words for violations of a shape. A schema may say its own
+// words: what it expects instead of a type or one of the forms, or what is wrong with a value that breaks a rule.
+import * as z from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
 import { listOf, type Path } from "../problems/index.ts";
-import { valueAt } from "./pointer.ts";
+import { describeWritten, valueAt } from "./pointer.ts";
 
 /** A fault in a value of a file, with its path from the top of the value. */
 export interface Fault {
@@ -11,7 +13,38 @@ export interface Fault {
   hint?: string | undefined;
 }
 
-export type AnySchema = core.$ZodType;
+/** The message of a schema: its words and a hint. Those of a rule continue after the path of the value. */
+export const says = (words: string, hint?: string): string =>
+  hint === undefined ? words : `${words}\n${hint}`;
+
+/** What breaks a rule: its words, and where it is inside the value. */
+export interface Breach {
+  words: string;
+  hint?: string | undefined;
+  path?: Path;
+}
+
+/** A rule that JSON Schema cannot express: what breaks it, if anything. It is not applied to values of the wrong shape. */
+export const rule = <Value>(find: (value: Value) => string | undefined | Breach | readonly Breach[]) =>
+  z.check<Value>(({ value, issues }) => {
+    for (const breach of [find(value) ?? []].flat()) {
+      const { words, hint, path = [] } = typeof breach === "string" ? { words: breach } : (breach as Breach);
+      issues.push({ code: "custom", input: value, path: [...path], message: says(words, hint) });
+    }
+  });
+
+/** Parses without zod's own words, which depend on what else of zod the process has loaded. */
+export const parseShape = <Schema extends z.core.$ZodType>(schema: Schema, value: unknown) =>
+  z.safeParse(schema, value, { error: () => "" });
+
+/** A rule that a value also has the shape of another schema, which depends on the value. */
+export const alsoFits = <Value>(choose: (value: Value) => z.core.$ZodType) =>
+  z.check<Value>(({ value, issues }) => {
+    for (const issue of parseShape(choose(value), value).error?.issues ?? [])
+      issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+  });
+
+export type AnySchema = z.core.$ZodType;
 
 /** The parts of zod's schemas that contain others. */
 export interface SchemaParts {
@@ -36,62 +69,71 @@ const typeWords: Readonly<Record<string, string>> = {
   int: "an integer",
 };
 
-function describeValue(value: unknown, expected: string, style: Style): string {
-  if (expected === "record" && isRecord(value)) return "an instance of a class";
-  return expected === "int" && typeof value === "number" ? String(value) : style.value(value);
-}
-
-/** How messages show a path, a word that a value may be, and the value, which may be a secret. */
-interface Style {
+/** How messages show a path, and a word that a value may be. */
+export interface Style {
   path(path: Path): string;
   word(word: string): string;
-  value(value: unknown): string;
 }
 
-/**
- * Describes what zod found in a value: the only words for violations of a shape. `missing` is the key that the object at
- * the path lacks.
- */
-export function describeIssue(
-  issue: core.$ZodIssue,
+/** A fault with what zod found. */
+export interface ShapeFault extends Fault {
+  /** The key that the object at the path lacks. */
+  missing?: string;
+  issue: z.core.$ZodIssue;
+}
+
+function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): ShapeFault {
+  const path = issue.path as Path;
+  const value = valueAt(root, path);
+  const [words, hint] = issue.message.split("\n");
+  const fault = (reason: string) => {
+    const where = path.length === 0 ? "it" : style.path(path);
+    return { reason: `${where} ${reason}`, path, hint, issue };
+  };
+  if (issue.code === "too_small") return fault(`must be at least ${issue.minimum}, but it is ${value}`);
+  if (issue.code === "too_big") return fault(`must be at most ${issue.maximum}, but it is ${value}`);
+  if (issue.code === "invalid_format" || issue.code === "custom") return fault(words || "is empty");
+  if (value === undefined && path.length > 0) {
+    const owner = path.slice(0, -1);
+    const missing = String(path.at(-1));
+    const of = owner.length === 0 ? "" : ` in ${style.path(owner)}`;
+    return { reason: `\`${missing}\` is missing${of}`, path: owner, missing, issue };
+  }
+  if (issue.code === "invalid_value") {
+    const allowed = issue.values.map((one) => style.word(String(one)));
+    const choice = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
+    return fault(
+      `must be ${choice}${typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`}`,
+    );
+  }
+  const expected = issue.code === "invalid_type" ? issue.expected : undefined;
+  const what = words || (expected && (typeWords[expected] ?? `a ${expected}`));
+  if (what === undefined) return fault(`has none of the valid forms: it is ${describeWritten(value)}`);
+  const isClass = expected === "record" && isRecord(value);
+  const isNumber = expected === "int" && typeof value === "number";
+  const found = isClass ? "an instance of a class" : isNumber ? value : describeWritten(value);
+  return fault(`must be ${what}, but it is ${found}`);
+}
+
+/** Describes what zod found in a value. Of a union, it describes the form that the value has. */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
   root: unknown,
   style: Style,
-): Fault & { missing?: string } {
-  const path = issue.path as Path;
-  const where = path.length === 0 ? "it" : style.path(path);
-  const value = valueAt(root, path);
-  switch (issue.code) {
-    case "invalid_type": {
-      const { expected } = issue;
-      if (value !== undefined || path.length === 0) {
-        const type = typeWords[expected] ?? `a ${expected}`;
-        return {
-          reason: `${where} must be ${type}, but it is ${describeValue(value, expected, style)}`,
-          path,
-        };
-      }
-      break;
-    }
-    case "invalid_value": {
-      if (value === undefined) break;
-      const allowed = issue.values.map((one) => style.word(String(one)));
-      const words = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
-      const found = typeof value === "string" ? "" : `, but it is ${style.value(value)}`;
-      return { reason: `${where} must be ${words}${found}`, path };
-    }
-    case "too_small":
-      return { reason: `${where} must be at least ${issue.minimum}, but it is ${value}`, path };
-    case "too_big":
-      return { reason: `${where} must be at most ${issue.maximum}, but it is ${value}`, path };
-    case "invalid_format":
-      return { reason: `${where} is empty`, path };
-    default:
-      if (value === undefined) break;
-      return { reason: `${where} has none of the valid forms: it is ${style.value(value)}`, path };
-  }
-  const owner = path.slice(0, -1);
-  const missing = String(path.at(-1));
-  const reason =
-    owner.length === 0 ? `\`${missing}\` is missing` : `\`${missing}\` is missing in ${style.path(owner)}`;
-  return { reason, path: owner, missing };
+): ShapeFault[] {
+  return issues.flatMap((issue) => {
+    const describeInner = (inner: readonly z.core.$ZodIssue[]) =>
+      describeIssues(
+        inner.map((one) => ({ ...one, path: [...issue.path, ...one.path] })),
+        root,
+        style,
+      );
+    if (issue.code === "invalid_key") return describeInner(issue.issues);
+    const form = issue.code === "invalid_union" ? issue.errors.find(isInside) : undefined;
+    return form === undefined ? [describeIssue(issue, root, style)] : describeInner(form);
+  });
 }
+
+/** Whether a form of a union is at fault only inside the value. `$function` is none that people write. */
+const isInside = (issues: readonly z.core.$ZodIssue[]): boolean =>
+  issues.every(({ path: [key] }) => key !== undefined && key !== "$function");

@@ -62,6 +62,11 @@ describe("hints of config problems", () => {
     [{ sessions: {} }, undefined],
     [{ memory: { a: null } }, undefined],
     [{ mcp: {} }, "`mcpServers`"],
+    [{ mcpServers: { a: { url: "https://x.test", type: "sse" } } }, "streamable HTTP"],
+    [
+      { trailblazeSubprocessToolsets: [{ name: "a", url: "https://x.test", type: "sse" }] },
+      "streamable HTTP",
+    ],
     [
       { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
       "Rename",
@@ -189,22 +194,17 @@ describe("hostile strings in a config", () => {
     [`{"callback": ${prototype}}`, ["callback", "__proto__"]],
     ['{"servers": {"__proto__": {"tools": []}}}', ["servers", "__proto__"]],
     ['{"toolsets": {"__proto__": []}}', ["toolsets", "__proto__"]],
-    ['{"packs": {"memory": {"__proto__": []}}}', ["packs", "memory", "__proto__"]],
+    ['{"options": {"a": {"__proto__": {}}}}', ["options", "a", "__proto__"]],
+    [
+      '{"mcpServers": {"a": {"command": "b", "env": {"__proto__": "x"}}}}',
+      ["mcpServers", "a", "env", "__proto__"],
+    ],
     ['{"constructor": {}, "hasOwnProperty": 1}', ["constructor"], ["hasOwnProperty"]],
   ])("%s reads hostile names like any other keys", async (text, ...paths) => {
     for (const faults of [await faultsOfJson(text), await faultsOfYaml(text)]) {
       expect(faults.map(({ path }) => path)).toEqual(paths);
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-  });
-
-  test("objects with keys of the user's choice accept any key without changing prototypes", async () => {
-    const text =
-      '{"options": {"a": {"__proto__": {"polluted": true}}}, "trailblazeSubprocessToolsets": [{"name": "a", "command": "b", "env": {"__proto__": "x"}}]}';
-    const config = await readFrom(makeProject({ "trailblaze.config.json": text }));
-    expect(Object.keys(config.options.get("a") ?? {})).toEqual(["__proto__"]);
-    expect((config.options.get("a") as Record<string, unknown>).polluted).toBeUndefined();
-    expect(Object.keys(config.subprocessServers[0]?.env ?? {})).toEqual(["__proto__"]);
   });
 
   test("control characters of a config are escaped in messages", async () => {

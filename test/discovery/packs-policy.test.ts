@@ -129,18 +129,6 @@ describe("packs that a session would use", () => {
     );
   });
 
-  test("more than a thousand patterns with wildcards are rejected", async () => {
-    const names = Array.from({ length: 3000 }, (_, index) => `acme/p${index}`);
-    const patterns = Array.from({ length: 1001 }, (_, index) => `acme/p${index}*`);
-    expect(await enabledWith({ allow: [...names, ...patterns.slice(1), "acme/jira"] })).toEqual([
-      "acme/jira",
-    ]);
-    await expect(enabledWith({ deny: patterns })).rejects.toMatchObject({
-      code: "InvalidConfig",
-      problem: { args: { reason: expect.stringMatching(/`packs.deny`.*\b1001\b.*\b1000\b/) } },
-    });
-  });
-
   test("matching hostile patterns finishes", async () => {
     await enabledWith({ deny: [`acme/${"*a".repeat(5000)}`, `acme/${"*".repeat(50_000)}b`] });
   });

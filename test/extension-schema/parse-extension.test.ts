@@ -202,8 +202,8 @@ describe("the arguments of problems in a field", () => {
 
   test.each([
     ["tools", ["a"], "expected an array of two strings, found 1 entries"],
-    ["tools", [5, "Create"], "the name must be a string, but it is a number"],
-    ["tools", ["a", null], "the description must be a string, but it is null"],
+    ["tools", [5, "Create"], "`name` must be a string, but it is a number"],
+    ["tools", ["a", null], "`description` must be a string, but it is null"],
     ["prompts", null, "it is null"],
     ["tools", {}, "`name` is missing"],
     ["tools", { nam: "a" }, '`name` is missing (did you mean it instead of "nam"?)'],
@@ -213,8 +213,16 @@ describe("the arguments of problems in a field", () => {
     ["tools", { name: "a", description: null }, "`description` must be a string, but it is null"],
     ["servers", { name: "a", tools: "b" }, "`tools` must be an array, but it is a string"],
     ["toolsets", { name: "a", tools: ["b", 5] }, "`tools.1` must be a string, but it is a number"],
-    ["tools", { name: "a", parameters: "b" }, "`parameters` has none of the valid forms: it is a string"],
-    ["tools", { name: "a", parameters: [5] }, "`parameters.0` has none of the valid forms: it is a number"],
+    [
+      "tools",
+      { name: "a", parameters: "b" },
+      "`parameters` must be an array or an object, but it is a string",
+    ],
+    [
+      "tools",
+      { name: "a", parameters: [5] },
+      "`parameters.0` must be a string or an object, but it is a number",
+    ],
   ])("in `%s`, the reason why %j is refused is: %s", (key, value, reason) => {
     expect(argsOf({ [key]: [value] })).toEqual([{ reason, key }]);
   });

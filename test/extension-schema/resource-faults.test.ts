@@ -1,41 +1,46 @@
 import { describe, expect, test } from "vitest";
-import { findCompleteFaults, findResourceFaults } from "../../src/extension-schema/check-definition.ts";
+import { checkDefinition } from "../../src/extension-schema/check-definition.ts";
 
-const placesOf = (definition: Record<string, unknown>) =>
-  [...findResourceFaults(definition)].map(({ path }) => path.join("."));
+/** The faults of a resource with these keys, whose URI is valid unless they say another. */
+function faultsOf(keys: Record<string, unknown>) {
+  const uri = "uriTemplate" in keys ? undefined : "docs://page";
+  const definition = { name: "page", uri, text: "", ...keys };
+  return checkDefinition("resource", definition, "validation").problems.map(({ path = [], args }) => {
+    const { reason, hint } = args as { reason: string; hint?: string };
+    return { place: path.join("."), reason, hint };
+  });
+}
+const placesOf = (keys: Record<string, unknown>) => faultsOf(keys).map(({ place }) => place);
 
 describe("the keys of a resource", () => {
   test.each([
     { uri: "docs://page" },
     { uri: "docs:%20a" },
     { uriTemplate: "docs://{page}", complete: { page: [] } },
-    // Values of other types and empty strings are faults of the shape.
-    { uri: " ", uriTemplate: " ", mimeType: " " },
-    { uri: 5, uriTemplate: 5, mimeType: 5, annotations: "now", complete: 5 },
-    { annotations: { lastModified: 5 } },
-    {},
-  ])("%j is valid", (definition) => {
-    expect(placesOf(definition)).toEqual([]);
+  ])("%j is valid", (keys) => {
+    expect(placesOf(keys)).toEqual([]);
   });
 
   test.each([
     [{ uri: "page" }, ["uri"]],
     [{ uri: "docs://a b" }, ["uri"]],
+    [{ uri: " " }, ["uri"]],
+    [{ mimeType: 5 }, ["mimeType"]],
+    [{ annotations: { lastModified: 5 } }, ["annotations.lastModified"]],
     [{ uriTemplate: "docs://page" }, ["uriTemplate"]],
     [{ uriTemplate: "{page}", complete: { city: [] } }, ["uriTemplate"]],
     [{ uriTemplate: "docs://{page}", complete: { city: [], page: [] } }, ["complete.city"]],
-    [{ uri: "docs://page", complete: { page: [] } }, ["complete.page"]],
-  ])("%j is invalid at %j", (definition, places) => {
-    expect(placesOf(definition)).toEqual(places);
+    [{ complete: { page: [] } }, ["complete.page"]],
+  ])("%j is invalid at %j", (keys, places) => {
+    expect(placesOf(keys)).toEqual(places);
   });
 
   test("the reason continues after the key, and a template in `uri` gets a hint", () => {
-    const faultOf = (definition: Record<string, unknown>) => [...findResourceFaults(definition)][0];
     const hint = expect.stringContaining("`uriTemplate`");
     for (const uri of ["docs://{page}", "docs://{page", "docs://page}"])
-      expect(faultOf({ uri })).toMatchObject({ reason: expect.stringMatching(/^`uri` contains/), hint });
-    expect(faultOf({ uri: "page" })?.hint).toBeUndefined();
-    expect(faultOf({ uriTemplate: "docs://page" })?.reason).toMatch(/^`uriTemplate` has no/);
+      expect(faultsOf({ uri })).toMatchObject([{ reason: expect.stringMatching(/^`uri` contains/), hint }]);
+    expect(faultsOf({ uri: "page" })[0]?.hint).toBeUndefined();
+    expect(faultsOf({ uriTemplate: "docs://page" })[0]?.reason).toMatch(/^`uriTemplate` has no/);
   });
 });
 
@@ -80,7 +85,7 @@ describe("media types", () => {
   });
 
   test("the fault shows one", () => {
-    expect([...findResourceFaults({ mimeType: "markdown" })]).toMatchObject([
+    expect(faultsOf({ mimeType: "markdown" })).toMatchObject([
       { reason: "`mimeType` is not a media type", hint: expect.stringContaining("`text/markdown`") },
     ]);
   });
@@ -116,30 +121,25 @@ describe("the time of the last change", () => {
     "2026-01-31T12:00:00Z ",
     " 2026-01-31T12:00:00Z",
   ])("%j is not", (lastModified) => {
-    const faults = [...findResourceFaults({ annotations: { lastModified } })];
-    const path = ["annotations", "lastModified"];
+    const reason = "`annotations.lastModified` is not a date and time";
     const hint = expect.stringContaining("time zone");
-    expect(faults).toMatchObject([
-      { reason: "`annotations.lastModified` is not a date and time", path, hint },
-    ]);
+    expect(faultsOf({ annotations: { lastModified } })).toMatchObject([{ reason, hint }]);
   });
 });
 
-describe("names with completions", () => {
-  test("unknown names are reported in order, with the nearest known one", () => {
-    const complete = { city: [], cty: [], zzz: [] };
-    expect([...findCompleteFaults(complete, ["city", 5, undefined])]).toMatchObject([
-      {
+test("names in `complete` that a prompt does not have are reported, with the nearest one that it has", () => {
+  const content = {
+    ...{ name: "one", content: "", arguments: [{ name: "city" }] },
+    complete: { city: [], cty: [], zzz: [] },
+  };
+  expect(checkDefinition("prompt", content, "validation").problems).toMatchObject([
+    {
+      path: ["complete", "cty"],
+      args: {
         reason: '`complete` has "cty", which is neither an argument nor a variable',
-        path: ["complete", "cty"],
         hint: 'Did you mean "city"?',
       },
-      { path: ["complete", "zzz"], hint: undefined },
-    ]);
-  });
-
-  test("at most a hundred are reported", () => {
-    const complete = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`name${index}`, []]));
-    expect([...findCompleteFaults(complete, [])]).toHaveLength(100);
-  });
+    },
+    { path: ["complete", "zzz"] },
+  ]);
 });

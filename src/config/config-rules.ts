@@ -1,0 +1,165 @@
+// What a schema cannot say about values of a config: what is wrong with them continues after their path.
+import { stringsIn } from "../data/strings-in.ts";
+import type { Breach } from "../extension-schema/shape-faults.ts";
+import { listOf, quote, TrailblazeError } from "../problems/index.ts";
+import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { listServerEntries } from "./server-entries.ts";
+import { explainReference } from "./variables.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function suggest(name: unknown, known: readonly string[]): string | undefined {
+  const [nearest] = typeof name === "string" ? findNearestNames(name, known) : [];
+  return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
+}
+
+/** A name without a slash: the advertised name of a tool, or the name of a user's own item. */
+const shortName = /^[A-Za-z0-9_.-]{1,128}$/;
+
+/** The normal form of a name: a qualified name without `@`, or a short one. */
+function readName(written: string): { name: string; range: string | undefined } | { fault: string } {
+  if (shortName.test(written)) return { name: written, range: undefined };
+  if (!written.includes("/")) return { fault: `${quote(written)} is not a valid name` };
+  try {
+    const name = parseQualifiedName(written);
+    return { name: formatQualifiedName({ ...name, range: undefined }), range: name.range };
+  } catch (error) {
+    if (error instanceof TrailblazeError) return { fault: error.message.replace(/\.$/, "") };
+    throw error;
+  }
+}
+
+export function explainBadReference(written: string): string | undefined {
+  const name = readName(written);
+  return "fault" in name ? `is not a valid reference: ${name.fault}` : undefined;
+}
+
+/** Explains a name of a tool in `options`. */
+export function explainToolName(written: string): Breach | undefined {
+  const name = readName(written);
+  const hint = 'Use "publisher/pack/item", "pack/item", or the name of a built-in.';
+  if ("fault" in name) return { words: `is not the name of a tool: ${name.fault}`, hint };
+  return name.range === undefined
+    ? undefined
+    : { words: "has a version, which options do not support", hint };
+}
+
+/** The normal form of a valid name of a tool in `options`. */
+export function normalizeToolName(written: string): string {
+  const name = readName(written);
+  return "fault" in name ? written : name.name;
+}
+
+/** Finds keys that mean the same as one before them. */
+export function findSameKeys(keys: readonly string[], normalize: (key: string) => string): Breach[] {
+  const firsts = new Map<string, string>();
+  return keys.flatMap((key) => {
+    const name = normalize(key);
+    const first = firsts.get(name);
+    if (first === undefined) firsts.set(name, key);
+    return first === undefined ? [] : [{ words: `means the same as ${quote(first)}`, path: [key] }];
+  });
+}
+
+/** Whether a text has unprintable characters. Compiling the expression takes longer than everything else here. */
+const hasControls = (text: string) => !/^[ -~]*$/.test(text) && /\p{C}/u.test(text);
+
+export function explainLabel(label: string): string | Breach | undefined {
+  if (label.length > 128 || hasControls(label))
+    return "is longer than 128 characters or contains unprintable characters";
+  const hint = "Use another character: the slash separates the server from the tool in LABEL/TOOL.";
+  return label.includes("/") ? { words: `is ${quote(label)}, which contains a slash`, hint } : undefined;
+}
+
+/** Finds servers with the name of another. Log files have these names, and some file systems ignore case. */
+export function findSameLabels(config: Fields): Breach[] {
+  const firsts = new Map<string, unknown>();
+  return listServerEntries(config).flatMap(({ label, labelPath: path }) => {
+    const name = String(label).toLowerCase();
+    const first = firsts.get(name);
+    if (first === undefined) firsts.set(name, label);
+    if (first === undefined) return [];
+    const words = `has the name of another server, ${quote(String(first))}; case does not count`;
+    return [{ words, path, hint: "Rename or remove one of them." }];
+  });
+}
+
+/** The keys that say how a server is reached, of which an entry has one, with the values of `type` that fit. */
+const ways: Readonly<Record<string, readonly string[]>> = {
+  command: ["stdio"],
+  package: ["stdio"],
+  url: ["http", "streamable-http"],
+};
+
+/** Finds what is wrong with a server as a whole. */
+export function findServerBreaches(server: Fields): Breach[] {
+  const present = Object.keys(ways).filter((key) => server[key] !== undefined);
+  const [way, second] = present;
+  if (way === undefined) {
+    const words = `has none of ${listOf(Object.keys(ways).map((key) => `\`${key}\``))}`;
+    return [{ words, hint: "Add the command that starts the server, or its npm package." }];
+  }
+  if (second !== undefined)
+    return [{ words: `and \`${way}\` are both present`, path: [second], hint: "Remove one of them." }];
+  const breaches: Breach[] = [];
+  if (server.bin !== undefined && way !== "package") {
+    const hint = "Add `package`, the npm package that has this command.";
+    breaches.push({ words: "is present without `package`", path: ["bin"], hint });
+  }
+  const types = ways[way] ?? [];
+  if (typeof server.type === "string" && !types.includes(server.type)) {
+    const words = `is ${server.type}, but the server has a \`${way}\``;
+    breaches.push({ words, path: ["type"], hint: `Remove \`type\`, or use ${listOf(types)}.` });
+  }
+  if (server.enabled !== false && server.disabled !== true) breaches.push(...findVariableBreaches(server));
+  return breaches;
+}
+
+/** The keys of a server whose strings may refer to variables. */
+const expandedKeys = ["command", "args", "cwd", "env", "url", "headers"];
+
+const findVariableBreaches = (server: Fields): Breach[] =>
+  expandedKeys.flatMap((key) =>
+    [...stringsIn(server[key], [key])].flatMap(({ text, path }) => {
+      const breach = explainReference(text);
+      return breach === undefined ? [] : [{ ...breach, path }];
+    }),
+  );
+
+export const explainPackage = (name: string): Breach | undefined =>
+  isPackageName(name) ? undefined : { words: "is not an npm name", hint: "Write it without a version." };
+
+/** Explains a URL without showing it, because it may contain secrets. */
+export function explainUrl(url: string): string | Breach | undefined {
+  const [, authority] = /^https?:\/\/([^/?#\\]*)/i.exec(url) ?? [];
+  if (authority?.includes("@"))
+    return { words: "contains credentials", hint: "Send them in `headers`, for example Authorization." };
+  const isUrl = authority === undefined ? url.startsWith("${") : url.includes("${") || URL.canParse(url);
+  return isUrl ? undefined : "is not an http or https URL";
+}
+
+/** Headers that frame a request or belong to a session. With a value of the user, requests fail or are misread. */
+const reservedHeaders =
+  /^(?:content-length|transfer-encoding|trailer|te|upgrade|expect|keep-alive|mcp-session-id)$/i;
+
+export function explainHeaderName(name: string): Breach | undefined {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+    return { words: "is not a valid header name", hint: "Use letters, digits and hyphens, as in X-Api-Key." };
+  return reservedHeaders.test(name)
+    ? { words: "is a header that the connection controls", hint: "Remove it." }
+    : undefined;
+}
+
+export const explainVariableName = (name: string): Breach | undefined =>
+  name !== "" && !/[=\0]/.test(name)
+    ? undefined
+    : { words: "is not a valid variable name", hint: "Use letters, digits and underscores." };
+
+const itemLists = ["tools", "toolsets", "prompts", "resources"];
+
+export const explainEmptyServer = (server: Fields): Breach | undefined =>
+  itemLists.some((key) => server[key] !== undefined)
+    ? undefined
+    : { words: "serves nothing", hint: "Add `tools`, `toolsets`, `prompts` or `resources`." };
