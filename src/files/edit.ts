@@ -6,7 +6,7 @@ import { errorCode, explainFileError } from "./file-errors.ts";
 import { followLinks, makeFolders, writeBeside } from "./write-files.ts";
 
 /** Converts a file system error to `InvalidArguments`. */
-export function describeRefusal(what: string, path: string, error: unknown): unknown {
+function describeRefusal(what: string, path: string, error: unknown): unknown {
   const reason = explainFileError(error);
   if (reason === undefined) return error;
   return failure(

@@ -27,10 +27,9 @@ export interface InspectionPort extends DiscoveryPort {
   listFiles(packageRoot: string, path: string): string[] | undefined;
   /**
    * Reads a regular file of at most `limit` bytes (default: `maximumFileBytes`). `packageRoot` is a real path; `path`
-   * is relative to it, with `/`. Rejects a file that is replaced while it is checked.
+   * is relative to it, with `/`.
    */
   readFile(packageRoot: string, path: string, limit?: number): FileRead;
+  /** A path that does not exist may be outside as it is written. */
   describePath(packageRoot: string, path: string): PathKind;
-  /** Whether the real path is outside the package. A path that does not exist counts as written. */
-  leavesPackage(packageRoot: string, path: string): boolean;
 }

@@ -42,7 +42,7 @@ function readFile(packageRoot: string, path: string, limit = maximumFileBytes): 
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { state: "absent" };
-    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be read (${code})`;
+    const reason = code === "ENXIO" ? "it is a socket, not a regular file" : `it cannot be opened (${code})`;
     return { state: "unusable", reason };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -70,11 +70,6 @@ function listFiles(packageRoot: string, path: string): string[] | undefined {
   }
 }
 
-function leavesPackage(packageRoot: string, path: string): boolean {
-  const absolute = join(packageRoot, path);
-  return isAbsolute(path) || !isBelow(packageRoot, realPathOf(absolute) ?? absolute);
-}
-
 /** Creates a port for this machine's file system. */
 export function createNodeInspectionPort(): InspectionPort {
   return {
@@ -82,6 +77,5 @@ export function createNodeInspectionPort(): InspectionPort {
     readFile,
     describePath,
     listFiles,
-    leavesPackage,
   };
 }

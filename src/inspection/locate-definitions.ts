@@ -121,7 +121,7 @@ export function locateDefinitions(
   const withoutSource = () => declarations.map((declaration) => ({ declaration, source: undefined }));
 
   const inManifest = { pack: pack.name, file: "package.json", path: ["root"] };
-  if (root === undefined || port.leavesPackage(pack.location, root)) {
+  if (root === undefined || port.describePath(pack.location, root) === "outside") {
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
     return { ...located, items: withoutSource() };
   }

@@ -1,15 +1,7 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, entryOf, warningForBystanders } from "./entry.ts";
 import { type SyntaxFault, syntaxHints } from "./syntax-hint.ts";
-import {
-  formatInstall,
-  formatWhy,
-  listOf,
-  type PackageManager,
-  printable,
-  quote,
-  quoteForShell,
-} from "./text.ts";
+import { formatInstall, formatWhy, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
 export interface ItemNotFound {
   name: string;
@@ -133,15 +125,10 @@ export const operationProblems = {
       },
     },
   }),
-  PackVersionMismatch: entryOf<{
-    name: string;
-    range: string;
-    version: string;
-    manager?: PackageManager | undefined;
-  }>({
-    message: ({ name, version, range }) =>
-      `The installed version ${version} of ${name} does not satisfy ${quote(range)}.`,
-    hint: ({ manager, name, range }) => formatInstall(manager, `${name}@${range}`),
+  PackVersionMismatch: entry({
+    message: 'The installed version {version} of {name} does not satisfy "{range}".',
+    hint: ({ manager, name, range }: { manager?: PackageManager | undefined; name: string; range: string }) =>
+      formatInstall(manager, `${name}@${range}`),
   }),
   /** `inRegistry`: not installed. `mayBeServer`: the package has a command, which may be an MCP server. */
   ExtensionNotFound: entry({
@@ -173,16 +160,11 @@ export const operationProblems = {
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
   ResourceNotFound: itemNotFound("resource"),
-  AmbiguousName: entryOf<{
-    name: string;
-    kinds: readonly Kind[];
-    /** The server of the config that has a tool with this name, as a pack has. */
-    server?: string;
-    /** The servers of the pack with this name, or of the config and of packs. */
-    servers?: readonly string[];
-    /** Whether the config has a server with this name, too. */
-    isInConfig?: boolean;
-  }>({
+  /**
+   * `server`: the server of the config that has a tool with this name, as a pack has. `servers`: those of the pack with this name, or
+   * of the config and of packs. `isInConfig`: the config has a server with this name, too.
+   */
+  AmbiguousName: entry({
     message: '"{name}" matches items of several kinds: {kinds:and}.',
     hint: "Pass --kind {kinds:or}.",
     when: {

@@ -225,18 +225,11 @@ export const sessionProblems = {
       '"{key:200}" in the result of `{method}` for "{name:200}"[ of server "{label:200}"][ of pack "{pack:200}"] is left out: {reason}.',
     hint: "The rest of the result is used. Report it to the author of the server or pack.",
   }),
-  ServerPackageNotInstalled: entryOf<{
-    /** The npm name of the package. */
-    name: string;
-    /** The server in the config, or the pack's server. */
-    label: string;
-    /** The project, or the pack as a dependency other than a peer, declares the package. */
-    isDeclared: boolean;
-    manager?: PackageManager | undefined;
-  }>({
-    message: ({ name, label }) =>
-      `Server ${quote(label)} runs a command of the package ${quote(name)}, which is not installed.`,
-    hint: ({ name, isDeclared, manager }) => formatInstall(manager, isDeclared ? undefined : name),
+  /** `name`: the npm name. `label`: the server in the config, or the pack's. `isDeclared`: by the project, or by the pack, not as a peer. */
+  ServerPackageNotInstalled: entry({
+    message: 'Server "{label}" runs a command of the package "{name}", which is not installed.',
+    hint: (args: { name: string; isDeclared: boolean; manager?: PackageManager | undefined }) =>
+      formatInstall(args.manager, args.isDeclared ? undefined : args.name),
   }),
   ServerStartFailed: entryOf<
     {

@@ -148,7 +148,7 @@ export class ModuleFiles {
 
   /** Reads and parses like Node: according to the suffix, the nearest `type`, or the syntax. */
   async #read(path: string): Promise<ModuleFile> {
-    if (this.#port.leavesPackage(this.#root, path)) return { kind: "outside" };
+    if (this.#port.describePath(this.#root, path) === "outside") return { kind: "outside" };
     const read = this.#port.readFile(this.#root, path, maximumModuleBytes);
     if (read.state === "unusable")
       return {
