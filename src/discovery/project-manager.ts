@@ -76,8 +76,7 @@ export function findProjectManager(
 
 /** The package manager for commands in a project's hints. */
 export async function findManagerName(port: DiscoveryPort, project: Project): Promise<PackageManager> {
-  const workspace = await findWorkspace(port, project);
-  return managerIn(port, { project: project.directory, workspace });
+  return managerIn(port, { project: project.directory, workspace: await findWorkspace(port, project) });
 }
 
 /** The same for a project whose workspace is known. npm if the project uses an unknown one. */

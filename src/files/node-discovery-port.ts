@@ -9,6 +9,7 @@ import {
   readFileSync,
   readSync,
   realpathSync,
+  type Stats,
   statSync,
 } from "node:fs";
 import { sep } from "node:path";
@@ -21,14 +22,16 @@ const maximumSearchedBytes = 64 << 20;
 /** Holds one package.json at a time. Few are larger. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
 
-/** What cannot be opened or read with these errors. */
-const typeOfFailure: Readonly<Record<string, string>> = {
-  EISDIR: "a folder",
-  EAGAIN: "a named pipe",
-  ENXIO: "a socket",
-};
+/** The result, or `undefined` if the file system refuses. */
+function attempt<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
 
-const describeOther = (type: string) => ({ reason: `it is ${type}, not a regular file` });
+const describeOther = (stats: Stats) => ({ reason: `it is ${describeFileType(stats)}, not a regular file` });
 
 function readManifest(directory: string): ManifestRead | undefined {
   const path = `${directory}${sep}package.json`;
@@ -41,7 +44,7 @@ function readManifest(directory: string): ManifestRead | undefined {
     const text = buffer.toString("utf8", 0, length);
     if (isWhole && !text.includes('"trailblaze"') && !text.includes("\uFFFD")) return { text, isUtf8: true };
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) return describeOther(describeFileType(stats));
+    if (!stats.isFile()) return describeOther(stats);
     if (stats.size > maximumSearchedBytes) return { tooLarge: stats.size };
     const read = buffer.subarray(0, length);
     const bytes = isWhole ? read : Buffer.concat([read, readFileSync(descriptor)]);
@@ -49,8 +52,9 @@ function readManifest(directory: string): ManifestRead | undefined {
   } catch (error) {
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    const type = typeOfFailure[code];
-    return type === undefined ? { reason: `it cannot be read (${code})` } : describeOther(type);
+    const stats = attempt(() => statSync(path));
+    const isOther = stats !== undefined && !stats.isFile();
+    return isOther ? describeOther(stats) : { reason: `it cannot be read (${code})` };
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -61,15 +65,6 @@ function isTrusted(path: string, reference: string): boolean {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   if (user === undefined || owner === undefined) return true;
   return [0, user, statSync(reference, { throwIfNoEntry: false })?.uid].includes(owner);
-}
-
-/** The result, or `undefined` if the file system refuses. */
-function attempt<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Creates a port for this machine's file system. */
