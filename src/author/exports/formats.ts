@@ -1,20 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { createProblem, failure, type Problem } from "../../problems/index.ts";
 import { countCharacters } from "../../problems/text.ts";
-import {
-  type ExportedServer,
-  npxArguments,
-  programOf,
-  requireBin,
-  type UserVariable,
-} from "./exported-server.ts";
-
-/** A file of an export. */
-export interface ExportedFile {
-  /** Relative to the folder of the export, with `/`. */
-  path: string;
-  text: string;
-}
+import { type ExportedServer, npxArguments, programOf, requireBin } from "./exported-server.ts";
 
 export interface ExportOptions {
   name?: string | undefined;
@@ -22,36 +9,15 @@ export interface ExportOptions {
 }
 
 interface Export {
-  files: ExportedFile[];
+  /** Texts, or what is written as JSON, by paths relative to the folder of the export. */
+  files: Readonly<Record<string, string | object>>;
   problems: Problem[];
 }
 
 /** How a server is exported. Throws `TrailblazeError` with a code of exports. */
 type Format = (server: ExportedServer, options: ExportOptions) => Export;
 
-export const formatJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
-
-/** The texts of package.json that formats repeat. */
-function describeManifest({ manifest }: ExportedServer) {
-  const { author, homepage, license, keywords } = manifest;
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  const [, writtenName, email, url] =
-    typeof author === "string"
-      ? (/^([^<(]*?)\s*(?:<([^>]*)>)?\s*(?:\(([^)]*)\))?\s*$/.exec(author) ?? [])
-      : [];
-  const person = isRecord(author) ? author : { name: writtenName, email, url };
-  const known = ["name", "email", "url"].flatMap((key) => {
-    const value = text(person[key as keyof typeof person]);
-    return value === undefined ? [] : [[key, value] as const];
-  });
-  return {
-    author: known.some(([key]) => key === "name") ? Object.fromEntries(known) : undefined,
-    homepage: addressOf(homepage),
-    repository: repositoryOf(manifest),
-    license: text(license),
-    keywords: Array.isArray(keywords) ? keywords.filter((one) => typeof one === "string") : undefined,
-  };
-}
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 /** The text if it is an address for browsers; formats reject others. */
 const addressOf = (value: unknown): string | undefined =>
@@ -69,62 +35,69 @@ function repositoryOf({ repository }: Readonly<Record<string, unknown>>): string
   return url.startsWith("https://") ? addressOf(url) : undefined;
 }
 
+function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
+  const [, writtenName, writtenEmail, writtenUrl] =
+    typeof author === "string"
+      ? (/^([^<(]*?)\s*(?:<([^>]*)>)?\s*(?:\(([^)]*)\))?\s*$/.exec(author) ?? [])
+      : [];
+  const { name, email, url } = isRecord(author)
+    ? author
+    : { name: writtenName, email: writtenEmail, url: writtenUrl };
+  const known = textOf(name);
+  return known === undefined ? undefined : { name: known, email: textOf(email), url: textOf(url) };
+}
+
+/** The texts of package.json that plugins repeat. */
+const describeManifest = ({ manifest, version, description }: ExportedServer, options: ExportOptions) => ({
+  version,
+  description: options.description || description,
+  author: authorOf(manifest),
+  homepage: addressOf(manifest.homepage),
+  repository: repositoryOf(manifest),
+  license: textOf(manifest.license),
+  keywords: Array.isArray(manifest.keywords)
+    ? manifest.keywords.filter((one) => typeof one === "string")
+    : undefined,
+});
+
 /** A name for a format. Throws `ExportNameUnusable`. */
-function chooseName(wanted: string, pattern: RegExp, rule: string, { name }: ExportOptions): string {
-  const chosen = name ?? wanted;
+function chooseName(server: ExportedServer, separator: string, pattern: RegExp, rule: string, name?: string) {
+  const { publisher, shortName } = server;
+  const wanted = publisher === undefined ? shortName : `${publisher}${separator}${shortName}`;
+  const chosen = name ?? wanted.toLowerCase();
   if (chosen.length > 64 || !pattern.test(chosen))
     throw failure("ExportNameUnusable", { name: chosen, rule });
   return chosen;
 }
 
-const joinName = ({ publisher, shortName }: ExportedServer, separator: string): string =>
-  [...(publisher === undefined ? [] : [publisher]), shortName].join(separator).toLowerCase();
-
 /** What the user of an export gives for a variable. */
 const describeVariable = (name: string, { key }: ExportedServer): string =>
   `The environment variable ${name} of the MCP server ${key}.`;
 
+const launchOf = (server: ExportedServer, folder: string) => ({
+  command: "npx",
+  args: npxArguments(server, server.version, folder),
+});
+
 const agentPlugin: Format = (server, options) => {
-  const { version } = server;
   const rule =
     "lowercase letters, digits, hyphens and periods, not two hyphens or periods in a row, at most 64";
   const pattern = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
-  const name = chooseName(joinName(server, "."), pattern, rule, options);
-  requireBin(server);
-  const { author, homepage, repository, license, keywords } = describeManifest(server);
+  const name = chooseName(server, ".", pattern, rule, options.name);
   const schemaOf = (file: string) => `https://agent-plugins.org/schemas/1.0.0/${file}.schema.json`;
-  const description = options.description || server.description;
   return {
-    files: [
-      {
-        path: "plugin.json",
-        text: formatJson({
-          $schema: schemaOf("plugin"),
-          name,
-          version,
-          description,
-          author,
-          homepage,
-          repository,
-          license,
-          keywords,
-          extensions: { "trailblaze.export": { server: server.qualifiedName } },
-        }),
+    files: {
+      "plugin.json": {
+        $schema: schemaOf("plugin"),
+        name,
+        ...describeManifest(server, options),
+        extensions: { "trailblaze.export": { server: server.qualifiedName } },
       },
-      {
-        path: "mcp.json",
-        text: formatJson({
-          $schema: schemaOf("mcp"),
-          mcpServers: {
-            [server.key]: {
-              type: "stdio",
-              command: "npx",
-              args: npxArguments(server, version, "${PLUGIN_DATA}"),
-            },
-          },
-        }),
+      "mcp.json": {
+        $schema: schemaOf("mcp"),
+        mcpServers: { [server.key]: { type: "stdio", ...launchOf(server, "${PLUGIN_DATA}") } },
       },
-    ],
+    },
     problems: server.variables.map(({ name: variable }) =>
       createProblem("EnvironmentNotExported", { name: variable, format: "agent-plugin" }),
     ),
@@ -132,47 +105,29 @@ const agentPlugin: Format = (server, options) => {
 };
 
 const claudePlugin: Format = (server, options) => {
-  const { version } = server;
   const pattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
   const rule = "lowercase letters and digits, with single hyphens between them, at most 64";
-  const name = chooseName(joinName(server, "-"), pattern, rule, options);
-  requireBin(server);
-  const { author, homepage, repository, license, keywords } = describeManifest(server);
+  const name = chooseName(server, "-", pattern, rule, options.name);
   const { hosts } = server;
-  const isUsable = ({ name: variable }: UserVariable) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
+  const isUsable = (one: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(one.name);
   const variables = server.variables.filter(isUsable);
-  const env = Object.fromEntries(variables.map((one) => [one.name, `\${user_config.${one.name}}`]));
-  const userConfig = Object.fromEntries(
-    variables.map(({ name: title, isSecret }) => [
-      title,
-      { type: "string", title, description: describeVariable(title, server), sensitive: isSecret },
-    ]),
-  );
+  const byName = (describe: (title: string, isSecret: boolean) => unknown) =>
+    variables.length === 0
+      ? undefined
+      : Object.fromEntries(variables.map((one) => [one.name, describe(one.name, one.isSecret)]));
+  const env = byName((variable) => `\${user_config.${variable}}`);
   return {
-    files: [
-      {
-        path: ".claude-plugin/plugin.json",
-        text: formatJson({
-          name,
-          version,
-          description: options.description || server.description,
-          author,
-          homepage,
-          repository,
-          license,
-          keywords,
-          mcpServers: {
-            [server.key]: {
-              command: "npx",
-              args: npxArguments(server, version, "${CLAUDE_PLUGIN_DATA}"),
-              env: variables.length === 0 ? undefined : env,
-            },
-          },
-          userConfig: variables.length === 0 ? undefined : userConfig,
-          network: hosts.length === 0 ? undefined : { hosts },
+    files: {
+      ".claude-plugin/plugin.json": {
+        name,
+        ...describeManifest(server, options),
+        mcpServers: { [server.key]: { ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"), env } },
+        userConfig: byName((title, sensitive) => {
+          return { type: "string", title, description: describeVariable(title, server), sensitive };
         }),
+        network: hosts.length === 0 ? undefined : { hosts },
       },
-    ],
+    },
     problems: server.variables
       .filter((one) => !isUsable(one))
       .map((one) => createProblem("EnvironmentNotExported", { name: one.name, format: "claude-plugin" })),
@@ -182,16 +137,10 @@ const claudePlugin: Format = (server, options) => {
 const mostCharacters = 100;
 
 const serverJson: Format = (server, options) => {
-  const { version } = server;
-  const { mcpName } = server.manifest;
-  if (
-    typeof mcpName !== "string" ||
-    mcpName.length > 200 ||
-    !/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName)
-  )
-    throw failure("ExportNeedsMcpName", {
-      mcpName: typeof mcpName === "string" ? mcpName : undefined,
-    });
+  const { version, manifest } = server;
+  const mcpName = typeof manifest.mcpName === "string" ? manifest.mcpName : undefined;
+  if (mcpName === undefined || !/^(?=.{1,200}$)[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName))
+    throw failure("ExportNeedsMcpName", { mcpName });
   const description = options.description ?? server.description ?? "";
   const length = countCharacters(description);
   if (length > mostCharacters || length === 0)
@@ -199,50 +148,40 @@ const serverJson: Format = (server, options) => {
   requireBin(server);
   if (server.bin?.isDefault !== true)
     throw failure("ExportNeedsBin", { name: server.qualifiedName, server: server.name, isDefault: false });
-  const { homepage, repository } = describeManifest(server);
+  const [homepage, repository] = [addressOf(manifest.homepage), repositoryOf(manifest)];
   const source = /^https:\/\/(github|gitlab)\.com\//.exec(repository ?? "")?.[1];
-  const environmentVariables = server.variables.map(({ name, isSecret }) => ({
-    name,
-    description: describeVariable(name, server),
-    isSecret,
-  }));
+  const environmentVariables = server.variables.map(({ name, isSecret }) => {
+    return { name, description: describeVariable(name, server), isSecret };
+  });
+  const runtime = {
+    registryType: "npm",
+    identifier: server.pack,
+    version,
+    runtimeHint: "npx",
+    transport: { type: "stdio" },
+    environmentVariables: environmentVariables.length === 0 ? undefined : environmentVariables,
+  };
   return {
-    files: [
-      {
-        path: "server.json",
-        text: formatJson({
-          $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-          name: mcpName,
-          description,
-          version,
-          repository: source && { url: repository, source },
-          websiteUrl: homepage?.startsWith("https://") ? homepage : undefined,
-          packages: [
-            {
-              registryType: "npm",
-              identifier: server.pack,
-              version,
-              runtimeHint: "npx",
-              transport: { type: "stdio" },
-              environmentVariables: environmentVariables.length === 0 ? undefined : environmentVariables,
-            },
-          ],
-          _meta: {
-            "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" },
-          },
-        }),
+    files: {
+      "server.json": {
+        $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+        name: mcpName,
+        description,
+        version,
+        repository: source && { url: repository, source },
+        websiteUrl: homepage?.startsWith("https://") ? homepage : undefined,
+        packages: [runtime],
+        _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" } },
       },
-    ],
+    },
     problems: [],
   };
 };
 
 /** The program of a server, which a command of package.json starts. */
 const bin: Format = (server) => ({
-  files: [
-    {
-      path: programOf(server.name),
-      text: `#!/usr/bin/env node
+  files: {
+    [programOf(server.name)]: `#!/usr/bin/env node
 // Written by \`trailblaze export bin\`.
 import { fileURLToPath } from "node:url";
 import { startServer } from "trailblaze/serve";
@@ -255,8 +194,7 @@ try {
   process.exitCode = 1;
 }
 `,
-    },
-  ],
+  },
   problems: [],
 });
 

@@ -49,22 +49,16 @@ function addCommand({ manifest, shortName, name }: ExportedServer): ManifestChan
   const needsHost = !Object.hasOwn(dependencies, "trailblaze") && manifest.name !== "trailblaze";
   // The first command has the name of the package, so that npx runs it.
   const command = bins.size === 0 ? shortName : `${shortName}-${name}`;
-  const isText = typeof manifest.bin === "string";
-
-  return [
-    ...(isThere
-      ? []
-      : isText
-        ? [
-            {
-              path: ["bin"] as const,
-              value: { ...Object.fromEntries(bins), [command]: program },
-              replaces: true,
-            },
-          ]
-        : [{ path: ["bin", command] as const, value: program }]),
-    ...(needsHost ? [{ path: ["dependencies", "trailblaze"] as const, value: `^${hostVersion}` }] : []),
-  ];
+  const changes: ManifestChange[] = [];
+  if (!isThere && typeof manifest.bin === "string")
+    changes.push({
+      path: ["bin"],
+      value: { ...Object.fromEntries(bins), [command]: program },
+      replaces: true,
+    });
+  else if (!isThere) changes.push({ path: ["bin", command], value: program });
+  if (needsHost) changes.push({ path: ["dependencies", "trailblaze"], value: `^${hostVersion}` });
+  return changes;
 }
 
 /** A path in a folder, with `/`; `undefined` outside it. */
@@ -98,8 +92,9 @@ export function planExport(
   }
   const server = describeServer(pack, serverName);
   const { files, problems } = create(server, options);
-  const planned = files.map(({ path: inside, text }): PlannedFile => {
+  const planned = Object.entries(files).map(([inside, content]): PlannedFile => {
     const path = resolve(out, inside);
+    const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     const shown = pathIn(location, path) ?? path;
     const conflict = () => failure("ExportConflict", { file: shown }, { file: shown });
     // A folder, a pipe or a link to nothing.
