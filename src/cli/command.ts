@@ -9,6 +9,10 @@ export type OptionDescription = NonNullable<ParseArgsConfig["options"]>[string] 
   placeholder?: string;
   /** The value of the option without one; written with `=`, a value is taken. */
   bare?: string;
+  /** The values that it takes. */
+  choices?: readonly string[];
+  /** The smallest of the integers that it takes. */
+  least?: number;
 };
 
 /** The parsed command line. */

@@ -9,6 +9,19 @@ export const text = (placeholder: string, description: string): OptionDescriptio
   description,
 });
 
+/** An option with one of some values. */
+export const choice = (
+  placeholder: string,
+  choices: readonly string[],
+  description: string,
+): OptionDescription => ({ ...text(placeholder, description), choices });
+
+/** An option with an integer. */
+export const integer = (placeholder: string, least: number, description: string): OptionDescription => ({
+  ...text(placeholder, description),
+  least,
+});
+
 /** An option that may be repeated, each time with a value. */
 export const texts = (placeholder: string, description: string): OptionDescription => ({
   ...text(placeholder, description),
@@ -34,6 +47,10 @@ type OptionValue = CommandInput["options"][string];
 /** The value of an option made by `text`. */
 export const textOf = (value: OptionValue): string | undefined =>
   value === undefined ? undefined : String(value);
+
+/** The value of an option made by `integer`. */
+export const numberOf = (value: OptionValue): number | undefined =>
+  value === undefined ? undefined : Number(value);
 
 /** The values of an option made by `texts`. */
 export const textsOf = (value: OptionValue): string[] | undefined =>

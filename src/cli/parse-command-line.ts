@@ -87,6 +87,14 @@ export async function parseCommandLine(
   }
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
+  for (const [option, value] of Object.entries(values)) {
+    const { choices, least } = own[option] ?? {};
+    const text = String(value);
+    const isInteger = /^\d{1,15}$/.test(text) && Number(text) >= (least ?? 0);
+    const wanted = least === undefined ? choices?.join(", ") : `an integer of at least ${least}`;
+    if (wanted !== undefined && !(least === undefined ? choices?.includes(text) : isInteger))
+      return await fail(`--${option} requires ${wanted}, not "${text}"`, help);
+  }
   if (values.cwd === "") return await fail("--cwd requires a folder", help);
   const given = typeof values.cwd === "string" ? values.cwd : undefined;
   const cwd = folder === undefined ? (given ?? (await findCwd())) : resolve(folder, given ?? "");

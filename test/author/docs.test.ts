@@ -199,7 +199,7 @@ describe("the command docs", () => {
     [["--check"], "--check requires --out or --write"],
     [["--out", "a.md", "--write", "b.md"], "--out and --write exclude each other"],
     [["--out", ""], "--out requires a file"],
-    [["--level", "7"], '"7" is not the level of a heading'],
+    [["--level", "7"], '--level requires 1, 2, 3, 4, 5, not "7"'],
   ])("docs refuses the arguments %j", async (args, reason) => {
     const { stderr, exitCode } = await documentPack(makeToolPack(), ...args);
     expect(exitCode).toBe(2);

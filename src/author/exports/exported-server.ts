@@ -6,7 +6,7 @@ import { findNearestNames } from "../../qualified-names/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 
 /** A variable that the user of an export gives. */
-export interface UserVariable {
+interface UserVariable {
   name: string;
   /** Whether its name suggests so. */
   isSecret: boolean;

@@ -12,7 +12,7 @@ import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { countItems } from "../layout.ts";
 import { flag, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
+import { askForYes, canAsk, requireTerminal, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { formatCommand } from "../session/session-command.ts";
 
@@ -194,10 +194,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const allowSimilar = !isConfirmed || options["allow-similar"] === true;
   parseSpecs(positionals);
   const serverOptions = readOptions(input);
-  if (!isConfirmed && !canAsk()) {
-    const hint = "Pass --yes to install without confirmation.";
-    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
-  }
+  if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is installed.
   const { findLock } = await import("../../lock/find-lock.ts");

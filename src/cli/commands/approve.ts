@@ -5,7 +5,7 @@ import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
 import { flag } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, canAsk } from "../remote/ask.ts";
+import { askForYes, requireTerminal } from "../remote/ask.ts";
 import { withStopSignal } from "../session/session-command.ts";
 import { configOption } from "../session/session-options.ts";
 
@@ -26,10 +26,8 @@ export const command: Command = {
 /** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
 function checkConsent({ positionals, options }: CommandInput): { asks: boolean } {
   const isConfirmed = options.yes === true || options["dry-run"] === true;
-  if (!isConfirmed && !canAsk()) {
-    const hint = "Pass --yes to approve what is named, or everything with --all.";
-    throw failure("InvalidArguments", { reason: "Cannot ask for approval without a terminal", hint });
-  }
+  if (!isConfirmed)
+    requireTerminal("approval", "Pass --yes to approve what is named, or everything with --all.");
   if (isConfirmed && positionals.length === 0 && options.all !== true) {
     const hint = "Name packs, servers or items, or pass --all.";
     throw failure("InvalidArguments", { reason: "Nothing is named to approve", hint });

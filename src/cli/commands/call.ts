@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
-import { failure, printable, quote, shorten } from "../../problems/index.ts";
+import { printable, shorten } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { text } from "../options.ts";
+import { integer, numberOf, text } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
@@ -16,7 +16,7 @@ export const command: Command = {
   usage: "<tool> [key=value...]",
   options: {
     args: text("JSON", "Arguments as a JSON object, or - to read them from stdin"),
-    timeout: text("MS", "Timeout of the call in milliseconds"),
+    timeout: integer("MS", 1, "Timeout of the call in milliseconds"),
     record: text("FILE", "Append the call to this trail if it succeeds"),
     ...servedOption,
     ...installOption,
@@ -32,20 +32,11 @@ function showProgress({ progress, total, message }: ToolProgress): void {
   output.note(message === undefined ? share : `${share} ${printable(shorten(message))}`);
 }
 
-function readTimeout(value: unknown): number | undefined {
-  if (value === undefined) return undefined;
-  const milliseconds = Number(value);
-  if (Number.isInteger(milliseconds) && milliseconds > 0) return milliseconds;
-  throw failure("InvalidArguments", {
-    reason: `--timeout requires a positive integer, not ${quote(String(value))}`,
-  });
-}
-
 /** Calls one tool of a session. */
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [name = "", ...words] = positionals;
-  const timeoutMs = readTimeout(options.timeout);
+  const timeoutMs = numberOf(options.timeout);
   const given = await readGivenArguments(options.args, words);
   const recordingFile =
     options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));

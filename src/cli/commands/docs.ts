@@ -3,11 +3,11 @@ import { replaceDocsSection } from "../../author/docs-section.ts";
 import { planEdit, readTextFile } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
 import { formatPackDocs } from "../../pages/markdown.ts";
-import { failure, quote } from "../../problems/index.ts";
+import { failure } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { flag, text } from "../options.ts";
+import { choice, flag, numberOf, text } from "../options.ts";
 import { writeOrCheck } from "../written-file.ts";
 
 export const command: Command = {
@@ -17,19 +17,13 @@ export const command: Command = {
     out: text("FILE", "Write to this file instead of stdout"),
     write: text("FILE", "Write between <!-- trailblaze:docs --> and <!-- /trailblaze:docs --> of this file"),
     check: flag("Fail if the file given with --out or --write is out of date; write nothing"),
-    level: text("NUMBER", "Level of the top headings (default: 2)"),
+    level: choice("NUMBER", ["1", "2", "3", "4", "5"], "Level of the top headings (default: 2)"),
     ...inspectionOptions,
   },
   run,
 };
 
 const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
-
-function readLevel(value: unknown): number {
-  if (value === undefined) return 2;
-  if (/^[1-5]$/.test(String(value))) return Number(value);
-  throw invalid(`${quote(String(value))} is not the level of a heading`, "Pass a number from 1 to 5.");
-}
 
 /** The file that the documentation goes to, and whether it is only a section of it. */
 function readTarget({ options }: CommandInput): { path: string; isSection: boolean } | undefined {
@@ -47,10 +41,9 @@ function readTarget({ options }: CommandInput): { path: string; isSection: boole
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const target = readTarget(input);
-  const level = readLevel(options.level);
   const pack = await describePack(positionals[0], readInspectionOptions(input));
   const problems = [...pack.pack.problems, ...pack.problems, ...pack.ofReferences];
-  const markdown = formatPackDocs(pack, level);
+  const markdown = formatPackDocs(pack, numberOf(options.level) ?? 2);
   // A broken pack is documented as far as it can be.
   const shown = { problems, problemsAreAside: options.strict !== true };
   if (target === undefined)

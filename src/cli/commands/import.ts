@@ -1,11 +1,11 @@
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import { failure, printable, printableLines, quote } from "../../problems/index.ts";
+import { printable, printableLines } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, text, texts, textsOf } from "../options.ts";
+import { choice, flag, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, canAsk } from "../remote/ask.ts";
+import { askForYes, requireTerminal } from "../remote/ask.ts";
 import { readStdin } from "../session/read-arguments.ts";
 
 export const command: Command = {
@@ -15,7 +15,11 @@ export const command: Command = {
     yes: { ...flag("Add the servers without asking"), short: "y" },
     only: texts("NAME", "Import only this server (repeatable)"),
     replace: flag("Replace servers that the config already has"),
-    scope: text("SCOPE", "Config to read: user (default), or project for the config in the project folder"),
+    scope: choice(
+      "SCOPE",
+      ["user", "project"],
+      "Config to read: user (default), or project for the config in the project folder",
+    ),
     "dry-run": flag("Show the changes without making them"),
   },
   run,
@@ -27,15 +31,10 @@ const describeApproval = (name: string) =>
 
 async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [source = ""] = positionals;
-  const { scope } = options;
-  if (scope !== undefined && scope !== "user" && scope !== "project") {
-    const reason = `Unknown scope ${quote(String(scope))}`;
-    throw failure("InvalidArguments", { reason, hint: "Pass --scope user or --scope project." });
-  }
   const { planImport } = await import("../../install/import-servers.ts");
   const plan = await planImport(source, {
     cwd,
-    scope,
+    scope: textOf(options.scope) as "user" | "project" | undefined,
     only: textsOf(options.only) ?? [],
     replace: options.replace === true,
     readInput: readStdin,
@@ -47,10 +46,11 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const { findLock } = await import("../../lock/find-lock.ts");
   const lock = await findLock(directory);
   const asks = !isDryRun && options.yes !== true && added.length > 0;
-  if (asks && !canAsk()) {
-    const hint = "Pass --yes to add the servers without confirmation, or --dry-run to see them.";
-    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
-  }
+  if (asks)
+    requireTerminal(
+      "confirmation",
+      "Pass --yes to add the servers without confirmation, or --dry-run to see them.",
+    );
   if (!isDryRun && added.length > 0) output.note(printableLines(edit.diff.trimEnd()));
   if (asks && !(await askForYes("Add this to the config?")))
     return {

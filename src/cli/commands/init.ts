@@ -1,5 +1,4 @@
 import { basename, join, relative } from "node:path";
-import { createInterface } from "node:readline";
 import { replaceDocsSection } from "../../author/docs-section.ts";
 import {
   createPlannedPack,
@@ -19,7 +18,7 @@ import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { flag, text } from "../options.ts";
 import { output } from "../output.ts";
-import { canAsk } from "../remote/ask.ts";
+import { type Ask, canAsk, withAsk } from "../remote/ask.ts";
 
 export const command: Command = {
   summary: "Create a pack in an empty folder",
@@ -37,9 +36,6 @@ interface PackChoices {
   template?: string;
 }
 
-/** Asks a question. Returns `undefined` if the input has ended. */
-export type Ask = (question: string) => Promise<string | undefined>;
-
 /** Asks until the answer is valid; an empty answer selects the default. */
 async function askFor(
   ask: Ask,
@@ -51,7 +47,7 @@ async function askFor(
     const given = await ask(fallback === undefined ? `${question}:` : `${question} (${fallback}):`);
     if (given === undefined)
       throw failure("InvalidArguments", { reason: "The input ended before every question was answered" });
-    const text = given.trim() === "" ? (fallback ?? "") : given.trim();
+    const text = given.trim() || (fallback ?? "");
     try {
       return read(text);
     } catch (error) {
@@ -70,21 +66,6 @@ export async function askForChoices(folder: string, given: PackChoices, ask: Ask
   return { name, template: await askFor(ask, "Template", "data", read) };
 }
 
-async function askOnTerminal(folder: string, given: PackChoices): Promise<PackChoices> {
-  const terminal = createInterface({ input: process.stdin });
-  // The iterator keeps lines that the user types ahead.
-  const lines = terminal[Symbol.asyncIterator]();
-  try {
-    return await askForChoices(folder, given, async (question) => {
-      output.note(question);
-      const line = await lines.next();
-      return line.done ? undefined : line.value;
-    });
-  } finally {
-    terminal.close();
-  }
-}
-
 /** Creates a pack, completely or not at all. */
 async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const [target = "."] = positionals;
@@ -97,12 +78,9 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const mayAsk = options.yes !== true && options.json !== true && !isComplete && canAsk();
   if (given.template === undefined && options.yes !== true && !mayAsk) {
     const hint = `Pass --template with ${templateNames.join(", ")}, or --yes for data.`;
-    throw failure("InvalidArguments", {
-      reason: "Cannot ask for a template without a terminal",
-      hint,
-    });
+    throw failure("InvalidArguments", { reason: "Cannot ask for a template without a terminal", hint });
   }
-  const choices = mayAsk ? await askOnTerminal(folder, given) : given;
+  const choices = mayAsk ? await withAsk((ask) => askForChoices(folder, given, ask)) : given;
   const plan = planNewPack(target, { cwd, ...choices });
   const made = createPlannedPack(plan);
   // As `trailblaze docs --write README.md` does.

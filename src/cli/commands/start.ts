@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import { type ServedProtocol, servedProtocols } from "../../mcp/protocol-server.ts";
+import type { ServedProtocol } from "../../mcp/protocol-server.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import type {
   CommandServeOptions,
@@ -8,7 +8,7 @@ import type {
   ServedSessionOptions,
 } from "../../serve/serve-options.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, text, texts, textsOf } from "../options.ts";
+import { choice, flag, integer, numberOf, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 import { installOption, sessionOptions, startOptions } from "../session/session-options.ts";
@@ -26,19 +26,28 @@ export const command: Command = {
       "Also accept requests for this host, such as a proxy's (repeatable)",
     ),
     "allowed-origin": texts("URL", "Let pages of this origin use the server in a browser (repeatable)"),
-    "session-ttl": text("SECONDS", "End sessions that are idle for this long (default: 1800)"),
-    "max-sessions": text("NUMBER", "Maximum number of concurrent sessions (default: 1000)"),
+    "session-ttl": integer("SECONDS", 1, "End sessions that are idle for this long (default: 1800)"),
+    "max-sessions": integer("NUMBER", 1, "Maximum number of concurrent sessions (default: 1000)"),
     stateless: flag("Handle each request on its own, without sessions"),
     health: flag("Answer probes at /healthz, without a token"),
-    drain: text("SECONDS", "How long calls may take to finish after SIGTERM (default: 10)"),
-    protocol: text("ERA", "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both"),
-    "cache-ttl": text("SECONDS", "How long modern clients may cache lists (default: 300; 0 for the session)"),
+    drain: integer("SECONDS", 0, "How long calls may take to finish after SIGTERM (default: 10)"),
+    protocol: choice(
+      "ERA",
+      ["both", "modern", "legacy"],
+      "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
+    ),
+    "cache-ttl": integer(
+      "SECONDS",
+      0,
+      "How long modern clients may cache lists (default: 300; 0 for the session)",
+    ),
     ...installOption,
     "all-tools": flag("Also offer a server's tools that need a session or are hidden from models"),
     ...startOptions,
     "tool-search": {
-      ...text(
+      ...integer(
         "NUMBER",
+        0,
         "With more tools than this, list search_tools instead of them (default: 30; session only)",
       ),
       bare: "30",
@@ -48,26 +57,6 @@ export const command: Command = {
   },
   run,
 };
-
-/** An integer option of at least `minimum`. Throws `TrailblazeError` `InvalidArguments`. */
-function readNumber(options: CommandInput["options"], name: string, minimum: number): number | undefined {
-  const value = options[name];
-  if (value === undefined) return undefined;
-  const number = Number(value);
-  if (/^\d+$/.test(String(value)) && Number.isSafeInteger(number) && number >= minimum) return number;
-  throw failure("InvalidArguments", {
-    reason: `--${name} requires an integer of at least ${minimum}, not ${quote(String(value))}`,
-  });
-}
-
-/** Throws `TrailblazeError` `InvalidArguments`. */
-function readProtocol(value: unknown): ServedProtocol | undefined {
-  const known = servedProtocols.find((one) => one === value);
-  if (value === undefined || known !== undefined) return known;
-  throw failure("InvalidArguments", {
-    reason: `--protocol requires ${servedProtocols.join(", ")}, not ${quote(String(value))}`,
-  });
-}
 
 /** `PORT`, `HOST:PORT` or `[IPv6]:PORT`. */
 function readAddress(value: string): { host?: string; port: number } {
@@ -95,16 +84,14 @@ const httpOptions = [
 function readHttp(options: CommandInput["options"]): HttpTransport {
   // An empty variable counts as unset. An empty --token is rejected later.
   const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
-  const sessionTtl = readNumber(options, "session-ttl", 1);
-  const maxSessions = readNumber(options, "max-sessions", 1);
   return {
     ...(options.http === undefined ? {} : readAddress(String(options.http))),
     token: token === undefined ? undefined : String(token),
     noAuth: options["no-auth"] === true,
     allowedHosts: textsOf(options["allowed-host"]),
     allowedOrigins: textsOf(options["allowed-origin"]),
-    sessionTtl,
-    maxSessions,
+    sessionTtl: numberOf(options["session-ttl"]),
+    maxSessions: numberOf(options["max-sessions"]),
     stateless: options.stateless === true,
     health: options.health === true,
   };
@@ -133,7 +120,7 @@ function readServedSession(input: CommandInput, reference: string | null): Serve
   const { options } = input;
   if (reference === null) {
     const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
-    const above = readNumber(options, "tool-search", 0);
+    const above = numberOf(options["tool-search"]);
     return {
       start,
       toolSearch: above === undefined ? undefined : { above },
@@ -160,9 +147,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   }
   const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
   const http = readHttp(options);
-  const protocol = readProtocol(options.protocol);
-  const cacheTtl = readNumber(options, "cache-ttl", 0);
-  const drain = readNumber(options, "drain", 0) ?? 10;
+  const drain = numberOf(options.drain) ?? 10;
   const session = readServedSession(input, reference);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
@@ -179,8 +164,8 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     transport: options.stdio === true ? "stdio" : options.http === undefined ? undefined : http,
     onlyHttp: onlyHttp === undefined ? undefined : `--${onlyHttp}`,
     http,
-    protocol,
-    cacheTtl,
+    protocol: textOf(options.protocol) as ServedProtocol | undefined,
+    cacheTtl: numberOf(options["cache-ttl"]),
     drain,
     ownsStdout: true,
     install: options.install === true,

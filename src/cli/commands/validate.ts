@@ -6,9 +6,9 @@ import { type DetailedReport, validateTarget } from "../../validate/validate-tar
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { flag, text, texts } from "../options.ts";
+import { choice, flag, textOf, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
-import { askForYes, canAsk, withInterruption } from "../remote/ask.ts";
+import { askForYes, requireTerminal, withInterruption } from "../remote/ask.ts";
 import { findReportBase } from "../report/report-base.ts";
 import { formatGithub, formatPretty, type ReportFormat, reportFormats } from "../report/report-formats.ts";
 
@@ -21,18 +21,11 @@ export const command: Command = {
     offline: flag("With --as-installed: install only from npm's cache"),
     yes: { ...flag("Skip the confirmation prompt of --as-installed"), short: "y" },
     workspaces: flag("Check every pack of the workspace"),
-    format: text("FORMAT", "Output format: pretty (default), json or github"),
+    format: choice("FORMAT", reportFormats, "Output format: pretty (default), json or github"),
     ...inspectionOptions,
   },
   run,
 };
-
-function readFormat(value: unknown): ReportFormat {
-  const format = reportFormats.find((one) => one === (value ?? "pretty"));
-  if (format !== undefined) return format;
-  const hint = `Pass one of ${reportFormats.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `Unknown format ${quote(String(value))}`, hint });
-}
 
 async function findTargets({ positionals, options, cwd }: CommandInput) {
   if (options.workspaces !== true)
@@ -48,10 +41,7 @@ async function findTargets({ positionals, options, cwd }: CommandInput) {
 /** Asks before code of the packs runs. Throws `InvalidArguments` without a terminal, `InstallFailed` if the answer is no. */
 async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal): Promise<void> {
   if (options.yes === true) return;
-  if (!canAsk()) {
-    const hint = "Pass --yes to run the pack's code without confirmation.";
-    throw failure("InvalidArguments", { reason: "Cannot ask for confirmation without a terminal", hint });
-  }
+  requireTerminal("confirmation", "Pass --yes to run the pack's code without confirmation.");
   output.note(
     "This installs the pack and its dependencies in a temporary project, imports its modules and starts its servers.",
   );
@@ -123,7 +113,7 @@ async function addAsInstalled(
 
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
-  const format = readFormat(options.format);
+  const format = (textOf(options.format) ?? "pretty") as ReportFormat;
   const unused = ["with", "offline", "yes"].find((name) => options[name] !== undefined);
   if (unused !== undefined && options["as-installed"] !== true) {
     const hint = "Add --as-installed, or remove the option.";

@@ -1,14 +1,18 @@
 import type { InstallOptions, InstallPlan, InstallResult, ListedClient } from "../../install.ts";
-import { failure, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import type { CommandAnswer, CommandInput, OptionDescription, TextStyle } from "../command.ts";
 import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
-import { flag, text, textOf, textsOf } from "../options.ts";
+import { choice, flag, text, textOf, textsOf } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
 /** The options of `install` and `uninstall` that say which entry of which config is meant. */
 export const placeOptions: Readonly<Record<string, OptionDescription>> = {
-  scope: text("SCOPE", "Config to edit: user (default), or project for the config in the project folder"),
+  scope: choice(
+    "SCOPE",
+    ["user", "project"],
+    "Config to edit: user (default), or project for the config in the project folder",
+  ),
   file: text("PATH", "Edit this file instead of the client's config"),
   name: text("KEY", "Name of the entry in the client's config"),
   "dry-run": flag("Show the changes without making them"),
@@ -37,12 +41,6 @@ export interface InstallAction {
   check?(server: string | null): Promise<void>;
 }
 
-function readScope(value: unknown): InstallOptions["scope"] {
-  if (value === undefined || value === "user" || value === "project") return value;
-  const reason = `Unknown scope ${quote(String(value))}`;
-  throw failure("InvalidArguments", { reason, hint: "Pass --scope user or --scope project." });
-}
-
 /** Splits each `NAME=VALUE`. An invalid one becomes a header without a name, which is refused without its value. */
 function readHeaders(value: CommandInput["options"][string]): Record<string, string> {
   const headers: [string, string][] = [];
@@ -56,7 +54,7 @@ function readHeaders(value: CommandInput["options"][string]): Record<string, str
 function readOptions({ options, cwd }: CommandInput): InstallOptions {
   return {
     cwd,
-    scope: readScope(options.scope),
+    scope: textOf(options.scope) as InstallOptions["scope"],
     file: textOf(options.file),
     name: textOf(options.name),
     env: textsOf(options.env),
@@ -130,7 +128,7 @@ async function performForAll(
 ): Promise<CommandAnswer> {
   const { listClients } = await import("../../install.ts");
   const { clients } = await listClients({ cwd: input.cwd });
-  const isProject = readScope(input.options.scope) === "project";
+  const isProject = input.options.scope === "project";
   const isUsable = ({ present, userFile, projectFile }: ListedClient) =>
     present && (isProject ? projectFile : userFile) !== null;
   // Plan for every client before writing, so that an invalid request changes nothing.

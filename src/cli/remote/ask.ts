@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
+import { failure } from "../../problems/index.ts";
 import { markStopped } from "../exit-code.ts";
 import { output } from "../output.ts";
 
@@ -8,17 +9,43 @@ export function canAsk(): boolean {
   return isatty(0) && isatty(2);
 }
 
-/** Asks for a yes; any other answer, and the end of the input, means no. */
-export async function askForYes(question: string, signal?: AbortSignal): Promise<boolean> {
-  output.note(`${question} [y/N]`);
-  const lines = createInterface({ input: process.stdin, signal });
+/** Throws `InvalidArguments` if the command cannot prompt. */
+export function requireTerminal(what: string, hint: string): void {
+  if (canAsk()) return;
+  throw failure("InvalidArguments", { reason: `Cannot ask for ${what} without a terminal`, hint });
+}
+
+/** The terminal, or a test's. */
+export interface Terminal {
+  input: NodeJS.ReadableStream;
+  note(text: string): void;
+}
+
+/** Asks a question. Resolves with the trimmed line, or with `undefined` if the input has ended. */
+export type Ask = (question: string) => Promise<string | undefined>;
+
+/** Lets `use` ask one question after the other. Lines that the user types ahead are kept. */
+export async function withAsk<Answer>(
+  use: (ask: Ask) => Promise<Answer>,
+  signal?: AbortSignal,
+  { input, note }: Terminal = { input: process.stdin, note: output.note },
+): Promise<Answer> {
+  const lines = createInterface({ input, signal });
+  const iterator = lines[Symbol.asyncIterator]();
   try {
-    for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line);
-    return false;
+    return await use(async (question) => {
+      note(question);
+      const { done, value } = await iterator.next();
+      return done ? undefined : String(value).trim();
+    });
   } finally {
     lines.close();
   }
 }
+
+/** Asks for a yes; any other answer, and the end of the input, means no. */
+export const askForYes = (question: string, signal?: AbortSignal): Promise<boolean> =>
+  withAsk(async (ask) => /^y(es)?$/i.test((await ask(`${question} [y/N]`)) ?? ""), signal);
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -1,14 +1,8 @@
-import { createInterface, type Interface } from "node:readline";
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, printableLines, shorten } from "../../problems/index.ts";
 import type { InputAnswer } from "../../runtime/input-requests.ts";
 import type { InputQuestion, OnInput } from "../../session/host-input.ts";
-
-/** The terminal, or a test's. */
-export interface Terminal {
-  input: NodeJS.ReadableStream;
-  note(text: string): void;
-}
+import { type Ask, type Terminal, withAsk } from "../remote/ask.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 type Read = { value: unknown } | { fault: string };
@@ -59,79 +53,62 @@ function readWord(schema: Schema, word: string): Read {
   }
 }
 
-/** Asks one question after the other: on a terminal, field by field. The strings of questions are not trusted. */
-class Questions {
-  readonly #terminal: Terminal;
-  readonly #lines: Interface;
-  readonly #iterator: AsyncIterator<string>;
+type Note = Terminal["note"];
 
-  constructor(terminal: Terminal, signal: AbortSignal) {
-    this.#terminal = terminal;
-    this.#lines = createInterface({ input: terminal.input, signal });
-    this.#iterator = this.#lines[Symbol.asyncIterator]();
-  }
+async function confirm(ask: Ask, question: string): Promise<InputAnswer> {
+  const line = await ask(`${question} [y = yes, n = decline, end of input = cancel]`);
+  if (line === undefined) return { action: "cancel" };
+  return { action: /^y(es)?$/i.test(line) ? "accept" : "decline" };
+}
 
-  /** `undefined` at the end of the input. */
-  async #line(prompt: string): Promise<string | undefined> {
-    this.#terminal.note(prompt);
-    const { done, value } = await this.#iterator.next();
-    return done ? undefined : String(value).trim();
+/** `{}` for a field that is left out; `undefined` to cancel. */
+async function askField(ask: Ask, note: Note, name: string, schema: Schema, isRequired: boolean) {
+  const { title, description, default: preset, type } = schema;
+  const label = typeof title === "string" ? `${title} (${name})` : name;
+  const about = typeof description === "string" ? `: ${description}` : "";
+  const kind = type === "boolean" ? "y/n" : type === "array" ? "several, with commas" : String(type);
+  const choices = findChoices(type === "array" && isRecord(schema.items) ? schema.items : schema) ?? [];
+  const list = choices.map(
+    ([value, shown], index) =>
+      `\n  ${index + 1}. ${printable(shown === value ? value : `${value} - ${shown}`)}`,
+  );
+  const hint =
+    preset !== undefined ? `default ${JSON.stringify(preset)}` : isRequired ? "required" : "optional";
+  const prompt = `${printable(shorten(`${label}${about}`, longestMessage))}${list.join("")} [${kind}, ${printable(hint)}]`;
+  for (;;) {
+    const word = await ask(prompt);
+    if (word === undefined) return undefined;
+    if (word === "" && preset !== undefined) return { value: preset };
+    if (word === "" && !isRequired) return {};
+    const read: Read =
+      word === "" && type !== "string" ? { fault: "This is required." } : readWord(schema, word);
+    if (!("fault" in read)) return read;
+    note(read.fault);
   }
+}
 
-  async ask({ tool, message, schema, url }: InputQuestion): Promise<InputAnswer> {
-    const { note } = this.#terminal;
-    note(`${printable(tool)} asks: ${printableLines(shorten(message, longestMessage))}`);
-    if (url !== undefined) {
-      note(`Page on ${printable(new URL(url).host)}:\n  ${printable(url)}`);
-      return this.#confirm("Open it in a browser yourself. Continue?");
-    }
-    const properties = isRecord(schema?.properties) ? schema.properties : {};
-    const required = Array.isArray(schema?.required) ? schema.required : [];
-    const content: [string, unknown][] = [];
-    for (const [name, property] of Object.entries(properties)) {
-      const read = await this.#askField(name, isRecord(property) ? property : {}, required.includes(name));
-      if (read === undefined) return { action: "cancel" };
-      if ("value" in read) content.push([name, read.value]);
-    }
-    const answer = await this.#confirm("Send this answer?");
-    return answer.action === "accept" ? { ...answer, content: Object.fromEntries(content) } : answer;
+/** Asks a question field by field. Its strings are not trusted. */
+async function askInput(
+  { tool, message, schema, url }: InputQuestion,
+  ask: Ask,
+  note: Note,
+): Promise<InputAnswer> {
+  note(`${printable(tool)} asks: ${printableLines(shorten(message, longestMessage))}`);
+  if (url !== undefined) {
+    note(`Page on ${printable(new URL(url).host)}:\n  ${printable(url)}`);
+    return confirm(ask, "Open it in a browser yourself. Continue?");
   }
-
-  async #confirm(question: string): Promise<InputAnswer> {
-    const line = await this.#line(`${question} [y = yes, n = decline, end of input = cancel]`);
-    if (line === undefined) return { action: "cancel" };
-    return { action: /^y(es)?$/i.test(line) ? "accept" : "decline" };
+  const properties = isRecord(schema?.properties) ? schema.properties : {};
+  const required = Array.isArray(schema?.required) ? schema.required : [];
+  const content: [string, unknown][] = [];
+  for (const [name, property] of Object.entries(properties)) {
+    const field = isRecord(property) ? property : {};
+    const read = await askField(ask, note, name, field, required.includes(name));
+    if (read === undefined) return { action: "cancel" };
+    if ("value" in read) content.push([name, read.value]);
   }
-
-  /** `{}` for a field that is left out; `undefined` to cancel. */
-  async #askField(name: string, schema: Schema, isRequired: boolean) {
-    const { title, description, default: preset, type } = schema;
-    const label = typeof title === "string" ? `${title} (${name})` : name;
-    const about = typeof description === "string" ? `: ${description}` : "";
-    const kind = type === "boolean" ? "y/n" : type === "array" ? "several, with commas" : String(type);
-    const choices = findChoices(type === "array" && isRecord(schema.items) ? schema.items : schema) ?? [];
-    const list = choices.map(
-      ([value, shown], index) =>
-        `\n  ${index + 1}. ${printable(shown === value ? value : `${value} - ${shown}`)}`,
-    );
-    const hint =
-      preset !== undefined ? `default ${JSON.stringify(preset)}` : isRequired ? "required" : "optional";
-    const prompt = `${printable(shorten(`${label}${about}`, longestMessage))}${list.join("")} [${kind}, ${printable(hint)}]`;
-    for (;;) {
-      const word = await this.#line(prompt);
-      if (word === undefined) return undefined;
-      if (word === "" && preset !== undefined) return { value: preset };
-      if (word === "" && !isRequired) return {};
-      const read: Read =
-        word === "" && type !== "string" ? { fault: "This is required." } : readWord(schema, word);
-      if (!("fault" in read)) return read;
-      this.#terminal.note(read.fault);
-    }
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
+  const answer = await confirm(ask, "Send this answer?");
+  return answer.action === "accept" ? { ...answer, content: Object.fromEntries(content) } : answer;
 }
 
 /** Asks on a terminal; questions of several calls wait for each other. */
@@ -140,12 +117,7 @@ export function askOnTerminal(terminal: Terminal): OnInput {
   return (question) => {
     const answer = last.then(async (): Promise<InputAnswer> => {
       if (question.signal.aborted) return { action: "cancel" };
-      const questions = new Questions(terminal, question.signal);
-      try {
-        return await questions.ask(question);
-      } finally {
-        questions.close();
-      }
+      return withAsk((ask) => askInput(question, ask, terminal.note), question.signal, terminal);
     });
     last = answer.catch(() => {});
     return answer;
