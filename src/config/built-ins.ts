@@ -24,37 +24,28 @@ function explainInvalidCode(code: unknown, mayBeFunction: boolean): string | und
     : undefined;
 }
 
-/** Replaces handlers, which are checked separately, with the placeholders that `checkDefinition` accepts. */
-function withMarks(definition: Record<string, unknown>): Record<string, unknown> {
-  const marks = codeKeys
-    .filter((key) => definition[key] !== undefined)
-    .map((key) => [key, { $function: key }] as const);
-  return { ...definition, ...Object.fromEntries(marks) };
-}
-
 function* findDefinitionFaults(
   definition: unknown,
   path: Path,
   mayBeFunction: boolean,
 ): Generator<ConfigFault> {
   const at = `\`${formatPath(path)}\``;
-  const checked = checkDefinition(
-    "tool",
-    isRecord(definition) ? withMarks(definition) : definition,
-    "operation",
-  );
-  for (const { code, args, hint, path: inside = [] } of checked.problems) {
+  const written = isRecord(definition) ? definition : {};
+  const present = codeKeys.filter((key) => written[key] !== undefined);
+  // Handlers are checked below; `checkDefinition` gets the placeholders that it accepts.
+  const marks = Object.fromEntries(present.map((key) => [key, { $function: key }]));
+  const content = written === definition ? { ...written, ...marks } : definition;
+  const { problems } = checkDefinition("tool", content, "operation");
+  for (const { code, args, hint, path: inside = [] } of problems) {
     if (code !== "InvalidToolDefinition") continue;
     yield { reason: `${at} is not valid: ${args.reason}`, path: [...path, ...inside], hint };
   }
-  if (!isRecord(definition)) return;
-  for (const key of codeKeys) {
-    if (definition[key] === undefined) continue;
-    const reason = explainInvalidCode(definition[key], mayBeFunction);
+  for (const key of present) {
+    const reason = explainInvalidCode(written[key], mayBeFunction);
     if (reason !== undefined)
       yield { reason: `\`${formatPath([...path, key])}\` ${reason}`, path: [...path, key] };
   }
-  const { name } = definition;
+  const { name } = written;
   if (typeof name === "string" && name.trim() !== "" && !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
     const hint = "Use 1 to 64 characters from A-Z, a-z, 0-9, _ and -.";
     yield { reason: `${at} has the invalid name ${quote(name)}`, path: [...path, "name"], hint };

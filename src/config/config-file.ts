@@ -88,8 +88,7 @@ export async function describeConfigFaults(
 ): Promise<Problem[]> {
   if (faults.length === 0) return [];
   const problems = faults.slice(0, maximumFaults).map(({ reason, hint, path, severity }) => {
-    const args = hint === undefined ? { reason } : { reason, hint };
-    const problem = createProblem("InvalidConfig", args, { path });
+    const problem = createProblem("InvalidConfig", { reason, hint }, { path });
     return severity === undefined ? problem : { ...problem, severity };
   });
   return (await locateInConfig(problems, text)).sort(

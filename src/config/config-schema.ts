@@ -5,21 +5,7 @@ import { itemNamePattern } from "../extension-schema/item-name-pattern.ts";
 import { rule, says } from "../extension-schema/shape-faults.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
-import {
-  explainBadReference,
-  explainEmptyServer,
-  explainHeaderName,
-  explainLabel,
-  explainPackage,
-  explainToolName,
-  explainUrl,
-  explainVariableName,
-  findSameKeys,
-  findSameLabels,
-  findServerBreaches,
-  normalizeToolName,
-  suggest,
-} from "./config-rules.ts";
+import * as rules from "./config-rules.ts";
 import { packPattern } from "./packs-config.ts";
 
 /** Adds what editors show. */
@@ -54,18 +40,18 @@ const itemName = matching(
   itemNamePattern,
   (written) => `is not a valid name: ${explainInvalidItemName(written)}`,
 );
-const references = z.array(name.check(rule(explainBadReference)));
+const references = z.array(name.check(rule(rules.explainBadReference)));
 
 /** An object whose keys are different names even for those who read them otherwise. */
 const different = (normalize: (key: string) => string) =>
-  rule<Readonly<Record<string, unknown>>>((object) => findSameKeys(Object.keys(object), normalize));
+  rule<Readonly<Record<string, unknown>>>((object) => rules.findSameKeys(Object.keys(object), normalize));
 const ignoringCase = different((key) => key.toLowerCase());
 
 /** Spelled out because JSON Schema patterns have no flags. */
 const platform = matching(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/, (written) =>
   says(
     `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
-    suggest(written, ["ANDROID", "IOS", "WEB"]),
+    rules.suggest(written, ["ANDROID", "IOS", "WEB"]),
   ),
 );
 
@@ -162,7 +148,7 @@ const composedServer = z
     instructions: optional(text, "Instructions for models on how to use the server."),
     mcpServerName: optional(name, "The server's key in client configs."),
   })
-  .check(rule(explainEmptyServer));
+  .check(rule(rules.explainEmptyServer));
 
 const toolPatterns = z.array(name);
 
@@ -174,7 +160,7 @@ const headerValue = text.check(
 const serverKeys = {
   command: optional(name, "The program to run. It must speak MCP over stdin and stdout."),
   package: optional(
-    name.check(rule(explainPackage)),
+    name.check(rule(rules.explainPackage)),
     "The npm name of an installed package whose command to run, resolved from the project.",
   ),
   bin: optional(
@@ -184,16 +170,16 @@ const serverKeys = {
   args: byDefault(z.array(text), [], "The arguments."),
   cwd: optional(name, "The working folder, relative to the folder of this file. Default: that folder."),
   env: byDefault(
-    z.record(z.string().check(rule(explainVariableName)), text),
+    z.record(z.string().check(rule(rules.explainVariableName)), text),
     {},
     "Environment variables to add to the inherited ones.",
   ),
   url: optional(
-    name.check(rule(explainUrl)),
+    name.check(rule(rules.explainUrl)),
     "The http or https URL of a remote server, which speaks streamable HTTP.",
   ),
   headers: optional(
-    z.record(z.string().check(rule(explainHeaderName)), headerValue),
+    z.record(z.string().check(rule(rules.explainHeaderName)), headerValue),
     "The HTTP headers of requests to a remote server.",
   ),
   protocol: byDefault(
@@ -253,7 +239,7 @@ export const userServer = z.object(serverKeys);
 /** A checked server with defaults. */
 export type CheckedServer = z.output<typeof userServer>;
 
-const label = matching(/\S/, () => "is an empty name").check(rule(explainLabel));
+const label = matching(/\S/, () => "is an empty name").check(rule(rules.explainLabel));
 
 const subprocessServer = z
   .object({
@@ -262,7 +248,7 @@ const subprocessServer = z
     }),
     ...serverKeys,
   })
-  .check(rule(findServerBreaches))
+  .check(rule(rules.findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 export const pastedServer = z
@@ -274,7 +260,7 @@ export const pastedServer = z
     ),
     disabled: optional(z.boolean(), "The same as enabled: false."),
   })
-  .check(rule(findServerBreaches))
+  .check(rule(rules.findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 const callback = z.object({
@@ -332,11 +318,11 @@ export const config = z
       z
         .record(
           matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
-            rule(explainToolName),
+            rule(rules.explainToolName),
           ),
           z.record(z.string(), z.unknown()),
         )
-        .check(different(normalizeToolName)),
+        .check(different(rules.normalizeToolName)),
       {},
       "Values of tools' options, by the qualified name of the tool or the name of the built-in.",
     ),
@@ -394,7 +380,7 @@ export const config = z
       "Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored.",
     ),
   })
-  .check(rule(findSameLabels))
+  .check(rule(rules.findSameLabels))
   .register(z.globalRegistry, {
     title: "trailblaze.config.yaml",
     description: "The config of Trailblaze sessions. Custom keys start with x-.",

@@ -5,7 +5,7 @@ import { describeIssues, parseShape, partsOf } from "../extension-schema/shape-f
 import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
 import { suggest } from "./config-rules.ts";
-import { type CheckedConfig, config } from "./config-schema.ts";
+import { config } from "./config-schema.ts";
 
 /** Formats a path for people: `servers.mine.tools[0]`. */
 export function formatPath(path: Path): string {
@@ -77,17 +77,11 @@ const hintFor = (issue: core.$ZodIssue, value: unknown): string | undefined => {
     : undefined;
 };
 
-/** A config against its schema. */
-export interface ShapeCheck {
-  /** Without custom keys and keys without a value. */
-  cleaned: Readonly<Record<string, unknown>>;
-  /** With defaults; `undefined` if something violates the schema. */
-  checked: CheckedConfig | undefined;
-  faults: ConfigFault[];
-}
-
-/** Checks a config against its schema. */
-export function checkShape(written: Readonly<Record<string, unknown>>): ShapeCheck {
+/**
+ * Checks a config against its schema. `cleaned` has no custom keys and no keys without a value; `checked` also has the
+ * defaults, and is `undefined` if something violates the schema.
+ */
+export function checkShape(written: Readonly<Record<string, unknown>>) {
   const cleaner = new Cleaner();
   const cleaned = cleaner.clean(config, written) as Record<string, unknown>;
   for (const server of Object.values(isRecord(cleaned.mcpServers) ? cleaned.mcpServers : {})) {
