@@ -12,9 +12,15 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure } from "../problems/index.ts";
-import { explainFileError } from "./file-errors.ts";
 import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
-import { followLinks, makeFolders, readRegularFile, removeDrafts, writeBeside } from "./write-files.ts";
+import {
+  explainFileError,
+  followLinks,
+  makeFolders,
+  readRegularFile,
+  removeDrafts,
+  writeBeside,
+} from "./write-files.ts";
 
 /** How often an edit is decided on while another program keeps changing the file. */
 const maximumTries = 5;

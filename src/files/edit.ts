@@ -2,8 +2,8 @@ import { isUtf8 } from "node:buffer";
 import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode, explainFileError } from "./file-errors.ts";
-import { followLinks, makeFolders, writeBeside } from "./write-files.ts";
+import { errorCode } from "./file-errors.ts";
+import { explainFileError, followLinks, makeFolders, writeBeside } from "./write-files.ts";
 
 /** Converts a file system error to `InvalidArguments`. */
 function describeRefusal(what: string, path: string, error: unknown): unknown {
