@@ -107,13 +107,13 @@ export function offerNames(
   });
   const groups = groupByName(offers);
   return new Map(
-    offers.map(({ own, isReserved, prefixed, name }) => {
-      const group = groups.get(makeServedName(name)) ?? [];
-      const reservedRivals = group.filter((rival) => rival.isReserved);
-      const isOnly = (isReserved ? reservedRivals : group).length === 1;
-      const isFree = isReserved || reservedRivals.length === 0;
+    offers.map((offer) => {
+      const { own, isReserved, prefixed, name } = offer;
+      const others = (groups.get(makeServedName(name)) ?? []).filter((other) => other !== offer);
+      const rivals = isReserved ? others.filter((other) => other.isReserved) : others;
       const isServed = name === prefixed && name === makeServedName(name);
-      return [own, isOnly || (isServed && isFree) ? name : withHash(name, prefixed)];
+      const isFirst = isServed && (isReserved || !rivals.some((rival) => rival.isReserved));
+      return [own, rivals.length === 0 || isFirst ? name : withHash(name, prefixed)];
     }),
   );
 }
@@ -127,13 +127,6 @@ export interface PrefixClaim {
   isBuiltIn: boolean;
   /** Identifies the tool and never changes, for the hash. */
   identity: string;
-}
-
-/** Who keeps a name: the only built-in, or else the only one of those who claimed it as it is. */
-function findKeeper<Claim extends { isBuiltIn: boolean }>(claims: readonly Claim[]): Claim | undefined {
-  const builtIns = claims.filter(({ isBuiltIn }) => isBuiltIn);
-  const [keeper, ...others] = builtIns.length > 0 ? builtIns : claims;
-  return others.length === 0 ? keeper : undefined;
 }
 
 /**
@@ -152,8 +145,11 @@ export function prefixNames(claims: readonly PrefixClaim[]): string[] {
   });
   const keepers = new Set<object | undefined>();
   for (const group of groupByName(prefixed).values()) {
+    // A name stays with the only built-in, or else with the only one that claimed it as it is.
     const unchanged = group.filter(({ isUnchanged }) => isUnchanged);
-    keepers.add(group.length === 1 ? group[0] : findKeeper(unchanged));
+    const builtIns = unchanged.filter(({ isBuiltIn }) => isBuiltIn);
+    const [keeper, ...others] = group.length === 1 ? group : builtIns.length > 0 ? builtIns : unchanged;
+    if (others.length === 0) keepers.add(keeper);
   }
   return numberNames(
     prefixed.map((claim) => (keepers.has(claim) ? claim.name : withHash(claim.name, claim.identity))),

@@ -21,25 +21,19 @@ function hasEditDistanceOne(a: string, b: string): boolean {
   return `${a.slice(0, at)}${a[at + 1]}${a[at]}${a.slice(at + 2)}` === b;
 }
 
-/** Shorter names are exempt: in a family of packs, one letter may be the only difference. */
-const shortestName = 4;
-const shortestScope = 3;
-
-function splitName(name: string): [scope: string, rest: string] {
-  const [, scope = "", rest = name] = /^@([^/]*)\/(.*)$/.exec(name) ?? [];
-  return [scope, rest];
-}
+/** Shorter scopes (with their @) and names are exempt: in a family of packs, one letter may be the only difference. */
+const shortest = 4;
 
 /** Whether a package's name may be a misspelling or an imitation of an existing one. */
 function isSimilar(name: string, existing: string): boolean {
   if (foldLookalikes(name) === foldLookalikes(existing)) return true;
-  const [scope, rest] = splitName(name.toLowerCase());
-  const [existingScope, existingRest] = splitName(existing.toLowerCase());
-  if (scope === existingScope)
-    return existingRest.length >= shortestName && hasEditDistanceOne(rest, existingRest);
-  return (
-    rest === existingRest && existingScope.length >= shortestScope && hasEditDistanceOne(scope, existingScope)
-  );
+  const segments = name.toLowerCase().split("/");
+  const others = existing.toLowerCase().split("/");
+  const differing = others.filter((other, index) => other !== segments[index]);
+  const [meant = ""] = differing;
+  const written = segments[others.indexOf(meant)] ?? "";
+  const isOne = differing.length === 1 && segments.length === others.length;
+  return isOne && meant.length >= shortest && hasEditDistanceOne(written, meant);
 }
 
 /** The first existing name that a new name may be confused with; `undefined` if the new name already exists. */
