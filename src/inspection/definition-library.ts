@@ -5,18 +5,11 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { type Kind, keyOfKind } from "../kinds.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
-import { type LoadOptions, loadDefinitions } from "./load-definitions.ts";
+import { DefinitionReader, type ReadOptions } from "./load-definitions.ts";
 import { placeInItems } from "./place-problems.ts";
-import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
-
-interface IndexedDeclaration {
-  declaration: Declaration;
-  /** Index among the declarations of its kind. */
-  index: number;
-}
 
 /** Loads definitions of single items on demand, each once. */
 export class DefinitionLibrary {
@@ -25,24 +18,25 @@ export class DefinitionLibrary {
   /** The confinement of the last evaluation; `data` if no code was evaluated. */
   confinement: Confinement = "data";
   readonly #port: InspectionPort;
-  readonly #options: LoadOptions;
-  readonly #items = new Map<string, InspectedItem | undefined>();
-  readonly #sources = new Map<InspectedItem, InspectedPack>();
-  readonly #declared = new Map<FoundPack, Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>>();
-  #manager: PackageManager | undefined;
+  readonly #options: ReadOptions;
   readonly #approve: (loaded: InspectedPack) => InspectedPack;
+  readonly #readers = new Map<FoundPack, DefinitionReader>();
+  readonly #declared = new Map<FoundPack, ReadonlyMap<string, Declaration>>();
+  readonly #items = new Map<string, InspectedItem>();
+  readonly #sources = new Map<InspectedItem, InspectedPack>();
+  #manager: PackageManager | undefined;
 
   /** `approve` may replace the items of a pack before they are used. */
   constructor(
     port: InspectionPort,
     found: FoundPacks,
-    options: LoadOptions,
+    options: ReadOptions,
     approve: (loaded: InspectedPack) => InspectedPack = (loaded) => loaded,
   ) {
     this.#approve = approve;
     this.#port = port;
     this.found = found;
-    this.#options = { ...options, once: new ReadOnce() };
+    this.#options = options;
   }
 
   /** The package manager for commands in hints. */
@@ -51,20 +45,20 @@ export class DefinitionLibrary {
     return this.#manager;
   }
 
-  /** The declarations of a kind by qualified name, of which a server may need thousands one by one. */
-  #indexOf(found: FoundPack, kind: Kind): ReadonlyMap<string, readonly IndexedDeclaration[]> {
-    const ofPack =
-      this.#declared.get(found) ?? new Map<Kind, ReadonlyMap<string, readonly IndexedDeclaration[]>>();
-    this.#declared.set(found, ofPack);
-    const known = ofPack.get(kind);
-    if (known !== undefined) return known;
-    const index = new Map<string, IndexedDeclaration[]>();
-    for (const [position, declaration] of found.extension[keyOfKind[kind]].entries()) {
-      const name = `${found.pack.qualifiedName}/${declaration.name}`;
-      index.set(name, [...(index.get(name) ?? []), { declaration, index: position }]);
-    }
-    ofPack.set(kind, index);
-    return index;
+  /** The declarations of a pack by kind and qualified name, of which a server may need thousands one by one. */
+  #declarationsOf(found: FoundPack): ReadonlyMap<string, Declaration> {
+    const { extension, pack } = found;
+    const declared =
+      this.#declared.get(found) ??
+      new Map(
+        kinds.flatMap((kind) =>
+          extension[keyOfKind[kind]].map(
+            (one) => [`${kind} ${pack.qualifiedName}/${one.name}`, one] as const,
+          ),
+        ),
+      );
+    this.#declared.set(found, declared);
+    return declared;
   }
 
   /** Looks for the packs that references name and that were not read. */
@@ -74,24 +68,21 @@ export class DefinitionLibrary {
 
   /** Loads the definitions of some items of one kind, in the order of their qualified names. */
   async load(kind: Kind, qualifiedNames: readonly string[]): Promise<InspectedItem[]> {
-    const keyOf = (name: string) => `${kind} ${name}`;
-    const missing = new Set(qualifiedNames.filter((name) => !this.#items.has(keyOf(name))));
-    const packNames = new Set([...missing].map((name) => name.slice(0, name.lastIndexOf("/"))));
-    for (const found of this.found.packs) {
-      const { qualifiedName, shadowed } = found.pack;
-      if (shadowed || !packNames.has(qualifiedName)) continue;
-      const declared = this.#indexOf(found, kind);
-      const only = [...missing]
-        .flatMap((name) => declared.get(name) ?? [])
-        .sort((one, other) => one.index - other.index)
-        .map(({ declaration }) => declaration);
+    const keys = [...new Set(qualifiedNames)].map((name) => `${kind} ${name}`);
+    const missing = keys.filter((key) => !this.#items.has(key));
+    for (const found of missing.length === 0 ? [] : this.found.packs) {
+      if (found.pack.shadowed) continue;
+      const declared = this.#declarationsOf(found);
+      const only = missing.flatMap((key) => declared.get(key) ?? []);
       if (only.length === 0) continue;
-      const loaded = this.#approve(await loadDefinitions(this.#port, found, { ...this.#options, only }));
-      for (const problem of loaded.problems) this.problems.push(problem);
+      const reader = this.#readers.get(found) ?? new DefinitionReader(this.#port, found, this.#options);
+      this.#readers.set(found, reader);
+      const loaded = this.#approve(await reader.load(only));
+      this.problems.push(...loaded.problems);
       if (loaded.confinement !== "data") this.confinement = loaded.confinement;
       this.add(loaded);
     }
-    return qualifiedNames.flatMap((name) => this.#items.get(keyOf(name)) ?? []);
+    return qualifiedNames.flatMap((name) => this.#items.get(`${kind} ${name}`) ?? []);
   }
 
   /** Adds definitions that were loaded elsewhere; their problems are not reported again. */

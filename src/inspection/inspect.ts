@@ -19,6 +19,7 @@ import {
   findNearestNames,
   isPackageName,
   parseQualifiedName,
+  type ResolvedReference,
   readKind,
   resolveReference,
 } from "../qualified-names/index.ts";
@@ -26,7 +27,6 @@ import { DefinitionLibrary } from "./definition-library.ts";
 import { isData } from "./formats.ts";
 import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
-import type { InspectedPack } from "./types.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
@@ -86,10 +86,10 @@ export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPa
   );
 }
 
-/** Checks the argument of callers without types. Throws `TrailblazeError` `InvalidArguments`. */
-function expectName(subject: unknown): void {
-  if (typeof subject !== "string")
-    throw failure("InvalidArguments", { reason: "The name to inspect must be a string" });
+/** The packs for what a caller without types may name. Throws `TrailblazeError` `InvalidArguments`. */
+function findFor(port: DiscoveryPort, subject: unknown, options: InspectionOptions): Promise<FoundPacks> {
+  if (typeof subject === "string") return findPacksFor(port, subject, options);
+  throw failure("InvalidArguments", { reason: "The name to inspect must be a string" });
 }
 
 /**
@@ -116,13 +116,9 @@ export async function missingPack(
   }
 
   const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));
-  const names = items.map(({ qualifiedName }) => qualifiedName);
-  const endingInIt = names.filter((name) => name.endsWith(`/${subject}`));
-  const near = findNearestNames(
-    asPack,
-    found.packs.map(({ pack }) => pack.name),
-  );
-  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : near;
+  const endingInIt = items.filter(({ name }) => name === subject).map((item) => item.qualifiedName);
+  const packNames = found.packs.map(({ pack }) => pack.name);
+  const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(asPack, packNames);
   const manager = managerIn(port, found);
   const config = await readConfigNames(port, found.project);
   const inConfig = findInConfig(config, owner);
@@ -134,24 +130,36 @@ export async function missingPack(
   return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
 }
 
-function describeInspectedPack({ pack, items, problems }: InspectedPack): PackInspection {
-  const byName = new Map(
-    items.map((item) => [`${keyOfKind[item.declaration.kind]} ${item.declaration.name}`, item]),
-  );
-  const describe = (key: KindKey): PackItem[] =>
-    pack[key].map((item) => {
-      const inspected = byName.get(`${key} ${item.name}`);
-      return { ...item, definition: inspected?.definition ?? null, file: inspected?.file ?? null };
-    });
-  return {
-    ...pack,
-    servers: describe("servers"),
-    tools: describe("tools"),
-    toolsets: describe("toolsets"),
-    prompts: describe("prompts"),
-    resources: describe("resources"),
-    problems: [...pack.problems, ...problems],
-  };
+/** The pack that a name refers to. Throws `TrailblazeError`, `InvalidArguments` for an item. */
+export async function requirePack(
+  port: DiscoveryPort,
+  found: FoundPacks,
+  subject: string,
+): Promise<FoundPack> {
+  const pack = findPackBySubject(found, subject);
+  if (pack !== undefined) return pack;
+  const owner = findOwner(found, subject);
+  if (owner === undefined) throw await missingPack(port, found, subject);
+  const reason = `${quote(subject, 400)} is an item, not a pack`;
+  throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
+}
+
+async function inspectFoundPack(
+  port: InspectionPort,
+  found: FoundPack,
+  options: InspectionOptions,
+): Promise<PackInspection> {
+  const { pack, items, problems } = await loadDefinitions(port, found, options);
+  const inspected = new Map(items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]));
+  const lists = kinds.map((kind) => [
+    keyOfKind[kind],
+    pack[keyOfKind[kind]].map((item): PackItem => {
+      const { definition = null, file = null } = inspected.get(`${kind} ${item.name}`) ?? {};
+      return { ...item, definition, file };
+    }),
+  ]);
+  const described: Record<KindKey, PackItem[]> = Object.fromEntries(lists);
+  return { ...pack, ...described, problems: [...pack.problems, ...problems] };
 }
 
 /** Inspects an installed pack by npm name, or its qualified form. */
@@ -159,73 +167,62 @@ export async function inspectInstalledPack(
   subject: string,
   options: InspectionOptions = {},
 ): Promise<PackInspection> {
-  expectName(subject);
   const port = createNodeInspectionPort();
-  const found = await findPacksFor(port, subject, options);
-  const pack = findPackBySubject(found, subject);
-  if (pack === undefined) {
-    const owner = findOwner(found, subject);
-    if (owner === undefined) throw await missingPack(port, found, subject);
-    const reason = `${quote(subject, 400)} is an item, not a pack`;
-    throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
-  }
-  return describeInspectedPack(await loadDefinitions(port, pack, options));
+  const found = await findFor(port, subject, options);
+  return inspectFoundPack(port, await requirePack(port, found, subject), options);
 }
 
 interface InspectedSubjectItem {
-  inspection: ItemInspection;
+  item: ItemInspection;
   /** Reads the tools of a toolset on demand, as servers offer them. */
   readMembers: () => Promise<ServerContents> | undefined;
 }
 
+/** Inspects an item that a reference on a command line or in a user's code names. */
 async function inspectFoundItem(
   port: InspectionPort,
   found: FoundPacks,
-  { kind, qualifiedName }: { kind: Kind; qualifiedName: string },
+  reference: string,
+  kind: Kind | undefined,
   options: InspectionOptions,
 ): Promise<InspectedSubjectItem> {
+  const target = await resolveItem(port, found, reference, kind);
   const library = new DefinitionLibrary(port, found, options);
-  const [item] = await library.load(kind, [qualifiedName]);
-  const owner = found.packs.find(
-    ({ pack }) => !pack.shadowed && qualifiedName === `${pack.qualifiedName}/${item?.declaration.name}`,
-  );
-  if (item === undefined || owner === undefined) throw await missingPack(port, found, qualifiedName);
-  const { name, version } = owner.pack;
+  const [inspected] = await library.load(target.kind, [target.qualifiedName]);
+  const owner = inspected && library.sourceOf(inspected);
+  if (inspected === undefined || owner === undefined)
+    throw await missingPack(port, found, target.qualifiedName);
   const reader = new ServerContentsReader(library, options.builtIns ?? []);
-  const contents = kind === "server" ? await reader.read(item) : {};
-  const inspection = {
-    kind,
-    qualifiedName,
-    pack: name,
-    version,
-    file: item.file,
-    definition: item.definition,
+  const contents = target.kind === "server" ? await reader.read(inspected) : {};
+  const item = {
+    ...target,
+    pack: owner.pack.name,
+    version: owner.pack.version,
+    file: inspected.file,
+    definition: inspected.definition,
     // Referenced items may be code; this is the confinement of the item's own file.
-    confinement: item.format === undefined || isData(item.format) ? "data" : library.confinement,
+    confinement: inspected.format === undefined || isData(inspected.format) ? "data" : owner.confinement,
     problems: [...library.problems],
     ...contents,
   };
-  const readMembers = () => (item.shape === "toolsetList" ? reader.read(item) : undefined);
-  return { inspection, readMembers };
+  const isList = inspected.shape === "toolsetList";
+  return { item, readMembers: () => (isList ? reader.read(inspected) : undefined) };
 }
 
-/** Resolves a reference on a command line or in a user's code. */
 async function resolveItem(
   port: DiscoveryPort,
   found: FoundPacks,
   name: string,
   kind: Kind | undefined,
-): Promise<{ kind: Kind; qualifiedName: string }> {
+): Promise<ResolvedReference> {
   const packs = found.packs.map(({ pack }) => pack);
-  if (name.includes("/")) {
+  try {
+    return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found) });
+  } catch (error) {
+    if (!(error instanceof TrailblazeError) || error.code !== "PackNotInstalled") throw error;
     const { packageName, publisher } = parseQualifiedName(name);
-    if (!packs.some((pack) => pack.name === packageName)) {
-      if (findPackBySubject(found, name) !== undefined)
-        throw failure("InvalidQualifiedName", { name, reason: "it names a pack without an item" });
-      throw await missingPack(port, found, publisher === undefined ? name : packageName);
-    }
+    throw await missingPack(port, found, publisher === undefined ? name : packageName);
   }
-  return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found) });
 }
 
 /** Inspects one item by qualified name. */
@@ -233,12 +230,10 @@ export async function inspectInstalledItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
-  expectName(name);
   const port = createNodeInspectionPort();
   const kind = readKind(options.kind);
-  const found = await findPacksFor(port, name, options);
-  const target = await resolveItem(port, found, name, kind);
-  return (await inspectFoundItem(port, found, target, options)).inspection;
+  const found = await findFor(port, name, options);
+  return (await inspectFoundItem(port, found, name, kind, options)).item;
 }
 
 /**
@@ -248,27 +243,18 @@ export async function inspectInstalledItem(
 export async function inspectSubject(
   subject: string,
   options: InspectionOptions & { kind?: Kind | undefined } = {},
-): Promise<
-  { pack: PackInspection } | { item: ItemInspection; readMembers: InspectedSubjectItem["readMembers"] }
-> {
+): Promise<{ pack: PackInspection } | InspectedSubjectItem> {
   const { kind } = options;
   const port = createNodeInspectionPort();
   const found = await findPacksFor(port, subject, options);
   const pack = findPackBySubject(found, subject);
-  const isItem =
-    kind !== undefined &&
-    found.packs.some((one) =>
-      one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
-    );
-  if (pack !== undefined && !isItem) {
-    const inspected = await loadDefinitions(port, pack, options);
-    return { pack: describeInspectedPack(inspected) };
-  }
+  const isItem = found.packs.some(
+    (one) => kind && one.pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === subject),
+  );
+  if (pack !== undefined && !isItem) return { pack: await inspectFoundPack(port, pack, options) };
   // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   if (namesPack && (kind === undefined || subject.startsWith("@")))
     throw await missingPack(port, found, subject, { mayBeTool: true });
-  const target = await resolveItem(port, found, subject, kind);
-  const { inspection, readMembers } = await inspectFoundItem(port, found, target, options);
-  return { item: inspection, readMembers };
+  return inspectFoundItem(port, found, subject, kind, options);
 }

@@ -5,12 +5,18 @@ import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { isData, isTypeScript } from "./formats.ts";
-import { type DefinitionFile, type LocatedDefinitions, locateDefinitions } from "./locate-definitions.ts";
+import {
+  type DefinitionSource,
+  explainMissing,
+  type LocatedKind,
+  locateDefinitions,
+  locateItem,
+} from "./locate-definitions.ts";
 import { placeInItems } from "./place-problems.ts";
 import { createReadProblem, describeCode, readData } from "./read-data.ts";
-import { ReadOnce } from "./read-once.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
 /** The treatment of definitions that are code. */
@@ -21,25 +27,17 @@ export interface ConfinementOptions {
   dataOnly?: boolean;
 }
 
-export interface LoadOptions extends ConfinementOptions {
+export interface ReadOptions extends ConfinementOptions {
   /** Ends the evaluation of code. */
   signal?: AbortSignal;
   context?: ProblemContext;
+}
+
+export interface LoadOptions extends ReadOptions {
   /** Only these declarations of the pack, in its order; default: all. */
   only?: readonly Declaration[];
   /** Also read combined files that no item needs, for the checks of their contents. */
   unneeded?: boolean;
-  /** A cache that several loads share. */
-  once?: ReadOnce;
-}
-
-/** The contents of a pack's definition files. */
-interface FileContents {
-  /** By file. Files with problems are absent. */
-  values: Map<string, unknown>;
-  texts: Map<string, SourceText>;
-  problems: Problem[];
-  confinement: Confinement;
 }
 
 /** Locates problems of the field and of missing definition files at their declaration. */
@@ -58,168 +56,188 @@ function locateInManifest({ manifest }: FoundPack, problems: readonly Problem[])
 
 /** A file to read, with the place for its problems, which includes the item unless the file is combined. */
 interface WantedFile {
-  source: DefinitionFile;
+  source: DefinitionSource;
   place: ProblemPlace;
 }
 
-function findWantedFiles(
-  { pack }: FoundPack,
-  { items, kinds }: LocatedDefinitions,
-  { unneeded = false, dataOnly = false }: LoadOptions,
-): WantedFile[] {
-  const wanted = items.flatMap(({ declaration: { kind, name }, source }): WantedFile[] => {
-    if (source === undefined) return [];
-    const place = { pack: pack.name, kind, file: source.file };
-    return [{ source, place: source.combined ? place : { ...place, item: name } }];
-  });
-  if (!unneeded) return wanted;
-  for (const { kind, combined } of kinds) {
-    if (combined === undefined || isTypeScript(combined.format)) continue;
-    if (dataOnly && !isData(combined.format)) continue;
-    wanted.push({ source: combined, place: { pack: pack.name, kind, file: combined.file } });
-  }
-  return wanted;
-}
+/** Reads and checks the definitions of one pack, each file once, however many loads need it. */
+export class DefinitionReader {
+  readonly #port: InspectionPort;
+  readonly #found: FoundPack;
+  readonly #options: ReadOptions;
+  readonly #context: ProblemContext;
+  #located: ReadonlyMap<Kind, LocatedKind> | undefined;
+  readonly #read = new Set<string>();
+  /** The definitions in each file, by name. Files with problems are absent. */
+  readonly #contents = new Map<string, Readonly<Record<string, unknown>>>();
+  /** The names in combined files that are not declared. */
+  readonly #undeclared = new Map<string, readonly string[]>();
+  readonly #texts = new Map<string, SourceText>();
+  #confinement: Confinement = "data";
 
-async function readFiles(
-  port: InspectionPort,
-  { pack }: FoundPack,
-  wanted: readonly WantedFile[],
-  { dataOnly = false, context = "operation", once = new ReadOnce(), ...options }: LoadOptions,
-): Promise<FileContents> {
-  const contents: FileContents = {
-    values: new Map(),
-    texts: new Map(),
-    problems: [],
-    confinement: "data",
-  };
-  const code: (WantedFile & { realPath: string })[] = [];
-  const seen = new Set<string>();
-  for (const { source, place } of wanted) {
-    if (seen.has(source.file)) continue;
-    seen.add(source.file);
-    if (!isData(source.format) && dataOnly) {
-      const args = { file: source.file, cause: "codeRefused" } as const;
-      contents.problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
-      continue;
-    }
-    const key = [pack.location, source.file];
-    const read = once.get(["file", ...key], () => port.readFile(pack.location, source.file));
-    const problem = createReadProblem(read, source.file, place, context);
-    if (problem !== undefined || read.state !== "read") {
-      if (problem !== undefined) contents.problems.push(problem);
-    } else if (!isData(source.format)) {
-      code.push({ source, place, realPath: read.realPath });
-      contents.texts.set(source.file, describeCode(read.bytes));
-    } else {
-      const data = await once.get(["data", ...key], () => readData(source, read.bytes, place, context));
-      if (data.source !== undefined) contents.texts.set(source.file, data.source);
-      if ("problem" in data) contents.problems.push(data.problem);
-      else contents.values.set(source.file, data.value);
-    }
+  constructor(port: InspectionPort, found: FoundPack, options: ReadOptions) {
+    this.#port = port;
+    this.#found = found;
+    this.#options = options;
+    this.#context = options.context ?? "operation";
   }
-  if (code.length > 0) {
+
+  /**
+   * Reads the definitions of some items. Evaluates those that are code in one confined child process; no code of the pack
+   * runs in this process. Reports all problems instead of throwing, those of a file once.
+   */
+  async load(declarations: readonly Declaration[], unneeded = false): Promise<InspectedPack> {
+    const found = this.#found;
+    const missing: Problem[] = [];
+    if (this.#located === undefined) {
+      const { kinds: located, problems } = locateDefinitions(this.#port, found, this.#context);
+      this.#located = new Map(located.map((one) => [one.kind, one]));
+      missing.push(...problems);
+    }
+    const files = this.#located;
+    const sources = declarations.map((declaration) => {
+      const located = files.get(declaration.kind);
+      if (located === undefined) return undefined;
+      const { source, problems } = locateItem(found, located, declaration, this.#context);
+      missing.push(...problems);
+      return source;
+    });
+    const unreadable = await this.#readFiles(this.#findWanted(declarations, sources, unneeded));
+
+    const invalid: { item: InspectedItem; problem: Problem }[] = [];
+    const items = declarations.map((declaration, index): InspectedItem => {
+      const { kind, name } = declaration;
+      const source = sources[index];
+      const item: InspectedItem = {
+        declaration,
+        qualifiedName: `${found.pack.qualifiedName}/${name}`,
+        file: source?.file ?? null,
+        format: source?.format,
+        base: source?.combined ? [name] : [],
+        shape: undefined,
+        definition: null,
+      };
+      const located = files.get(kind);
+      const definitions = this.#contents.get(source?.file ?? "");
+      if (source === undefined || located === undefined || definitions === undefined) return item;
+      if (!Object.hasOwn(definitions, name)) {
+        const undeclared = this.#undeclared.get(source.file);
+        missing.push(explainMissing(found, located, declaration, this.#context, undeclared));
+        return item;
+      }
+      const { shape, definition, problems } = checkDefinition(kind, definitions[name], this.#context);
+      invalid.push(...problems.map((problem) => ({ item, problem })));
+      const normal = definition && normalizeDefinition(shape, definition);
+      return Object.assign(item, { shape, definition: normal ?? null });
+    });
+    const inManifest = await locateInManifest(found, missing);
+    const inItems = await placeInItems({ pack: found.pack, texts: this.#texts }, invalid);
+    return {
+      ...found,
+      items,
+      problems: [...inManifest, ...unreadable, ...inItems],
+      confinement: this.#confinement,
+      files: [...files.values()],
+      texts: this.#texts,
+      definitions: this.#contents,
+    };
+  }
+
+  /** The files that items need and that were not read. */
+  #findWanted(
+    declarations: readonly Declaration[],
+    sources: readonly (DefinitionSource | undefined)[],
+    unneeded: boolean,
+  ): WantedFile[] {
+    const pack = this.#found.pack.name;
+    const wanted = declarations.flatMap(({ kind, name }, index): WantedFile[] => {
+      const source = sources[index];
+      if (source === undefined) return [];
+      const place = { pack, kind, file: source.file };
+      return [{ source, place: source.combined ? place : { ...place, item: name } }];
+    });
+    for (const { kind, combined } of unneeded ? (this.#located?.values() ?? []) : []) {
+      if (combined === undefined || isTypeScript(combined.format)) continue;
+      if (this.#options.dataOnly && !isData(combined.format)) continue;
+      wanted.push({ source: { ...combined, combined: true }, place: { pack, kind, file: combined.file } });
+    }
+    return wanted.filter(({ source: { file } }) => {
+      const isNew = !this.#read.has(file);
+      this.#read.add(file);
+      return isNew;
+    });
+  }
+
+  async #readFiles(wanted: readonly WantedFile[]): Promise<Problem[]> {
+    const { location } = this.#found.pack;
+    const context = this.#context;
+    const problems: Problem[] = [];
+    const code: (WantedFile & { realPath: string })[] = [];
+    for (const one of wanted) {
+      const { source, place } = one;
+      const { file, format } = source;
+      if (!isData(format) && this.#options.dataOnly) {
+        const args = { file, cause: "codeRefused" } as const;
+        problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
+        continue;
+      }
+      const read = this.#port.readFile(location, file);
+      if (read.state !== "read") {
+        problems.push(createReadProblem(read, file, place, context));
+      } else if (!isData(format)) {
+        code.push({ ...one, realPath: read.realPath });
+        this.#texts.set(file, describeCode(read.bytes));
+      } else {
+        const data = await readData(source, read.bytes, place, context);
+        if (data.source !== undefined) this.#texts.set(file, data.source);
+        problems.push(...("problem" in data ? [data.problem] : this.#keep(one, data.value)));
+      }
+    }
+    if (code.length === 0) return problems;
     const { evaluateConfined } = await import("../confinement/evaluate.ts");
     // Several files may be links to the same file.
     const files = [...new Set(code.map(({ realPath }) => realPath))];
-    const evaluation = await evaluateConfined({ packageRoot: pack.location, files }, options);
-    contents.confinement = evaluation.confinement;
-    for (const { source, place, realPath } of code) {
-      const result = evaluation.results.get(realPath) ?? { reason: "it was not evaluated" };
+    const evaluation = await evaluateConfined({ packageRoot: location, files }, this.#options);
+    this.#confinement = evaluation.confinement;
+    for (const one of code) {
+      const result = evaluation.results.get(one.realPath) ?? { reason: "it was not evaluated" };
       if ("value" in result) {
-        contents.values.set(source.file, result.value);
+        problems.push(...this.#keep(one, result.value));
         continue;
       }
-      const { reason, missingPackage, cause, ...position } = result;
-      const args = { reason, missingPackage, cause };
-      const fullPlace = { ...place, ...position };
-      contents.problems.push(createProblem("InvalidDefinitionContents", args, fullPlace, context));
+      const { line, column, ...args } = result;
+      const place = { ...one.place, ...(line === undefined ? {} : { line, column }) };
+      problems.push(createProblem("InvalidDefinitionContents", args, place, context));
     }
+    return problems;
   }
-  return contents;
+
+  /** Keeps the content of a file; a combined one must have definitions by name. */
+  #keep({ source: { file, combined }, place }: WantedFile, value: unknown): Problem[] {
+    const { kind = "tool", item = "" } = place;
+    if (!combined) this.#contents.set(file, { [item]: value });
+    else if (isRecord(value) && !isFunction(value)) {
+      const declared = new Set(this.#found.extension[keyOfKind[kind]].map(({ name }) => name));
+      this.#contents.set(file, value);
+      this.#undeclared.set(
+        file,
+        Object.keys(value).filter((name) => !declared.has(name)),
+      );
+    } else {
+      const found = `expected an object of definitions by item name, found ${describeWritten(value)}`;
+      const reason = value === null ? "it is empty" : found;
+      return [createProblem("InvalidDefinitionContents", { reason }, place, this.#context)];
+    }
+    return [];
+  }
 }
 
-/**
- * Reads and checks the definitions of every declared item. Evaluates definitions that are code in one confined child
- * process; no code of the pack runs in this process. Trust level: inspection. Reports all problems instead of throwing.
- */
-export async function loadDefinitions(
+/** Reads and checks the definitions of every declared item of a pack. Trust level: inspection. */
+export function loadDefinitions(
   port: InspectionPort,
   found: FoundPack,
-  options: LoadOptions = {},
+  { only, unneeded, ...options }: LoadOptions = {},
 ): Promise<InspectedPack> {
-  const { context = "operation" } = options;
-  const located = locateDefinitions(port, found, options);
-  const wanted = findWantedFiles(found, located, options);
-  const contents = await readFiles(port, found, wanted, options);
-  const problems = [...(await locateInManifest(found, located.problems)), ...contents.problems];
-  const combined = new Map<string, Readonly<Record<string, unknown>>>();
-  const shapeProblems: { item: InspectedItem; problem: Problem }[] = [];
-
-  for (const { kind, combined: source } of located.kinds) {
-    if (source === undefined || !contents.values.has(source.file)) continue;
-    const content = contents.values.get(source.file);
-    if (isRecord(content) && !isFunction(content)) combined.set(source.file, content);
-    else {
-      const expected = "an object of definitions by item name";
-      const reason =
-        content === null ? "it is empty" : `expected ${expected}, found ${describeWritten(content)}`;
-      const place = { pack: found.pack.name, kind, file: source.file };
-      problems.push(createProblem("InvalidDefinitionContents", { reason }, place, context));
-    }
-  }
-
-  const byKind = new Map(located.kinds.map((one) => [one.kind, one]));
-  const notDefined: Problem[] = [];
-  const items = located.items.map(({ declaration, source }): InspectedItem => {
-    const item: InspectedItem = {
-      declaration,
-      qualifiedName: `${found.pack.qualifiedName}/${declaration.name}`,
-      file: source?.file ?? null,
-      format: source?.format,
-      base: source?.combined ? [declaration.name] : [],
-      shape: undefined,
-      definition: null,
-    };
-    if (source === undefined || !contents.values.has(source.file)) return item;
-    let content = contents.values.get(source.file);
-    if (source.combined) {
-      const map = combined.get(source.file);
-      if (map === undefined) return item;
-      if (!Object.hasOwn(map, declaration.name)) {
-        const { kind, name, path } = declaration;
-        const files = byKind.get(kind);
-        const place = { pack: found.pack.name, kind, item: name };
-        const odd = files?.unknown.get(name);
-        if (odd !== undefined) {
-          const args = { file: odd, cause: "unknownFormat" } as const;
-          const oddPlace = { ...place, file: odd };
-          notDefined.push(createProblem("UnsupportedDefinitionFormat", args, oddPlace, context));
-        } else if (files !== undefined) {
-          const args = files.missing()(name, map);
-          const fullPlace = { ...place, file: source.file, path };
-          notDefined.push(createProblem("MissingDefinitionFile", args, fullPlace, context));
-        }
-        return item;
-      }
-      content = map[declaration.name];
-    }
-    const checked = checkDefinition(declaration.kind, content, context);
-    shapeProblems.push(...checked.problems.map((problem) => ({ item, problem })));
-    item.shape = checked.shape;
-    item.definition = checked.definition ? normalizeDefinition(checked.shape, checked.definition) : null;
-    return item;
-  });
-
-  problems.push(...(await locateInManifest(found, notDefined)));
-  problems.push(...(await placeInItems({ pack: found.pack, texts: contents.texts }, shapeProblems)));
-  return {
-    ...found,
-    items,
-    problems,
-    confinement: contents.confinement,
-    files: located.kinds,
-    texts: contents.texts,
-    combined,
-  };
+  const all = kinds.flatMap((kind) => found.extension[keyOfKind[kind]]);
+  return new DefinitionReader(port, found, options).load(only ?? all, unneeded);
 }

@@ -3,10 +3,15 @@ import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, Extension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import {
+  createProblem,
+  type MissingDefinition,
+  type Problem,
+  type ProblemContext,
+  type ProblemPlace,
+} from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
-import { createMissingFinder } from "./missing-definition.ts";
-import { ReadOnce } from "./read-once.ts";
 
 /** A file with one definition, or with definitions by name. */
 export interface DefinitionFile {
@@ -15,41 +20,32 @@ export interface DefinitionFile {
   format: Format;
 }
 
-/** A declared item and its definition file; `undefined` if the file is missing or unsupported. */
-export interface LocatedItem {
-  declaration: Declaration;
-  source: (DefinitionFile & { combined: boolean }) | undefined;
+/** The file of an item; `combined` if it has definitions by name. */
+export type DefinitionSource = DefinitionFile & { combined: boolean };
+
+interface FilesByName {
+  /** In order of preference. */
+  known: ReadonlyMap<string, readonly DefinitionFile[]>;
+  /** Files of unknown formats. */
+  unknown: ReadonlyMap<string, string>;
 }
 
 /** The definition files of one kind. */
 export interface LocatedKind {
   kind: Kind;
-  /** Files of one item each, by the item's name, in order of preference. */
-  perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
-  /** Files of unknown formats, by their name without extension. */
-  unknown: ReadonlyMap<string, string>;
+  folder: string;
+  /** Whether the folder is a link that leads out of the package. */
+  isOutside: boolean;
+  /** Files of one item each, by the item's name. */
+  perItem: FilesByName;
+  /** The names of files that no declaration needs. */
+  undeclared: readonly string[];
   combined: DefinitionFile | undefined;
-  /** Finds likely replacements for missing definitions of this kind. */
-  missing: () => ReturnType<typeof createMissingFinder>;
+  /** A file in place of the combined one, of an unknown format. */
+  oddCombined: string | undefined;
 }
 
-export interface LocatedDefinitions {
-  items: LocatedItem[];
-  kinds: LocatedKind[];
-  problems: Problem[];
-}
-
-interface Candidates {
-  known: Map<string, DefinitionFile[]>;
-  /** Files of unknown formats, by their name without extension. */
-  unknown: Map<string, string>;
-}
-
-function sortByFormat(files: DefinitionFile[]): void {
-  files.sort((a, b) => formats.indexOf(a.format) - formats.indexOf(b.format));
-}
-
-function groupByName(fileNames: readonly string[], folder: string): Candidates {
+function groupByName(fileNames: readonly string[], folder: string): FilesByName {
   const known = new Map<string, DefinitionFile[]>();
   const unknown = new Map<string, string>();
   for (const fileName of fileNames) {
@@ -59,14 +55,22 @@ function groupByName(fileNames: readonly string[], folder: string): Candidates {
     else if (known.has(base)) known.get(base)?.push({ file, format: suffix });
     else known.set(base, [{ file, format: suffix }]);
   }
-  for (const files of known.values()) if (files.length > 1) sortByFormat(files);
+  for (const files of known.values())
+    files.sort((one, other) => formats.indexOf(one.format) - formats.indexOf(other.format));
   return { known, unknown };
 }
 
-/** Files that define an item again. TypeScript next to the JavaScript built from it does not count. */
-function findDuplicates([used, ...others]: readonly DefinitionFile[]): DefinitionFile[] {
+/** The problem of an item or a kind with several files. TypeScript next to the JavaScript built from it does not count. */
+function findDuplicates(
+  [used, ...others]: readonly DefinitionFile[],
+  place: ProblemPlace,
+  context: ProblemContext,
+): Problem[] {
   const isBuilt = used !== undefined && ["mjs", "js", "cjs"].includes(used.format);
-  return others.filter(({ format }) => !(isBuilt && isTypeScript(format)));
+  const again = others.filter(({ format }) => !(isBuilt && isTypeScript(format))).map(({ file }) => file);
+  if (used === undefined || again.length === 0) return [];
+  const args = { used: used.file, others: again };
+  return [createProblem("DuplicateDefinitionFiles", args, { ...place, file: used.file }, context)];
 }
 
 /** TypeScript is supported in packs under development if the running Node supports it. */
@@ -100,102 +104,106 @@ export function createDefinitionFilter(extension: Extension): (path: string) => 
   };
 }
 
-/**
- * Finds the definition file of each declared item. Prefers its own file to the combined one, and formats in order. Lists
- * folders and does not open files.
- */
+/** Lists the definition files of a pack, and the problems that concern no single item. Opens no file. */
 export function locateDefinitions(
   port: InspectionPort,
-  found: FoundPack,
-  {
-    context = "operation",
-    only,
-    once = new ReadOnce(),
-  }: { context?: ProblemContext; only?: readonly Declaration[]; once?: ReadOnce } = {},
-): LocatedDefinitions {
-  const { extension, pack } = found;
-  const located: LocatedDefinitions = { items: [], kinds: [], problems: [] };
+  { extension, pack }: FoundPack,
+  context: ProblemContext,
+): { kinds: LocatedKind[]; problems: Problem[] } {
   const root = normalizeRoot(extension.root);
-  const declarations = only ?? kinds.flatMap((kind) => extension[keyOfKind[kind]]);
-  const report = (...args: Parameters<typeof createProblem>) => located.problems.push(createProblem(...args));
-  const withoutSource = () => declarations.map((declaration) => ({ declaration, source: undefined }));
-
   const inManifest = { pack: pack.name, file: "package.json", path: ["root"] };
   if (root === undefined || port.describePath(pack.location, root) === "outside") {
-    report("DefinitionOutsidePackage", { what: extension.root }, inManifest, context);
-    return { ...located, items: withoutSource() };
+    const args = { what: extension.root };
+    return { kinds: [], problems: [createProblem("DefinitionOutsidePackage", args, inManifest, context)] };
   }
-  const list = (folder: string) =>
-    once.get(["folder", pack.location, folder], () => {
-      const fileNames = port.listFiles(pack.location, folder);
-      return { fileNames, ...groupByName(fileNames ?? [], folder) };
-    });
-  const atRoot = list(root);
-  if (atRoot.fileNames === undefined) {
-    if (declarations.length > 0)
-      report("MissingRootDirectory", { root: extension.root }, inManifest, context);
-    return { ...located, items: withoutSource() };
+  const inRoot = port.listFiles(pack.location, root);
+  if (inRoot === undefined) {
+    const isNeeded = kinds.some((kind) => extension[keyOfKind[kind]].length > 0);
+    const missing = createProblem("MissingRootDirectory", { root: extension.root }, inManifest, context);
+    return { kinds: [], problems: isNeeded ? [missing] : [] };
   }
-
-  for (const kind of kinds) {
+  const atRoot = groupByName(inRoot, root);
+  const problems: Problem[] = [];
+  const located = kinds.map((kind): LocatedKind => {
     const key = keyOfKind[kind];
     const folder = joinPath(root, key);
-    const { fileNames, known, unknown } = list(folder);
+    const place = { pack: pack.name, kind };
+    const fileNames = port.listFiles(pack.location, folder);
     const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
-    if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { pack: pack.name, kind }, context);
-    const combinedFiles = atRoot.known.get(key) ?? [];
-    const [combined] = combinedFiles;
-    const missing = () =>
-      once.get(["missing", pack.location, key], () => {
-        const declared = new Set(extension[key].map(({ name }) => name));
-        const place = { key, root, fileNames: fileNames ?? [], declared, combined: combined?.file };
-        return createMissingFinder((one) => port.listFiles(pack.location, one), place);
-      });
-    located.kinds.push({ kind, perItem: known, unknown, combined, missing });
-    if (combined !== undefined) reportDuplicates(combinedFiles, { pack: pack.name, kind });
+    if (isOutside) problems.push(createProblem("DefinitionOutsidePackage", { what: folder }, place, context));
+    const combined = atRoot.known.get(key) ?? [];
+    problems.push(...findDuplicates(combined, place, context));
+    const perItem = groupByName(fileNames ?? [], folder);
+    const declared = new Set(extension[key].map(({ name }) => name));
+    const undeclared = [...perItem.known.keys()].filter((name) => !declared.has(name));
+    const oddCombined = atRoot.unknown.get(key);
+    return { kind, folder, isOutside, perItem, undeclared, combined: combined[0], oddCombined };
+  });
+  return { kinds: located, problems };
+}
 
-    for (const declaration of declarations.filter((one) => one.kind === kind)) {
-      const place = { pack: pack.name, kind, item: declaration.name };
-      const own = known.get(declaration.name) ?? [];
-      const [first] = own;
-      const source = first ?? combined;
-      if (first !== undefined) reportDuplicates(own, place);
-      if (source === undefined && isOutside) {
-        located.items.push({ declaration, source: undefined });
-        continue;
-      }
-      if (source === undefined) {
-        const odd = unknown.get(declaration.name) ?? atRoot.unknown.get(key);
-        if (odd !== undefined) {
-          const args = { file: odd, cause: "unknownFormat" } as const;
-          report("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
-        } else {
-          const file = `${folder}/${declaration.name}.json`;
-          const args = missing()(declaration.name);
-          report("MissingDefinitionFile", args, { ...place, file, path: declaration.path }, context);
-        }
-        located.items.push({ declaration, source: undefined });
-        continue;
-      }
-      const cause = explainUnsupported(source, found);
-      if (cause !== undefined) {
-        const args = { file: source.file, cause } as const;
-        report("UnsupportedDefinitionFormat", args, { ...place, file: source.file }, context);
-        located.items.push({ declaration, source: undefined });
-        continue;
-      }
-      located.items.push({ declaration, source: { ...source, combined: first === undefined } });
-    }
-  }
-  return located;
+/** The file or key that was probably meant, and what to rename it to. `keys` are undeclared ones of the combined file. */
+function suggest(
+  name: string,
+  { perItem, undeclared, combined }: LocatedKind,
+  keys: readonly string[],
+): MissingDefinition["meant"] {
+  const [near = ""] = findNearestNames(name, undeclared);
+  const [file] = perItem.known.get(near) ?? [];
+  if (file !== undefined) return { file: file.file, renameTo: `${name}.${file.format}` };
+  const [key] = combined === undefined ? [] : findNearestNames(name, keys);
+  return key === undefined || combined === undefined
+    ? undefined
+    : { file: combined.file, key, renameTo: name };
+}
 
-  function reportDuplicates(
-    files: readonly DefinitionFile[],
-    place: { pack: string; kind: Kind; item?: string },
-  ) {
-    const [used] = files;
-    const others = findDuplicates(files).map(({ file }) => file);
-    if (used === undefined || others.length === 0) return;
-    report("DuplicateDefinitionFiles", { used: used.file, others }, { ...place, file: used.file }, context);
+/** The problem of an item without a definition. `keys` are undeclared ones of the combined file. */
+export function explainMissing(
+  { pack }: FoundPack,
+  located: LocatedKind,
+  { kind, name, path }: Declaration,
+  context: ProblemContext,
+  keys: readonly string[] = [],
+): Problem {
+  const { folder, combined, perItem, oddCombined } = located;
+  const place = { pack: pack.name, kind, item: name };
+  const odd = perItem.unknown.get(name) ?? (combined === undefined ? oddCombined : undefined);
+  if (odd !== undefined) {
+    const args = { file: odd, cause: "unknownFormat" } as const;
+    return createProblem("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
   }
+  const args = {
+    name,
+    own: `${folder}/${name}.{json,yaml,mjs}`,
+    combined: combined?.file ?? `${folder}.{json,yaml,mjs}`,
+    meant: suggest(name, located, keys),
+  };
+  const file = combined?.file ?? `${folder}/${name}.json`;
+  return createProblem("MissingDefinitionFile", args, { ...place, file, path }, context);
+}
+
+/**
+ * Finds the definition file of a declared item. Prefers its own file to the combined one, and formats in order. `source` is
+ * `undefined` if the file is missing or unsupported.
+ */
+export function locateItem(
+  found: FoundPack,
+  located: LocatedKind,
+  declaration: Declaration,
+  context: ProblemContext,
+): { source: DefinitionSource | undefined; problems: Problem[] } {
+  const place = { pack: found.pack.name, kind: declaration.kind, item: declaration.name };
+  const own = located.perItem.known.get(declaration.name) ?? [];
+  const [first] = own;
+  const used = first ?? located.combined;
+  if (used === undefined) {
+    const problems = located.isOutside ? [] : [explainMissing(found, located, declaration, context)];
+    return { source: undefined, problems };
+  }
+  const problems = findDuplicates(own, place, context);
+  const cause = explainUnsupported(used, found);
+  if (cause === undefined) return { source: { ...used, combined: first === undefined }, problems };
+  const { file } = used;
+  problems.push(createProblem("UnsupportedDefinitionFormat", { file, cause }, { ...place, file }, context));
+  return { source: undefined, problems };
 }

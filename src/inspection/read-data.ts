@@ -1,7 +1,6 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { parseSource, type SourceText } from "../data/source-text.ts";
-import type { FileRead } from "../files/inspection-port.ts";
-import { maximumFileBytes } from "../files/inspection-port.ts";
+import { type FileRead, maximumFileBytes } from "../files/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import type { DefinitionFile } from "./locate-definitions.ts";
 
@@ -10,33 +9,25 @@ export type DataRead =
   | { value: unknown; source: SourceText }
   | { problem: Problem; source: SourceText | undefined };
 
-/** The problem for a file that could not be read; `undefined` if it was read. */
+/** The problem for a file that could not be read. */
 export function createReadProblem(
-  read: FileRead,
+  read: Exclude<FileRead, { state: "read" }>,
   file: string,
   place: ProblemPlace,
   context: ProblemContext,
-): Problem | undefined {
+): Problem {
   switch (read.state) {
-    case "read":
-      return undefined;
-    case "absent":
-      return createProblem(
-        "MissingDefinitionFile",
-        // The folder listing contains the file, so it must be a broken link (or was just deleted).
-        { name: place.item ?? file, own: file, combined: file, isDangling: true },
-        place,
-        context,
-      );
+    case "absent": {
+      // The folder listing contains the file, so it must be a broken link (or was just deleted).
+      const args = { name: place.item ?? file, own: file, combined: file, isDangling: true };
+      return createProblem("MissingDefinitionFile", args, place, context);
+    }
     case "outside":
       return createProblem("DefinitionOutsidePackage", { what: file }, place, context);
-    case "tooLarge":
-      return createProblem(
-        "DefinitionTooLarge",
-        { bytes: read.bytes, limit: maximumFileBytes },
-        place,
-        context,
-      );
+    case "tooLarge": {
+      const args = { bytes: read.bytes, limit: maximumFileBytes };
+      return createProblem("DefinitionTooLarge", args, place, context);
+    }
     case "unusable":
       return createProblem("InvalidDefinitionContents", { reason: read.reason }, place, context);
   }
@@ -75,13 +66,9 @@ export async function readData(
     const { describeSyntaxError } = await import("../data/json-positions.ts");
     const { reason, cause, ...position } = describeSyntaxError(error);
     const { text } = error;
+    const args = { reason, cause };
     return {
-      problem: createProblem(
-        "InvalidDefinitionContents",
-        { reason, cause },
-        { ...place, ...position },
-        context,
-      ),
+      problem: createProblem("InvalidDefinitionContents", args, { ...place, ...position }, context),
       source: text === undefined ? undefined : { text, createLocator: async () => undefined },
     };
   }

@@ -22,9 +22,7 @@ export interface ServerContents {
   tools: ServerTool[];
   /** Qualified names, in order. */
   toolNames: string[];
-  /** Qualified names, in order. */
   promptNames: string[];
-  /** Qualified names, in order. */
   resourceNames: string[];
 }
 
@@ -60,12 +58,11 @@ export interface ServerMembers {
   repeatedBundles: InspectedItem[];
 }
 
-export type ServerMember =
-  | { type: "tool"; item: InspectedItem }
-  /** A built-in of the host that starts the server. */
-  | { type: "builtIn"; name: string }
-  /** All entries of a bundle. */
-  | { type: "bundle"; item: InspectedItem };
+/** A tool of a pack, or a built-in of the host that starts the server. */
+export type ToolMember = { type: "tool"; item: InspectedItem } | { type: "builtIn"; name: string };
+
+/** `bundle` stands for all its entries; `referred` are the tools that they refer to. */
+export type ServerMember = ToolMember | { type: "bundle"; item: InspectedItem; referred: ToolMember[] };
 
 /** An item or a server in the user's config that has references. */
 export interface Referrer {
@@ -76,7 +73,7 @@ export interface Referrer {
   item: InspectedItem | undefined;
 }
 
-const byName = (items: readonly InspectedItem[]) => new Map(items.map((item) => [item.qualifiedName, item]));
+const qualifiedNamesOf = (items: readonly InspectedItem[]) => items.map(({ qualifiedName }) => qualifiedName);
 
 /** Reads the members of servers. Reports and excludes references that cannot be resolved. */
 export class ServerContentsReader {
@@ -100,69 +97,82 @@ export class ServerContentsReader {
   /** Reads the contents of a pack's server, as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
     const { tools, prompts, resources } = await this.readMembers(this.#asReferrer(server));
-    const plain = tools.filter((member) => member.type !== "bundle");
     return {
-      tools: tools.flatMap((member) =>
-        member.type === "tool"
-          ? describeTool(member.item)
-          : member.type === "bundle"
-            ? describeBundle(member.item)
-            : [],
-      ),
-      toolNames: plain.map((member) => (member.type === "tool" ? member.item.qualifiedName : member.name)),
-      promptNames: prompts.map(({ qualifiedName }) => qualifiedName),
-      resourceNames: resources.map(({ qualifiedName }) => qualifiedName),
+      tools: tools.flatMap((member) => {
+        if (member.type === "builtIn") return [];
+        return member.type === "tool" ? describeTool(member.item) : describeBundle(member.item);
+      }),
+      toolNames: tools.flatMap((member) => {
+        if (member.type === "bundle") return [];
+        return member.type === "tool" ? member.item.qualifiedName : member.name;
+      }),
+      promptNames: qualifiedNamesOf(prompts),
+      resourceNames: qualifiedNamesOf(resources),
     };
   }
 
   /** Reads the members of a server with their definitions. */
   async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
-    const members = new Map<string, ServerMember>();
-    const repeatedBundles: InspectedItem[] = [];
-    const toolsets: InspectedItem[] = [];
-    if (server === undefined) return { tools: [], prompts: [], resources: [], toolsets, repeatedBundles };
-    const seen = new Set<string>();
+    const tools = new Map<string, ServerMember>();
+    const toolsets = new Map<string, InspectedItem>();
+    const members: ServerMembers = {
+      tools: [],
+      prompts: [],
+      resources: [],
+      toolsets: [],
+      repeatedBundles: [],
+    };
+    if (server === undefined) return members;
     const add = async (referrer: Referrer): Promise<void> => {
-      const toolNames = await this.#resolve(referrer, "tool");
-      const tools = byName(await this.#library.load("tool", toolNames));
-      for (const name of toolNames) {
-        const item = tools.get(name);
-        if (!name.includes("/")) members.set(`tool ${name}`, { type: "builtIn", name });
-        else if (item !== undefined && !members.has(`tool ${name}`))
-          members.set(`tool ${name}`, { type: "tool", item });
+      for (const member of await this.#readTools(referrer)) {
+        const name = member.type === "tool" ? member.item.qualifiedName : member.name;
+        if (!tools.has(name)) tools.set(name, member);
       }
-      const toolsetNames = await this.#resolve(referrer, "toolset");
-      const loaded = byName(await this.#library.load("toolset", toolsetNames));
-      for (const name of toolsetNames) {
-        const toolset = loaded.get(name);
-        if (toolset === undefined) continue;
+      for (const toolset of await this.#read(referrer, "toolset")) {
         const isBundle = toolset.shape === "toolsBundle";
-        if (isBundle && seen.has(name)) repeatedBundles.push(toolset);
-        if (seen.has(name)) continue;
-        seen.add(name);
-        toolsets.push(toolset);
-        const inner = isBundle ? undefined : this.#asReferrer(toolset);
-        if (isBundle) members.set(`bundle ${name}`, { type: "bundle", item: toolset });
-        else if (inner !== undefined) await add(inner);
+        const isSeen = toolsets.has(toolset.qualifiedName);
+        if (isSeen && isBundle) members.repeatedBundles.push(toolset);
+        if (isSeen) continue;
+        toolsets.set(toolset.qualifiedName, toolset);
+        const inner = this.#asReferrer(toolset);
+        if (isBundle) {
+          const referred = inner === undefined ? [] : await this.#readTools(inner);
+          tools.set(`bundle ${toolset.qualifiedName}`, { type: "bundle", item: toolset, referred });
+        } else if (inner !== undefined) await add(inner);
       }
     };
     await add(server);
-    const load = async (kind: "prompt" | "resource") =>
-      this.#library.load(kind, [...new Set(await this.#resolve(server, kind))]);
+    const prompts = new Set(await this.#read(server, "prompt"));
+    const resources = new Set(await this.#read(server, "resource"));
     return {
-      tools: [...members.values()],
-      prompts: await load("prompt"),
-      resources: await load("resource"),
-      toolsets,
-      repeatedBundles,
+      ...members,
+      tools: [...tools.values()],
+      prompts: [...prompts],
+      resources: [...resources],
+      toolsets: [...toolsets.values()],
     };
   }
 
   #asReferrer(item: InspectedItem): Referrer | undefined {
-    const packName = item.qualifiedName.slice(0, item.qualifiedName.lastIndexOf("/"));
-    const { packs } = this.#library.found;
-    const found = packs.find(({ pack }) => pack.qualifiedName === packName && !pack.shadowed);
-    return found === undefined ? undefined : { from: found.pack, item, references: findReferences(item) };
+    const from = this.#library.sourceOf(item)?.pack;
+    return from && { from, item, references: findReferences(item) };
+  }
+
+  /** The items of one kind that references name, in order. */
+  async #read(referrer: Referrer, kind: Kind): Promise<InspectedItem[]> {
+    return this.#library.load(kind, await this.#resolve(referrer, kind));
+  }
+
+  /** The tools that references name, in order. */
+  async #readTools(referrer: Referrer): Promise<ToolMember[]> {
+    const names = await this.#resolve(referrer, "tool");
+    const items = await this.#library.load("tool", names);
+    const byName = new Map(items.map((item) => [item.qualifiedName, item]));
+    return names.flatMap((name): ToolMember[] => {
+      const item = byName.get(name);
+      if (!name.includes("/")) return [{ type: "builtIn", name }];
+      return item === undefined ? [] : [{ type: "tool", item }];
+    });
   }
 
   /** Resolves the references of one kind to qualified names, in order. */
@@ -176,12 +186,10 @@ export class ServerContentsReader {
       from,
     );
     const packs = this.#library.found.packs.map(({ pack }) => pack);
-    const { manager } = this.#library;
+    const context = { from, kind, packs, builtIns: this.#builtIns, manager: this.#library.manager };
     for (const { reference, path } of written) {
       try {
-        names.push(
-          resolveReference(reference, { from, kind, packs, builtIns: this.#builtIns, manager }).qualifiedName,
-        );
+        names.push(resolveReference(reference, context).qualifiedName);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);

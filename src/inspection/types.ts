@@ -32,6 +32,6 @@ export interface InspectedPack extends FoundPack {
   files: readonly LocatedKind[];
   /** The texts of all definitions that were read, by file, for locating problems. */
   texts: ReadonlyMap<string, SourceText>;
-  /** The contents of combined files, by file. */
-  combined: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** The definitions in each file that could be read, by name. */
+  definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }

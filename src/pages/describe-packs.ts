@@ -6,13 +6,13 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
-import { findOwner, findPackBySubject, findPacksFor, missingPack } from "../inspection/inspect.ts";
+import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { readUsableEntries } from "../lock/lock-file.ts";
 import type { LockFile } from "../lock/types.ts";
-import { failure, type Problem, quote } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 
 /** What is known of a pack without running it. */
 export interface DescribedPack extends InspectedPack {
@@ -100,14 +100,8 @@ export async function describePack(
   const pack =
     name === undefined
       ? found.packs.find((one) => one.pack.origin === "self")
-      : findPackBySubject(found, name);
-  if (pack === undefined) {
-    if (name === undefined) throw failure("NoExtension", { name: found.project });
-    const owner = findOwner(found, name);
-    if (owner === undefined) throw await missingPack(port, found, name);
-    const reason = `${quote(name, 400)} is an item, not a pack`;
-    throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
-  }
+      : await requirePack(port, found, name);
+  if (pack === undefined) throw failure("NoExtension", { name: found.project });
   const lock = await readUsableEntries(found.project);
   const [described] = await describePacks(port, found, lock, options, pack);
   if (described === undefined) throw new Error("a pack that was found is described");

@@ -9,8 +9,8 @@ export interface MissingDefinition {
   own: string;
   /** The file for all items of its kind, or the possible ones. */
   combined: string;
-  /** The file, or the key in a file, that was probably meant, and what to rename it to or where to move it. */
-  meant?: { file: string; key?: string } & ({ renameTo: string } | { moveTo: string });
+  /** The file, or the key in a file, that was probably meant, and what to rename it to. */
+  meant?: { file: string; key?: string; renameTo: string } | undefined;
   /** The file is a symbolic link whose target is missing. */
   isDangling?: boolean;
 }
@@ -38,13 +38,9 @@ const fileProblems = {
     hint({ name, own, combined, meant }) {
       if (meant === undefined)
         return `Create ${quote(own, 200)}, add the key ${quote(name)} to ${quote(combined, 200)}, or remove the declaration.`;
-      const { file, key } = meant;
+      const { file, key, renameTo } = meant;
       const found = key === undefined ? quote(file, 200) : `the key ${quote(key)} in ${quote(file, 200)}`;
-      const then =
-        "renameTo" in meant
-          ? `Rename it to ${quote(meant.renameTo)}`
-          : `Move it to ${quote(meant.moveTo, 200)}`;
-      return `Did you mean ${found}? ${then}.`;
+      return `Did you mean ${found}? Rename it to ${quote(renameTo)}.`;
     },
   }),
   DuplicateDefinitionFiles: entry({

@@ -9,16 +9,10 @@ import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
-import { placeInItems } from "../inspection/place-problems.ts";
-import {
-  type Referrer,
-  ServerContentsReader,
-  type ServerMember,
-  type ServerMembers,
-} from "../inspection/server-contents.ts";
+import { type Referrer, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
-import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
@@ -255,7 +249,7 @@ class ServerFinder {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
     checkEntryNames(members);
-    const referred = await this.#readReferred(members);
+    const referred = members.tools.flatMap((one) => (one.type === "bundle" ? one.referred : []));
     const used = [...members.tools, ...(approval?.keepTools(referred) ?? referred)];
     const items = used.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
     for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
@@ -279,44 +273,6 @@ class ServerFinder {
         manager: this.#library.manager,
       }),
     };
-  }
-
-  /** The tools that entries of bundles refer to. */
-  async #readReferred({ tools }: ServerMembers): Promise<ServerMember[]> {
-    const referred: ServerMember[] = [];
-    for (const member of tools) {
-      if (member.type !== "bundle") continue;
-      const { item } = member;
-      for (const { reference, kind, path } of findReferences(item)) {
-        if (kind !== "tool") continue;
-        const name = await this.#resolveTool(reference, item, path);
-        const [tool] = name.includes("/") ? await this.#library.load("tool", [name]) : [];
-        referred.push(tool === undefined ? { type: "builtIn", name } : { type: "tool", item: tool });
-      }
-    }
-    return referred;
-  }
-
-  /** Resolves a reference of a bundle. Throws the problem with its place. */
-  async #resolveTool(reference: string, item: InspectedItem, path: Path): Promise<string> {
-    const owner = this.#inspectedOf(item);
-    try {
-      const from = owner.pack;
-      await this.#library.lookUp([reference], from);
-      const context = {
-        from,
-        kind: "tool",
-        packs: this.#packs,
-        builtIns: this.#builtInNames,
-        manager: this.#library.manager,
-      } as const;
-      return resolveReference(reference, context).qualifiedName;
-    } catch (error) {
-      if (!(error instanceof TrailblazeError)) throw error;
-      const findings = [{ item, problem: { ...error.problem, path } }];
-      const [placed = error.problem] = await placeInItems(owner, findings);
-      throw this.#missing(placed, error.missingPack);
-    }
   }
 
   /** The error for a reference; `spec` is the missing pack. */

@@ -41,7 +41,7 @@ export const samples: Samples = {
       name: "getIssue",
       own: "trailblaze/tools/getIssue.json",
       combined: "trailblaze/tools.json",
-      meant: { file: "trailblaze/tools.json", key: "getissue", moveTo: "trailblaze/tools/getIssue.json" },
+      meant: { file: "trailblaze/tools.json", key: "getissue", renameTo: "getIssue" },
     },
   ],
   DuplicateDefinitionFiles: [{ used: "getIssue.json", others: ["getIssue.yaml"] }],

@@ -27,19 +27,19 @@ function declaredNames(field: unknown, key: KindKey): Set<unknown> | undefined {
 
 /** Finds definitions of undeclared items: files in the folder of a kind, and keys of a combined file. */
 export const checkOrphanDefinitions: Check = function* ({ inspected }) {
-  const { manifest, files, combined } = inspected;
+  const { manifest, files, definitions } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
     const key = keyOfKind[kind];
     const declared = declaredNames(manifest.value.trailblaze, key);
     if (declared === undefined) continue;
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
-    for (const [name, sameName] of perItem) {
+    for (const [name, sameName] of perItem.known) {
       if (!isOrphan(name)) continue;
       for (const one of sameName.filter((file) => isDefinition(file, sameName)))
         yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
     }
     const file = combinedFile?.file ?? "";
-    for (const name of Object.keys(combined.get(file) ?? {}).filter(isOrphan))
+    for (const name of Object.keys(definitions.get(file) ?? {}).filter(isOrphan))
       yield findInFile(file, "OrphanDefinitionFile", { name, key }, { kind, path: [name] });
   }
 };
@@ -50,7 +50,7 @@ export const checkShadowedDefinitions: Check = function* ({ inspected }) {
     const { kind, name } = declaration;
     const combined = inspected.files.find((one) => one.kind === kind)?.combined?.file;
     if (file === null || combined === undefined || file === combined) continue;
-    if (!Object.hasOwn(inspected.combined.get(combined) ?? {}, name)) continue;
+    if (!Object.hasOwn(inspected.definitions.get(combined) ?? {}, name)) continue;
     const place = { kind, item: name, path: [name] };
     yield findInFile(combined, "ShadowedDefinition", { name, file, combined }, place);
   }
