@@ -95,41 +95,38 @@ export class DefinitionReader {
       missing.push(...problems);
     }
     const files = this.#located;
-    const sources = declarations.map((declaration) => {
+    const items = declarations.map((declaration): InspectedItem => {
       const located = files.get(declaration.kind);
-      if (located === undefined) return undefined;
-      const { source, problems } = locateItem(found, located, declaration, this.#context);
-      missing.push(...problems);
-      return source;
-    });
-    const unreadable = await this.#readFiles(this.#findWanted(declarations, sources, unneeded));
-
-    const invalid: { item: InspectedItem; problem: Problem }[] = [];
-    const items = declarations.map((declaration, index): InspectedItem => {
-      const { kind, name } = declaration;
-      const source = sources[index];
-      const item: InspectedItem = {
+      const at = located && locateItem(found, located, declaration, this.#context);
+      missing.push(...(at?.problems ?? []));
+      return {
         declaration,
-        qualifiedName: `${found.pack.qualifiedName}/${name}`,
-        file: source?.file ?? null,
-        format: source?.format,
-        base: source?.combined ? [name] : [],
+        qualifiedName: `${found.pack.qualifiedName}/${declaration.name}`,
+        file: at?.source?.file ?? null,
+        format: at?.source?.format,
+        base: at?.source?.combined ? [declaration.name] : [],
         shape: undefined,
         definition: null,
       };
+    });
+    const unreadable = await this.#readFiles(this.#findWanted(items, unneeded));
+
+    const invalid: { item: InspectedItem; problem: Problem }[] = [];
+    for (const item of items) {
+      const { kind, name } = item.declaration;
       const located = files.get(kind);
-      const definitions = this.#contents.get(source?.file ?? "");
-      if (source === undefined || located === undefined || definitions === undefined) return item;
+      const definitions = this.#contents.get(item.file ?? "");
+      if (located === undefined || definitions === undefined) continue;
       if (!Object.hasOwn(definitions, name)) {
-        const undeclared = this.#undeclared.get(source.file);
-        missing.push(explainMissing(found, located, declaration, this.#context, undeclared));
-        return item;
+        const undeclared = this.#undeclared.get(item.file ?? "");
+        missing.push(explainMissing(found, located, item.declaration, this.#context, undeclared));
+        continue;
       }
       const { shape, definition, problems } = checkDefinition(kind, definitions[name], this.#context);
       invalid.push(...problems.map((problem) => ({ item, problem })));
-      const normal = definition && normalizeDefinition(shape, definition);
-      return Object.assign(item, { shape, definition: normal ?? null });
-    });
+      item.shape = shape;
+      item.definition = (definition && normalizeDefinition(shape, definition)) ?? null;
+    }
     const inManifest = await locateInManifest(found, missing);
     const inItems = await placeInItems({ pack: found.pack, texts: this.#texts }, invalid);
     return {
@@ -144,17 +141,13 @@ export class DefinitionReader {
   }
 
   /** The files that items need and that were not read. */
-  #findWanted(
-    declarations: readonly Declaration[],
-    sources: readonly (DefinitionSource | undefined)[],
-    unneeded: boolean,
-  ): WantedFile[] {
+  #findWanted(items: readonly InspectedItem[], unneeded: boolean): WantedFile[] {
     const pack = this.#found.pack.name;
-    const wanted = declarations.flatMap(({ kind, name }, index): WantedFile[] => {
-      const source = sources[index];
-      if (source === undefined) return [];
-      const place = { pack, kind, file: source.file };
-      return [{ source, place: source.combined ? place : { ...place, item: name } }];
+    const wanted = items.flatMap(({ declaration: { kind, name }, file, format, base }): WantedFile[] => {
+      if (file === null || format === undefined) return [];
+      const combined = base.length > 0;
+      const place = { pack, kind, item: combined ? undefined : name, file };
+      return [{ source: { file, format, combined }, place }];
     });
     for (const { kind, combined } of unneeded ? (this.#located?.values() ?? []) : []) {
       if (combined === undefined || isTypeScript(combined.format)) continue;
