@@ -166,7 +166,8 @@ function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<R
     }
     if (received > limits.answerBytes + overhead) stop(tooLarge);
   };
-  const timer = setTimeout(() => stop(`it took longer than ${limits.wallMs / 1000} s`), limits.wallMs);
+  const tooLong = `it took longer than ${Math.round(limits.wallMs / 100) / 10} s`;
+  const timer = setTimeout(() => stop(tooLong), limits.wallMs);
   const abort = () => stop(interrupted);
   signal?.addEventListener("abort", abort);
   // With too many open files, a child has no pipes. One that exits before it has read the request is noticed by its exit.

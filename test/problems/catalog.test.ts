@@ -164,7 +164,6 @@ const ofOthers: readonly ProblemCode[] = [
   "AliasedPack",
   "ExtensionNotFound",
   "InvalidArguments",
-  "InvalidQualifiedName",
   "MalformedPackageJson",
   "PackageJsonTooLarge",
   "ProjectNotFound",
