@@ -17,7 +17,7 @@ const inRooms = (rooms: string) => {
 
 const core = "discovery inspection validate extension-schema json-schema expressions confinement config";
 const execution = "session runtime callback serve mcp adapters processes";
-const outer = "install npm lock approval author catalog cli as-installed";
+const outer = "install npm lock approval pages author catalog cli as-installed";
 
 const countLines = (path: string) => readFileSync(root + path, "utf8").split("\n").length - 1;
 const sumLines = (matches: (path: string) => boolean) =>
