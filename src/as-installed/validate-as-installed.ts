@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
+import type { EvaluatedFile } from "../confinement/evaluate.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -116,30 +117,30 @@ async function* importModules(
       return "fault" in place ? [] : { ...place, item, place: { path }, handler: String(handler) };
     }),
   );
-  for (const module of new Set(uses.map((use) => use.module))) {
-    const ofModule = uses.filter((use) => use.module === module);
-    // A confined child requires a default export that is data, which a handler's module does not have.
-    const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
-    const names = ofModule.map(({ exportName }) => exportName);
-    writeFileSync(probe, writeProbe(pathToFileURL(join(location, module)).href, names));
-    const request = { packageRoot: location, files: [probe] };
-    const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
-    rmSync(probe);
-    signal.throwIfAborted();
-    const result = results.get(probe) ?? { reason: "it was not imported" };
+  const names = uses.map(({ exportName }) => exportName);
+  const imported = new Map<string, EvaluatedFile>();
+  for (const [index, { module, exportName, item, place, handler }] of uses.entries()) {
     const quoted = quote(module, 200);
-    for (const [index, { item, place, handler, exportName }] of ofModule.entries()) {
-      if ("reason" in result) {
+    let result = imported.get(module);
+    if (result === undefined) {
+      // A confined child requires a default export that is data, which a handler's module does not have.
+      const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
+      writeFileSync(probe, writeProbe(pathToFileURL(join(location, module)).href, names));
+      const request = { packageRoot: location, files: [probe] };
+      const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
+      rmSync(probe);
+      signal.throwIfAborted();
+      result = results.get(probe) ?? { reason: "it was not imported" };
+      imported.set(module, result);
+      if ("reason" in result)
         yield { item, problem: createFailure(`Module ${quoted} cannot be imported`, result.reason, place) };
-        break;
-      }
-      if (Array.isArray(result.value) && result.value[index] === "function") continue;
-      const exported = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
-      const reason = `${quoted} has no ${exported} that is a function`;
-      const hint = "Export a function with this name, or correct the handler.";
-      const what = `Handler ${quote(handler, 200)} cannot be called`;
-      yield { item, problem: createFailure(what, reason, place, hint) };
     }
+    if ("reason" in result || (Array.isArray(result.value) && result.value[index] === "function")) continue;
+    const exported = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
+    const reason = `${quoted} has no ${exported} that is a function`;
+    const hint = "Export a function with this name, or correct the handler.";
+    const what = `Handler ${quote(handler, 200)} cannot be called`;
+    yield { item, problem: createFailure(what, reason, place, hint) };
   }
 }
 

@@ -12,7 +12,7 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import { type ExportSearch, findExport } from "../modules/exports.ts";
-import { findNearestFile, hintForSource } from "../modules/imports.ts";
+import { hintForMissing } from "../modules/imports.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
 import type { ModuleFault } from "../modules/parse-module.ts";
 import { isTypeScript } from "../needed-files.ts";
@@ -39,13 +39,10 @@ function hintForRelative(files: ModuleFiles, module: string, { file }: Inspected
 
 /** Why there is no module, with a hint to build it or to correct the path. */
 function explainAbsence(files: ModuleFiles, module: string, item: InspectedItem) {
-  const beside = findNearestFile(files, module);
-  const { nearest, source } = beside ?? {};
-  const reason = `the package has no file ${quote(module)}`;
-  if (source !== undefined) return { reason, hint: hintForSource(source) };
-  if (nearest !== undefined) return { reason, hint: `Did you mean ${quote(`./${nearest}`, 200)}?` };
-  const hint = isTypeScript(module) ? undefined : hintForRelative(files, module, item);
-  if (beside !== undefined || hint !== undefined) return { reason, hint };
+  const relativeHint = isTypeScript(module) ? undefined : hintForRelative(files, module, item);
+  const hint = hintForMissing(files, module) ?? relativeHint;
+  if (hint !== undefined || files.listNeighbors(module) !== undefined)
+    return { reason: `the package has no file ${quote(module)}`, hint };
   const folder = quote(posix.dirname(module));
   return { reason: `the package has no folder ${folder}, which a build may have to create` };
 }

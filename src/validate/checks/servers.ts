@@ -5,7 +5,7 @@ import { findPackageProgram, suggestPackage } from "../../inspection/server-pack
 import { type Path, printable, quote } from "../../problems/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { findNearestFile, hintForSource } from "../modules/imports.ts";
+import { hintForMissing } from "../modules/imports.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 import { backslashReason } from "./handlers.ts";
@@ -117,9 +117,8 @@ function explainMismatch(pack: PackUnderTest, { written, location, wanted, path,
     kind === "absent"
       ? `the package has no ${wanted} ${quote(location)}`
       : `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
-  const { nearest, source } = (kind === "absent" && findNearestFile(pack.files, location)) || {};
-  if (source !== undefined) return { reason, hint: hintForSource(source) };
-  if (nearest !== undefined) return { reason, hint: `Did you mean ${quote(`./${nearest}`, 200)}?` };
+  const meant = kind === "absent" ? hintForMissing(pack.files, location) : undefined;
+  if (meant !== undefined) return { reason, hint: meant };
   // A file of a dependency, as an import would name it.
   const owner = path[0] === "script" ? findPackage(location) : undefined;
   if (owner !== undefined && pack.dependencies().has(owner))

@@ -6,28 +6,23 @@ import { isInPackage, isTypeScript } from "../needed-files.ts";
 import type { ModuleFiles, ModuleImport } from "./module-files.ts";
 
 /**
- * Finds a file with a similar name in the folder of a missing one, or the TypeScript that it is compiled from; `undefined`
- * if the folder does not exist.
+ * How to correct the path of a missing file: build it from TypeScript, or name a similar file of its folder, with its path
+ * from the folder `from`.
  */
-export function findNearestFile(
-  files: ModuleFiles,
-  file: string,
-): { nearest?: string | undefined; source?: string } | undefined {
-  const neighbors = files.listNeighbors(file);
-  if (neighbors === undefined) return undefined;
-  const name = posix.basename(file);
+export function hintForMissing(files: ModuleFiles, file: string, from = "."): string | undefined {
+  const neighbors = files.listNeighbors(file) ?? [];
   const inFolder = (found: string) => posix.join(posix.dirname(file), found);
+  const name = posix.basename(file);
   const base = name.replace(/\.[cm]?js$/, "");
   const source = neighbors.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
-  if (source !== undefined) return { source: inFolder(source) };
+  if (source !== undefined)
+    return `Build it first: the package has only its source ${quote(inFolder(source), 200)}.`;
   const usable = neighbors.filter((one) => !isTypeScript(one));
-  const guess = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
-  return { nearest: guess === undefined ? undefined : inFolder(guess) };
+  const nearest = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
+  if (nearest === undefined) return undefined;
+  const path = posix.relative(from, inFolder(nearest));
+  return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
 }
-
-/** A hint for a missing file that is compiled from TypeScript. */
-export const hintForSource = (source: string): string =>
-  `Build it first: the package has only its source ${quote(source, 200)}.`;
 
 /** An import that Node cannot load. */
 export interface FailingImport {
@@ -38,20 +33,14 @@ export interface FailingImport {
 /** Modules of Node that only later versions than the oldest supported one have. */
 const newerBuiltins = ["node:ffi", "node:quic", "node:sea", "node:sqlite", "node:vfs"];
 
-/** The hint for a missing file that a module imports. */
-function hintForMissing(files: ModuleFiles, importer: string, file: string): string {
-  const { nearest, source } = findNearestFile(files, file) ?? {};
-  if (source !== undefined) return hintForSource(source);
-  if (nearest === undefined) return "If a build creates it, run the build first.";
-  const path = posix.relative(posix.dirname(importer), nearest);
-  return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
-}
-
 /** Why Node cannot load an import, with a hint; `undefined` if it can, or if that is unknown. */
 function explainImport(files: ModuleFiles, { file, specifier, kind, target }: ModuleImport) {
   if ("file" in target) {
     const found = isInPackage(target.file) ? files.kindOf(target.file) : undefined;
-    if (found === "absent") return ["which is not in the package", hintForMissing(files, file, target.file)];
+    if (found === "absent") {
+      const hint = hintForMissing(files, target.file, posix.dirname(file));
+      return ["which is not in the package", hint ?? "If a build creates it, run the build first."];
+    }
     return found === "folder" && kind === "esm"
       ? ["which is a folder", "Import a file, such as `index.js`: Node does not import folders."]
       : undefined;
