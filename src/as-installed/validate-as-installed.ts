@@ -109,7 +109,7 @@ async function* importModules(
   { items, pack: { location } }: InspectedPack,
   { signal, requireConfinement }: AsInstalledOptions,
 ): AsyncGenerator<Finding> {
-  const limits = { wallMs: moduleMs, packMs: moduleMs };
+  const limits = { wallMs: moduleMs, packMs: 2 * moduleMs };
   const { evaluateConfined } = await import("../confinement/evaluate.ts");
   const uses = items.flatMap((item) =>
     findHandlers(item).flatMap(({ handler, path }) => {
