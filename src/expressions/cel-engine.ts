@@ -19,9 +19,6 @@ import {
 const longestExpression = 20_000;
 const longestReason = 300;
 const maximumLoops = 2;
-const longestDuration = 100;
-/** JavaScript's search compares up to as many characters as the product of the two lengths. */
-const comparisonsPerStep = 64;
 /** The cost of each part of an expression that an error passes. */
 const stepsPerError = 60;
 
@@ -113,13 +110,14 @@ const makeMap: Visit = (evaluator, node, context) => {
   return map;
 };
 
-/** `duration(…)`, which cel-js reads in a time that grows faster than the length of the string. */
-const readDuration: Visit = (evaluator, node, context) => {
-  const [, args] = node.args as [string, Node[]];
-  const values = args.map((argument) => evaluator.run(argument, context));
-  if (values.some((value) => typeof value === "string" && value.length > longestDuration))
-    throw fail(`a duration has at most ${longestDuration} characters`, node);
-  return node.handle(values, node, evaluator);
+/** A method of strings, or `join`. Its ints may also be whole JSON numbers. */
+const callStringMethod: Visit = (evaluator, node, context) => {
+  const [, receiver, args] = node.args as [string, Node, Node[]];
+  const values = [receiver, ...args].map((argument) => {
+    const value = evaluator.run(argument, context);
+    return Number.isInteger(value) && argument !== receiver ? BigInt(value as number) : value;
+  });
+  return node.handle(values, evaluator, node);
 };
 
 /** `has(a.b)` becomes this with `a.?b`, because cel-js allows only keys of keys of variables. */
@@ -185,28 +183,7 @@ export function createCelEngine(): ExpressionEngine {
   // Evaluations are synchronous, so there is one at a time.
   let current: Evaluation | undefined;
   const getEvaluation = () => current as Evaluation;
-  const environment = createEnvironment(patterns, getEvaluation);
-
-  /** An operator that copies or compares its values. */
-  const applyOperator: Visit = (evaluator, node, context) => {
-    const values = (node.args as Node[]).map((side) => evaluator.run(side, context));
-    getEvaluation().spendDeep(values);
-    return node.handle(...values, node, evaluator);
-  };
-
-  /** A method of strings, or `join`. Its ints may also be whole JSON numbers. */
-  const callStringMethod: Visit = (evaluator, node, context) => {
-    const [, receiver, args] = node.args as [string, Node, Node[]];
-    const text = evaluator.run(receiver, context);
-    const values = args.map((argument) => {
-      const value = evaluator.run(argument, context);
-      return Number.isInteger(value) ? BigInt(value as number) : value;
-    });
-    const [part] = values;
-    if (typeof text === "string" && typeof part === "string")
-      getEvaluation().spend((text.length * part.length) / comparisonsPerStep);
-    return node.handle([text, ...values], evaluator, node);
-  };
+  const environment = createEnvironment(patterns);
 
   /** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
   function watch(node: Node): void {
@@ -219,10 +196,9 @@ export function createCelEngine(): ExpressionEngine {
       const { evaluate } = checked.meta;
       checked.setMeta("evaluate", (evaluator, own, inner) => {
         const evaluation = getEvaluation();
+        evaluation.spend();
         try {
-          const value = evaluate(evaluator, own, inner);
-          evaluation.spendValue(value);
-          return value;
+          return evaluate(evaluator, own, inner);
         } catch (error) {
           evaluation.spend(stepsPerError);
           throw error;
@@ -253,8 +229,6 @@ export function createCelEngine(): ExpressionEngine {
     if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
       node.setMeta("evaluate", callStringMethod);
     parts[0] = replacedFunctions.get(name) ?? name;
-
-    if (node.op === "call" && name === "duration") node.setMeta("evaluate", readDuration);
 
     const isLoop = node.meta.alternate?.op === "comprehension";
     // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
@@ -288,7 +262,6 @@ export function createCelEngine(): ExpressionEngine {
       node.setMeta("check", checkChildren).setMeta("evaluate", readMember);
     } else if (op === "map") node.setMeta("check", checkChildren).setMeta("evaluate", makeMap);
     else if (args instanceof UnsignedInt) node.args = args.valueOf();
-    else if (/^(?:[=!]=|in|\+|[<>]=?)$/.test(op)) node.setMeta("evaluate", applyOperator);
     watch(node);
   }
 
@@ -310,6 +283,8 @@ export function createCelEngine(): ExpressionEngine {
       current = evaluation;
       try {
         const value: unknown = parsed(evaluation.variables);
+        // The outermost part may have absorbed the error of the limit.
+        evaluation.spend(0);
         if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return absent;
         return finish(value);
       } catch (error) {
@@ -317,11 +292,11 @@ export function createCelEngine(): ExpressionEngine {
       }
     }
     return {
-      evaluate: (evaluation) => evaluate(evaluation, (value) => toJson(value, evaluation)),
+      evaluate: (evaluation) => evaluate(evaluation, toJson),
       evaluateString: (evaluation) => {
         const text = evaluate(evaluation, (value) => {
           // Ints keep all digits.
-          const json = typeof value === "bigint" ? value : toJson(value, evaluation);
+          const json = typeof value === "bigint" ? value : toJson(value);
           return typeof json === "object" && json !== null ? JSON.stringify(json) : String(json ?? "");
         });
         return text === absent ? "" : text;

@@ -3,7 +3,6 @@ import { Environment, EvaluationError, Optional } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
-import type { Evaluation } from "./evaluation.ts";
 
 /** Functions of cel-js and what is called in their place. */
 export const replacedFunctions: ReadonlyMap<string, string> = new Map([
@@ -16,11 +15,6 @@ export const replacedFunctions: ReadonlyMap<string, string> = new Map([
   // JSON has no unsigned numbers.
   ["uint", "int"],
 ]);
-
-/** The cost of copying a value to JSON. */
-const stepsPerJson = 8;
-/** The cost of compiling a pattern that an expression has worked out. */
-const stepsPerPattern = 10_000;
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 export function compileMatch(pattern: string): LinearPattern {
@@ -53,19 +47,17 @@ function toJsonNumber(value: number | bigint): number {
 }
 
 /** Copies a value to JSON. Throws `EvaluationError` for values that JSON cannot represent exactly. */
-export function toJson(value: unknown, evaluation: Evaluation): unknown {
-  evaluation.spendValue(value);
-  evaluation.spend(stepsPerJson);
+export function toJson(value: unknown): unknown {
   if (typeof value === "bigint" || typeof value === "number") return toJsonNumber(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => toJson(element, evaluation));
+  if (Array.isArray(value)) return value.map((element) => toJson(element));
   if (value instanceof Map)
-    return Object.fromEntries([...value].map(([key, member]) => [key, toJson(member, evaluation)]));
+    return Object.fromEntries([...value].map(([key, member]) => [key, toJson(member)]));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (value instanceof Date) return value.toISOString();
   if (value instanceof Duration) return formatDuration(value);
   if (value instanceof Optional) {
-    if (value.hasValue()) return toJson(value.value(), evaluation);
+    if (value.hasValue()) return toJson(value.value());
     throw new EvaluationError("an optional value is absent; use orValue(…)");
   }
   // A type.
@@ -81,11 +73,8 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
   "%": (a, b) => a % b,
 };
 
-/** Creates the environment of all expressions. `patterns` are compiled ones, `getEvaluation` returns the current one. */
-export function createEnvironment(
-  patterns: ReadonlyMap<string, LinearPattern>,
-  getEvaluation: () => Evaluation,
-): Environment {
+/** Creates the environment of all expressions. `patterns` are compiled ones. */
+export function createEnvironment(patterns: ReadonlyMap<string, LinearPattern>): Environment {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
     homogeneousAggregateLiterals: false,
@@ -103,12 +92,7 @@ export function createEnvironment(
     ({ seconds, nanos }: Duration) => new Duration(-seconds, -nanos),
   );
   const matches = (text: string, pattern: string) => {
-    let compiled = patterns.get(pattern);
-    if (compiled === undefined) {
-      getEvaluation().spend(stepsPerPattern);
-      compiled = compileMatch(pattern);
-    }
-    getEvaluation().spend((compiled.steps.length * text.length) / 16);
+    const compiled = patterns.get(pattern) ?? compileMatch(pattern);
     return findPattern(compiled, text);
   };
   const replace = (text: string, part: string, by: string, limit = -1n) => {

@@ -32,22 +32,10 @@ export class Evaluation {
     return this.#variables;
   }
 
-  /** Throws `EvaluationLimit`, from then on each time, if there are too few steps. */
-  spend(steps: number): void {
+  /** Counts one step. Throws `EvaluationLimit`, from then on each time, if there are none left. */
+  spend(steps = 1): void {
     this.#left -= steps;
     if (this.isStopped)
       throw new EvaluationLimit(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
-  }
-
-  /** For making or reading a value. */
-  spendValue(value: unknown): void {
-    this.spend(typeof value === "string" ? 1 + (value.length >>> 2) : 1);
-  }
-
-  /** For copying or comparing a value with all its parts. */
-  spendDeep(value: unknown): void {
-    this.spendValue(value);
-    if (!Array.isArray(value) && !(value instanceof Map)) return;
-    for (const inner of value.values()) this.spendDeep(inner);
   }
 }

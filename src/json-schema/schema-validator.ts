@@ -69,15 +69,12 @@ function createCompilers(draft: Draft, isCall: boolean) {
     code: { optimize: false, regExp: Object.assign(engine, { code: "createSchemaPattern" }) },
   };
   return [false, true].map((allErrors) => {
-    const ajv = new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors });
-    // That of ajv compares each item with each other.
-    ajv.removeKeyword("uniqueItems").addKeyword({
-      keyword: "uniqueItems",
-      type: "array",
-      before: "items",
-      validate: checkUnique,
-    });
+    let ajv: Ajv | undefined;
     return (schema: object) => {
+      // Most values are valid, so the second is rarely needed.
+      ajv ??= new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors })
+        .removeKeyword("uniqueItems")
+        .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
       const validate = ajv.compile(schema);
       ajv.removeSchema(schema);
       return validate;

@@ -40,22 +40,6 @@ describe("limits of evaluation", () => {
           .join(" && "),
       ),
     ],
-    ["equal lists", pairs("l == other")],
-    ["equal texts", "l.all(i, large + 'x' == large + 'x')"],
-    ["texts that are ordered", "l.all(i, large + 'x' <= large + 'x')"],
-    ["texts that are searched", "l.all(i, !large.contains(middle))"],
-    ["texts that are searched from their end", "l.all(i, large.lastIndexOf(middle) < 0)"],
-    ["texts that are split", "l.all(i, size(large.split(middle)) == 1)"],
-    ["texts in other letters", "l.map(i, large.upperAscii())"],
-    ["texts that are counted", "l.all(i, size(large) > 1)"],
-    ["texts that are joined", "l.map(i, large + large)"],
-    ["bytes", "l.all(i, size(bytes(large)) > 1)"],
-    ["numbers of many digits", "l.all(i, double(large) > 0.0 || true)"],
-    ["lists that are joined", "l.map(i, l.map(j, l + l))"],
-    ["maps that are made", "l.map(i, l.map(j, {'a': i, 'b': j}))"],
-    ["large patterns", pairs("!text.matches('a{4000}')")],
-    ["patterns that are worked out", pairs("!text.matches('[bc]{1000}' + string(j))")],
-    ["patterns that are too large", pairs("text.matches('(a{100}){100}' + string(j)) || true")],
   ])("an evaluation that costs too much is stopped: %s", (_, expression) => {
     expect(() => evaluate(expression)).toThrow(limit);
   });
@@ -74,23 +58,12 @@ describe("limits of evaluation", () => {
     expect(() => evaluate("large.replace('a', large)")).toThrow("it is nested too deeply or too large");
   });
 
-  test("a long text is not read as a duration", () => {
-    expect(() => evaluate("duration(large) == duration('1s')")).toThrow(
-      "a duration has at most 100 characters",
-    );
-  });
-
   test("all templates of one value share one limit", () => {
     const template = compileTemplate(
-      list(100).map(() => "<${{ large }}>"),
+      list(20).map(() => `\${{ ${pairs("i + j >= 0")} }}`),
       { engine, variables, path: [], onFault: () => expect.unreachable() },
     );
     expect(() => template.evaluate(scope)).toThrow(limit);
-    const whole = compileTemplate(
-      list(10_000).map(() => "${{ people }}"),
-      { engine, variables, path: [], onFault: () => expect.unreachable() },
-    );
-    expect(() => whole.evaluate(scope)).toThrow(limit);
   });
 });
 
@@ -113,6 +86,6 @@ describe("the steps of an evaluation", () => {
     const evaluation = new Evaluation({});
     for (let step = 0; step < 20; step++) evaluation.spend(million);
     expect(() => evaluation.spend(1)).toThrow(limit);
-    expect(() => evaluation.spendValue("")).toThrow(limit);
+    expect(() => evaluation.spend()).toThrow(limit);
   });
 });
