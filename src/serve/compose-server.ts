@@ -1,4 +1,9 @@
-import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
+import type {
+  BuiltInDefinition,
+  SessionConfig,
+  UserComposedServer,
+  UserServer,
+} from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
@@ -9,8 +14,14 @@ import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
-import { type Referrer, ServerContentsReader } from "../inspection/server-contents.ts";
+import {
+  type Referrer,
+  ServerContentsReader,
+  type ServerMember,
+  type ServerMembers,
+} from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry } from "../qualified-names/create-registry.ts";
@@ -26,7 +37,6 @@ import type { Selection } from "../session/members.ts";
 import { describeServers } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import type { MemberApproval } from "./member-approval.ts";
 import {
   asReferrer,
   checkEntryNames,
@@ -67,30 +77,31 @@ export interface ServeSources {
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   cwd: string;
-  /** Leaves out what the lock does not approve. */
-  approval?: MemberApproval | undefined;
+  /** What the lock does not approve is left out, and told to `report`. */
+  gate?: LockGate | undefined;
+  report?(problem: Problem): void;
 }
 
 const textOr = (value: unknown, other: string) =>
   typeof value === "string" && value.trim() !== "" ? value : other;
 const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
+const itemsOf = (members: readonly ServerMember[]) =>
+  members.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+
 class ServerFinder {
   readonly #sources: ServeSources;
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
+  /** The items that the lock refuses. */
+  readonly #refused = new Map<InspectedItem, Problem>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
     const { port, builtIns } = sources;
     this.#sources = sources;
     this.#found = found;
-    this.#library = new DefinitionLibrary(
-      port,
-      found,
-      {},
-      (loaded) => sources.approval?.approve(loaded) ?? loaded,
-    );
+    this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#approve(loaded));
     this.#builtInNames = builtIns.map(({ name }) => String(name));
   }
 
@@ -120,7 +131,7 @@ class ServerFinder {
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
-      this.#sources.approval?.checkServer(subprocess);
+      this.#checkServer(subprocess);
       const { prefix, allow, deny } = subprocess.choices;
       const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
@@ -130,6 +141,49 @@ class ServerFinder {
       return { type: "subprocess", plan, hasChoices };
     }
     return this.#findItem(reference);
+  }
+
+  /** Throws for a server of the config that may not start. */
+  #checkServer(server: UserServer): void {
+    const { gate, report } = this.#sources;
+    const { refusal, problems } = gate?.checkServer(server) ?? { problems: [] };
+    gate?.refuseDifferences();
+    if (refusal !== undefined) throw new TrailblazeError(refusal);
+    for (const problem of problems) report?.(problem);
+  }
+
+  /** The same pack, whose refused toolsets add no members; notes the items that the lock refuses. */
+  #approve(loaded: InspectedPack): InspectedPack {
+    const { gate, report } = this.#sources;
+    if (gate === undefined) return loaded;
+    const checked = gate.checkPack({ inspected: loaded, problems: [], unusable: new Map() });
+    for (const problem of checked.problems) report?.(problem);
+    const items = checked.inspected.items.map((item) => {
+      const problem = checked.unusable.get(item);
+      if (problem === undefined) return item;
+      const isList = item.shape === "toolsetList";
+      const kept = isList ? { ...item, definition: { ...item.definition, tools: [], toolsets: [] } } : item;
+      this.#refused.set(kept, problem);
+      return kept;
+    });
+    return { ...checked.inspected, items };
+  }
+
+  readonly #isApproved = (item: InspectedItem) => !this.#refused.has(item);
+  readonly #isMemberApproved = (member: ServerMember) =>
+    member.type === "builtIn" || this.#isApproved(member.item);
+
+  /** The members that are approved. Throws if there is none left, or a frozen lock differs. */
+  #keepApproved(read: ServerMembers): ServerMembers {
+    this.#sources.gate?.refuseDifferences();
+    const tools = read.tools.filter(this.#isMemberApproved);
+    const prompts = read.prompts.filter(this.#isApproved);
+    const resources = read.resources.filter(this.#isApproved);
+    const all = [...itemsOf(read.tools), ...read.prompts, ...read.resources, ...read.toolsets];
+    const [problem] = all.flatMap((item) => this.#refused.get(item) ?? []);
+    if (problem !== undefined && tools.length + prompts.length + resources.length === 0)
+      throw new TrailblazeError(problem);
+    return { ...read, tools, prompts, resources };
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
@@ -142,7 +196,9 @@ class ServerFinder {
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
     refuseExcluded(this.#sources.config.packs, owner, item);
     await this.#checkItems([item]);
-    this.#sources.approval?.refuse(item);
+    this.#sources.gate?.refuseDifferences();
+    const refusal = this.#refused.get(item);
+    if (refusal !== undefined) throw new TrailblazeError(refusal);
     if (item.shape === "subprocessServer") {
       const described = describeServers(owner)(item.declaration.name);
       const hasChoices = mayDenyTools(this.#sources.config.packs, described);
@@ -237,10 +293,9 @@ class ServerFinder {
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
   async #compose(offer: Offer, referrer: Referrer): Promise<ComposedServer> {
-    const { approval, config } = this.#sources;
+    const { config } = this.#sources;
     const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
-    const read = await reader.readMembers(referrer);
-    const members = approval?.dropRefused(read) ?? read;
+    const members = this.#keepApproved(await reader.readMembers(referrer));
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
@@ -250,8 +305,9 @@ class ServerFinder {
     }
     checkEntryNames(members);
     const referred = members.tools.flatMap((one) => (one.type === "bundle" ? one.referred : []));
-    const used = [...members.tools, ...(approval?.keepTools(referred) ?? referred)];
-    const items = used.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+    this.#sources.gate?.refuseDifferences();
+    const used = [...members.tools, ...referred.filter(this.#isMemberApproved)];
+    const items = itemsOf(used);
     for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
       refuseExcluded(config.packs, this.#inspectedOf(item), item);
     const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
@@ -267,7 +323,7 @@ class ServerFinder {
       members,
       packs: await this.#checkItems([...items, ...members.prompts, ...members.resources]),
       builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
-      refusals: approval?.refusals ?? new Map(),
+      refusals: new Map([...this.#refused].map(([{ qualifiedName }, problem]) => [qualifiedName, problem])),
       registry: createRegistry(this.#packs, {
         builtIns: this.#builtInNames,
         manager: this.#library.manager,

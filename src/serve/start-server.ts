@@ -13,7 +13,6 @@ import { createProcessPort } from "../processes/server-process.ts";
 import { findCollisions } from "../qualified-names/advertised-names.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findServer } from "./compose-server.ts";
-import { MemberApproval } from "./member-approval.ts";
 import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, RunningServer, ServeOptions } from "./serve-options.ts";
 import { runOnOwnStreams } from "./transports.ts";
@@ -124,8 +123,7 @@ export async function startFoundServer(
   checkNames(builtIns);
   const gate = await openLockGate(config, options.lock);
   const report = createReporter();
-  const approval = gate && new MemberApproval(gate, report);
-  const target = await findServer(reference, { port, config, builtIns, cwd, approval });
+  const target = await findServer(reference, { port, config, builtIns, cwd, gate, report });
   const { signal = new AbortController().signal } = options;
   signal.throwIfAborted();
   const own = target.type === "composed" ? target.server.transport : "stdio";

@@ -24,11 +24,10 @@ import { Requests } from "./requests.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
-import { SessionProcesses } from "./session-processes.ts";
+import { type SessionFrame, SessionProcesses } from "./session-processes.ts";
 import { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import { SessionStates } from "./session-states.ts";
-import type { StateContext } from "./state-servers.ts";
 import { StateSources } from "./take-state.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
@@ -76,17 +75,10 @@ function findOverriddenIsolation(
 
 /** One session: what lasts from its start to its end, and the state that may be replaced. Ends all of it on a failed start. */
 class Opening {
-  readonly #options: CommandSessionOptions;
-  readonly #rules: OpeningRules;
-  readonly #clock: Clock;
+  readonly #frame: SessionFrame;
   readonly #config: SessionConfig;
-  readonly #cwd: string;
-  readonly #id = randomUUID();
-  readonly #resources = new SessionResources();
   readonly #reported: Problem[] = [];
   readonly #recording = new Recording();
-  readonly #memory: SessionMemory;
-  readonly #logDir: string;
   readonly #processes: SessionProcesses;
   #calls: ToolCalls | undefined;
   readonly #states: SessionStates;
@@ -97,48 +89,38 @@ class Opening {
   readonly #ask: AskInput | undefined;
 
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
-    this.#rules = rules;
-    this.#clock = rules.clock ?? systemClock;
-    this.#options = options;
     this.#config = config;
-    this.#cwd = cwd;
-    this.#memory = new SessionMemory(config.memory, config.sensitiveMemory);
-    this.#logDir = openLogs(this.#id, config);
-    this.#states = new SessionStates(this.#resources, options);
-    const { served = false, selection } = rules;
-    const { watch = false, onInput } = options;
-    const reportFailure = (tool: string, reason: string) =>
-      this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-    const inputMs = () => (this.#states.current?.config ?? config).timeouts.inputMs;
-    this.#ask = onInput && createHostInput({ onInput, inputMs, clock: this.#clock, reportFailure });
-    this.#processes = new SessionProcesses({
-      sessionId: selection === undefined ? this.#id : undefined,
+    const id = randomUUID();
+    const { clock = systemClock } = rules;
+    this.#frame = {
+      id,
+      cwd,
+      options,
+      rules,
+      clock,
+      memory: new SessionMemory(config.memory, config.sensitiveMemory),
+      resources: new SessionResources(),
+      logDir: openLogs(id, config),
       config: () => this.#states.current?.config ?? config,
-      logDir: this.#logDir,
-      rules: {
-        keepsRunning: served,
-        isolates: watch,
-        onListed: served || watch ? () => this.#states.onListed() : undefined,
-        onStarted: (server) => this.#states.onStarted(server),
-      },
-      clock: this.#clock,
-      memory: this.#memory,
-      resources: this.#resources,
-      openCallback: () => this.#openCallback(),
-      onCommand: options.onCommand,
-      onConnect: options.onConnect,
-      haste: options.signal,
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
-      onOutput: rules.onOutput,
-      isLogHeard: options.onLog !== undefined,
-      canAsk: onInput !== undefined || served,
+    };
+    this.#states = new SessionStates(this.#frame.resources, options);
+    const { onInput } = options;
+    const reportFailure = (tool: string, reason: string) =>
+      this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+    const inputMs = () => this.#frame.config().timeouts.inputMs;
+    this.#ask = onInput && createHostInput({ onInput, inputMs, clock, reportFailure });
+    this.#processes = new SessionProcesses(this.#frame, {
+      openCallback: () => this.#openCallback(),
+      onListed: () => this.#states.onListed(),
+      onStarted: (server) => this.#states.onStarted(server),
     });
   }
 
   async open(problems: readonly Problem[]): Promise<Session> {
-    const resources = this.#resources;
-    const { signal } = this.#options;
+    const resources = this.#frame.resources;
+    const { signal } = this.#frame.options;
     const aborted = new Promise<never>((_resolve, reject) => {
       whenAborted(resources.closing, () => reject(resources.closing.reason));
     });
@@ -155,27 +137,27 @@ class Opening {
 
   async #open(problems: readonly Problem[]): Promise<Session> {
     const config = this.#config;
-    const follower = this.#options.watch === true ? this.#createFollower() : undefined;
+    const follower = this.#frame.options.watch === true ? this.#createFollower() : undefined;
     // Code of packs is loaded as soon as it is read: its files may be replaced.
     if (follower !== undefined) await this.#processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.start();
-    const { selection } = this.#rules;
+    const { selection } = this.#frame.rules;
     const state = await (selection ? this.#select(selection) : this.#take(config, problems));
-    const open = new OpenCalls(this.#processes.runners, this.#resources.closing);
+    const open = new OpenCalls(this.#processes.runners, this.#frame.resources.closing);
     const calls = this.#createCalls(open);
     this.#calls = calls;
     await follower?.begin();
     return new Session({
-      id: this.#id,
-      logDir: this.#logDir,
+      id: this.#frame.id,
+      logDir: this.#frame.logDir,
       state: () => this.#states.current ?? state,
       reported: this.#reported,
       servedListeners: this.#states.served,
       report: (problem) => this.#reportLater(problem),
-      memory: this.#memory,
+      memory: this.#frame.memory,
       recording: this.#recording,
-      resources: this.#resources,
+      resources: this.#frame.resources,
       runners: this.#processes.runners,
       calls,
       ask: this.#ask,
@@ -187,7 +169,8 @@ class Opening {
   async #select(selection: Selection): Promise<SessionState> {
     const { state, initializers } = await selectMembers(selection, this.#config, createNodeInspectionPort());
     this.#processes.initializers = initializers;
-    for (const { owner } of initializers) await this.#resources.step(this.#processes.runners.get(owner));
+    for (const { owner } of initializers)
+      await this.#frame.resources.step(this.#processes.runners.get(owner));
     this.#states.current = state;
     return state;
   }
@@ -197,12 +180,12 @@ class Opening {
     if (!limits.enabled) return undefined;
     const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
     const callback = await openCallbackEndpoint({
-      sessionId: this.#id,
+      sessionId: this.#frame.id,
       limits,
       dispatch: async (call) =>
         this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
     });
-    this.#resources.add(() => callback.close());
+    this.#frame.resources.add(() => callback.close());
     return callback;
   }
 
@@ -212,13 +195,22 @@ class Opening {
     problems: readonly Problem[],
     superseded?: AbortSignal,
   ): Promise<SessionState> {
-    const resources = this.#resources;
-    const sources = new StateSources(this.#createContext(config), [...config.problems, ...problems]);
+    const resources = this.#frame.resources;
+    const sources = new StateSources(
+      {
+        frame: this.#frame,
+        config,
+        processes: this.#processes,
+        before: this.#states.sources,
+        openGate: () => this.#openGate(config),
+      },
+      [...config.problems, ...problems],
+    );
     const endUse = sources.use();
     const endAbandoned = this.#endAbandoned;
     try {
       const { started } = await sources.read();
-      const { served, only } = this.#rules;
+      const { served, only } = this.#frame.rules;
       const mayJoinLater = (served === true && only === undefined) || this.#states.current !== undefined;
       // A failing server that the session needs fails it immediately.
       await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
@@ -241,54 +233,33 @@ class Opening {
 
   #createFollower(): ProjectFollower {
     const follower = new ProjectFollower({
-      clock: this.#clock,
+      clock: this.#frame.clock,
       apply: (superseded) => this.#apply(superseded),
       findEntries: async () => {
         const packs = this.#states.sources?.found.packs ?? [];
         const used = packs.filter(({ pack }) => !pack.shadowed);
         const locations = used.map(({ pack }) => pack.location);
-        const config = this.#states.current?.config ?? this.#config;
-        return findWatchedEntries(this.#cwd, config, this.#options.config, locations);
+        const config = this.#frame.config();
+        return findWatchedEntries(this.#frame.cwd, config, this.#frame.options.config, locations);
       },
       report: (problem) => this.#reportLater(problem),
       withdraw: (problem) => this.#withdraw(problem),
     });
-    this.#resources.add(async () => follower.close());
+    this.#frame.resources.add(async () => follower.close());
     return follower;
   }
 
   /** Takes a state from the project as it is now. */
   async #apply(superseded: AbortSignal): Promise<void> {
-    const config = await readSessionConfig(this.#cwd, this.#options, this.#rules);
-    this.#memory.addSensitive(config.sensitiveMemory);
+    const config = await readSessionConfig(this.#frame.cwd, this.#frame.options, this.#frame.rules);
+    this.#frame.memory.addSensitive(config.sensitiveMemory);
     await this.#take(config, [], superseded);
-  }
-
-  #createContext(config: SessionConfig): StateContext {
-    const { served = false, userServers, only } = this.#rules;
-    const { sources } = this.#states;
-    const isFirst = sources === undefined;
-    const isAlone = isFirst && only !== undefined;
-    return {
-      cwd: this.#cwd,
-      config,
-      options: this.#options,
-      processes: this.#processes,
-      resources: this.#resources,
-      only,
-      needsUserServers: isAlone || (isFirst && !served && userServers === "needed"),
-      startsAll: userServers === "reported" && !served,
-      needsPacks: isAlone || (isFirst && !served && config.packs.onError === "fail"),
-      follows: this.#options.watch === true,
-      openGate: () => this.#openGate(config),
-      before: sources,
-    };
   }
 
   /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
   async #openGate(config: SessionConfig): Promise<Gate | undefined> {
-    const { lock } = this.#options;
-    const gate = await (this.#rules.openGate ?? openLockGate)(config, lock);
+    const { lock } = this.#frame.options;
+    const gate = await (this.#frame.rules.openGate ?? openLockGate)(config, lock);
     if (gate !== undefined) this.#isLocked = true;
     else if (this.#isLocked) {
       const file = join(config.project, "trailblaze.lock");
@@ -301,7 +272,7 @@ class Opening {
   async #atMost(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
     const ends: (() => void)[] = [];
     const limit = new Promise<void>((resolve) => {
-      ends.push(this.#clock.after(ms, resolve));
+      ends.push(this.#frame.clock.after(ms, resolve));
       if (signal?.aborted) resolve();
       else if (signal !== undefined) ends.push(whenAborted(signal, resolve));
     });
@@ -317,7 +288,7 @@ class Opening {
     this.#reported.push(problem);
     if (this.#reported.length > mostReported) this.#reported.shift();
     // Before the session is open, the problem is part of its list.
-    const { onProblem } = this.#options;
+    const { onProblem } = this.#frame.options;
     if (this.#states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
   }
 
@@ -332,16 +303,19 @@ class Opening {
     return new ToolCalls({
       open,
       own: {
-        sessionId: this.#id,
-        memory: this.#memory,
+        sessionId: this.#frame.id,
+        memory: this.#frame.memory,
         record: (name, json) => {
-          const isSecret = this.#memory.secrets().length > 0;
-          this.#recording.add(name, isSecret ? JSON.stringify(this.#memory.redact(JSON.parse(json))) : json);
+          const isSecret = this.#frame.memory.secrets().length > 0;
+          this.#recording.add(
+            name,
+            isSecret ? JSON.stringify(this.#frame.memory.redact(JSON.parse(json))) : json,
+          );
         },
         log: (entry) => this.#log(entry),
         ask: this.#ask,
       },
-      isWithoutSession: this.#rules.selection !== undefined,
+      isWithoutSession: this.#frame.rules.selection !== undefined,
       runners: this.#processes.runners,
       callback: () => this.#processes.callback,
       report: (problem) => this.#reportLater(problem),
@@ -355,7 +329,7 @@ class Opening {
   }
 
   #log(entry: ToolLog): void {
-    notifyHost(() => this.#options.onLog?.({ ...entry, data: this.#memory.redact(entry.data) }));
+    notifyHost(() => this.#frame.options.onLog?.({ ...entry, data: this.#frame.memory.redact(entry.data) }));
   }
 }
 

@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import type { ServerEvents, ServerLaunch } from "../mcp/client/connected-server.ts";
+import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
@@ -18,8 +18,9 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import { LogFiles } from "./log-files.ts";
 import type { Initializer } from "./members.ts";
+import type { OpeningRules } from "./open-session.ts";
 import type { SessionMemory } from "./session-memory.ts";
-import type { SessionOptions } from "./session-options.ts";
+import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";
 import { type ServerReports, SessionServer } from "./session-servers.ts";
 
@@ -38,42 +39,30 @@ function createRestarts({ most, withinMs }: { most: number; withinMs: number }, 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
 
-export interface ProcessesOptions {
-  /** `undefined` if processes learn nothing of the session. */
-  sessionId: string | undefined;
-  /** The config of the current state. */
-  config(): SessionConfig;
-  logDir: string;
-  rules: ProcessRules;
+/** What lasts as long as a session, for its parts. */
+export interface SessionFrame {
+  id: string;
+  /** Absolute. */
+  cwd: string;
+  options: CommandSessionOptions;
+  rules: OpeningRules;
   clock: Clock;
   memory: SessionMemory;
   /** Holds everything that is started, to end it with the session. */
   resources: SessionResources;
-  /** Opens the endpoint for callbacks of servers; resolves with `undefined` if the config disables it. */
-  openCallback(): Promise<CallbackEndpoint | undefined>;
-  onCommand: SessionOptions["onCommand"];
-  onConnect: SessionOptions["onConnect"];
-  /** The caller's signal: after it aborts, processes get less time to end. */
-  haste: AbortSignal | undefined;
-  /** Called for exits and for protocol violations of servers. */
+  logDir: string;
+  /** The config of the current state. */
+  config(): SessionConfig;
+  /** Reports a problem of a server or of code, which can occur at any time. */
   report(problem: Problem): void;
   log(entry: ToolLog): void;
-  /** What packs' code prints in child processes, redacted; it is logged in any case. */
-  onOutput: ((text: string) => void) | undefined;
-  /** Whether somebody hears what is logged. Modern servers are asked for log messages only then. */
-  isLogHeard: boolean;
-  /** Whether servers are told that they can ask the user. */
-  canAsk: NonNullable<ServerLaunch["canAsk"]>;
 }
 
-/** How a session treats the exits of its processes. */
-export interface ProcessRules {
-  /** Restarts processes up to 3 times a minute, and never ends the session; otherwise the config's `crash` decides. */
-  keepsRunning: boolean;
-  /** Runs packs' code in child processes; otherwise the config's `isolation` decides. */
-  isolates: boolean;
+export interface ProcessEvents {
+  /** Opens the endpoint for callbacks of servers; resolves with `undefined` if the config disables it. */
+  openCallback(): Promise<CallbackEndpoint | undefined>;
   /** See `SessionServerOptions`. */
-  onListed: (() => void) | undefined;
+  onListed(): void;
   onStarted(server: SessionServer): Promise<boolean>;
 }
 
@@ -93,7 +82,12 @@ export class SessionProcesses {
   readonly runners: CodeRunners;
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
-  readonly #options: ProcessesOptions;
+  readonly #frame: SessionFrame;
+  readonly #events: ProcessEvents;
+  /** Whether exits are restarted up to 3 times a minute, and never end the session; otherwise the config's `crash` decides. */
+  readonly #keepsRunning: boolean;
+  /** Whether packs' code runs in child processes whatever the config says. */
+  readonly #isolates: boolean;
   readonly #logFiles = new LogFiles();
   #launching: Promise<Launching> | undefined;
   /** What runs in each process of its owner before other code. */
@@ -101,13 +95,16 @@ export class SessionProcesses {
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
-  constructor(options: ProcessesOptions) {
-    this.#options = options;
+  constructor(frame: SessionFrame, events: ProcessEvents) {
+    this.#frame = frame;
+    this.#events = events;
+    this.#keepsRunning = frame.rules.served === true;
+    this.#isolates = frame.options.watch === true;
     this.runners = new CodeRunners(
       (owner) => this.#createRunner(owner),
-      () => this.#createRestarts(options.config()),
+      () => this.#createRestarts(frame.config()),
     );
-    options.resources.add(() => this.runners.close());
+    frame.resources.add(() => this.runners.close());
   }
 
   /** Loads what starts servers, and opens the endpoint for their callbacks. */
@@ -117,13 +114,16 @@ export class SessionProcesses {
   }
 
   async #load(): Promise<Launching> {
-    const { haste, openCallback } = this.#options;
     const [{ startServer, startRemoteServer, createProcessPort }, callback] = await Promise.all([
       import("./launching.ts"),
-      openCallback(),
+      this.#events.openCallback(),
     ]);
     this.callback = callback;
-    return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
+    return {
+      startServer,
+      startRemoteServer,
+      processes: createProcessPort({ haste: this.#frame.options.signal }),
+    };
   }
 
   /**
@@ -135,7 +135,7 @@ export class SessionProcesses {
     config: SessionConfig,
     { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
   ): SessionServer {
-    const { resources } = this.#options;
+    const { resources } = this.#frame;
     resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
     const known = this.#servers.get(launch);
@@ -159,7 +159,7 @@ export class SessionProcesses {
   #identify(plan: ServerPlan, config: SessionConfig): string {
     const { key, protocol, context, fault, content } = plan;
     // Without changes of the project, there is one state, whose servers have keys of their own.
-    if (!this.#options.rules.isolates) return key;
+    if (!this.#isolates) return key;
     const own =
       "url" in plan
         ? [plan.url.href, plan.headers]
@@ -172,18 +172,19 @@ export class SessionProcesses {
   }
 
   #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { report, rules, clock } = this.#options;
+    const { report, clock } = this.#frame;
     const { label } = plan;
+    const isServed = this.#keepsRunning;
     return new SessionServer(plan, {
       clock,
       start: (events, signal) => this.#start(plan, config, events, signal),
       report,
       onExit: (exit) => this.#onExit({ label, exit }),
       mayRestart: this.#createRestarts(config),
-      restartMs: "url" in plan && rules.keepsRunning ? remoteRestartMs : 0,
-      isServed: rules.keepsRunning,
-      onListed: rules.onListed,
-      onStarted: rules.onStarted,
+      restartMs: "url" in plan && isServed ? remoteRestartMs : 0,
+      isServed,
+      onListed: isServed || this.#isolates ? this.#events.onListed : undefined,
+      onStarted: this.#events.onStarted,
       onClosed,
     });
   }
@@ -195,21 +196,23 @@ export class SessionProcesses {
     events: ServerReports,
     signal: Cancellation,
   ): Promise<StartingServer> {
-    const { memory, onCommand, onConnect, log, isLogHeard, canAsk, clock } = this.#options;
+    const { memory, log, clock, options } = this.#frame;
+    const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const { label, key, fault, protocol } = plan;
     const { timeouts } = config;
     const { startServer, startRemoteServer, processes } = await this.prepare();
     signal.throwIfAborted();
     if (fault !== undefined) throw fault;
     const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
-    const heard = isLogHeard ? { ...events, onLog } : events;
+    // Modern servers are asked for log messages only then.
+    const heard = options.onLog !== undefined ? { ...events, onLog } : events;
     if ("url" in plan) {
-      onConnect?.({ label, url: plan.shown });
+      options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk };
       return startRemoteServer(launch, heard, { clock });
     }
     const { command, args, cwd } = plan;
-    onCommand?.({ label, ...plan.shown, cwd });
+    options.onCommand?.({ label, ...plan.shown, cwd });
     // Only programs that get the context call back: the endpoint listens on this machine.
     const callback = plan.context ? this.callback : undefined;
     const token = callback?.issueToken(key);
@@ -233,32 +236,32 @@ export class SessionProcesses {
 
   /** Whether a process that has exited may be restarted. */
   #createRestarts({ crash }: SessionConfig): () => boolean {
-    const { rules, clock } = this.#options;
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
-    return createRestarts(rules.keepsRunning ? servedRestarts : once, clock);
+    return createRestarts(this.#keepsRunning ? servedRestarts : once, this.#frame.clock);
   }
 
   /** Handles an exit after which nothing was restarted. */
   #onExit(ended: ProcessEnded): void {
-    const { config, resources, rules } = this.#options;
-    if (rules.keepsRunning || config().crash === "isolate") return;
+    const { config, resources } = this.#frame;
+    if (this.#keepsRunning || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
 
   #logFileOf(key: string, label: string): string {
-    return join(this.#options.logDir, this.#logFiles.nameFor(key, label));
+    return join(this.#frame.logDir, this.#logFiles.nameFor(key, label));
   }
 
   #environmentFacts(token: string | undefined, config: SessionConfig) {
     const { callback } = this;
-    const { sessionId } = this.#options;
+    const { id, rules } = this.#frame;
     const { timeoutMs } = config.callback;
     return {
       project: realpathSync(config.project),
       hostEnvironment: process.env,
       platform: process.platform,
       device: config.device,
-      sessionId,
+      // Members of a composed server learn nothing of the session.
+      sessionId: rules.selection === undefined ? id : undefined,
       callback:
         callback === undefined || token === undefined
           ? undefined
@@ -280,14 +283,13 @@ export class SessionProcesses {
   }
 
   async #launchRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { memory, resources, rules } = this.#options;
+    const { memory, resources, rules } = this.#frame;
     const { pack, root } = owner;
-    const config = this.#options.config();
-    const isAlone = rules.isolates || config.isolation === "process";
+    const config = this.#frame.config();
+    const isAlone = this.#isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
-    const onLateError = (message: string) =>
-      this.#options.log({ tool: label, level: "error", data: message });
+    const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
     if (!inChild) {
       return createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
     }
@@ -304,7 +306,7 @@ export class SessionProcesses {
     const onOutput = (chunk: Buffer) => {
       const text = clean.push(chunk);
       log.write(text);
-      this.#options.onOutput?.(text);
+      rules.onOutput?.(text);
     };
     const child = { env, onOutput, processes };
     const runner = await createRunner({ root, trusted: false, child, onLateError });
@@ -319,7 +321,7 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
-    const { memory, resources, report, rules } = this.#options;
+    const { memory, resources, report } = this.#frame;
     if (resources.closing.aborted) return;
     this.runners.noteExit(owner, error);
     const isRelaunched = this.runners.renew(owner);
@@ -327,7 +329,7 @@ export class SessionProcesses {
     const { exitCode, signal, reason } = error;
     const exit = { exitCode, signal, reason, stderrTail };
     const ended = { label, of: "code" as const, exit };
-    const args = { ...ended, isRelaunched, isServed: rules.keepsRunning || undefined };
+    const args = { ...ended, isRelaunched, isServed: this.#keepsRunning || undefined };
     report(createProblem("ServerDied", args, { pack: owner.pack?.name }));
     if (!isRelaunched) this.#onExit(ended);
   }

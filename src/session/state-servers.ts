@@ -18,29 +18,15 @@ import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
 import { ServerApproval } from "./server-approval.ts";
 import { ServerStates } from "./server-states.ts";
-import type { CommandSessionOptions } from "./session-options.ts";
-import type { SessionProcesses } from "./session-processes.ts";
-import type { SessionResources } from "./session-resources.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { type Contribution, collectServer, contribute, explainDenied } from "./tool-candidates.ts";
 
 /** What a state needs from its session. */
 export interface StateContext {
-  cwd: string;
+  frame: SessionFrame;
   config: SessionConfig;
-  options: CommandSessionOptions;
   processes: SessionProcesses;
-  resources: SessionResources;
-  /** The only server of the session. */
-  only: Pick<ServerPlan, "label" | "pack"> | undefined;
-  /** Whether a failing server of the config is an error, or is only reported. */
-  needsUserServers: boolean;
-  /** Whether a broken item of a pack is an error. */
-  needsPacks: boolean;
-  /** Whether every server starts with the state, whatever the config says. */
-  startsAll: boolean;
-  /** Whether installed code may change while the session is open. */
-  follows: boolean;
   /** The sources of the state before; an installation in progress must not replace them. */
   before: { used: readonly UsedPackage[]; installed: readonly CheckedPack[] } | undefined;
   /** Creates what decides which items are approved; `undefined` if everything is. */
@@ -63,6 +49,23 @@ export class StateServers {
     this.#port = port;
   }
 
+  /** Whether installed code may change while the session is open. */
+  get #follows(): boolean {
+    return this.#context.frame.options.watch === true;
+  }
+
+  /** Whether what fails is an error of the start; `asked`: what the session wants. */
+  needs(asked: boolean): boolean {
+    const { before, frame } = this.#context;
+    const { only, served = false } = frame.rules;
+    return before === undefined && (only !== undefined || (!served && asked));
+  }
+
+  /** Whether a broken item of a pack is one. */
+  get needsPacks(): boolean {
+    return this.needs(this.#context.config.packs.onError === "fail");
+  }
+
   /** Ends the servers that no other reading holds. */
   release(): void {
     for (const release of this.#releases.splice(0)) release();
@@ -75,8 +78,9 @@ export class StateServers {
     preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
     isAllowed: (tool: string) => boolean = () => true,
   ): Promise<PlannedServer> {
-    const { processes, config, startsAll } = this.#context;
+    const { processes, config, frame } = this.#context;
     const { gate } = this;
+    const startsAll = frame.rules.userServers === "reported" && frame.rules.served !== true;
     const approved = gate?.findApproved(plan);
     const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
     const isLazy = mayBeLazy && approved !== undefined;
@@ -93,7 +97,8 @@ export class StateServers {
   }
 
   async startOwn(isWanted: (server: UserServer) => boolean): Promise<PlannedServer[]> {
-    const { config, follows } = this.#context;
+    const { config } = this.#context;
+    const follows = this.#follows;
     const port = this.#port;
     const wanted = config.subprocessServers.filter((server) => isWanted(server) && this.#mayStart(server));
     const plans = await Promise.all(
@@ -127,7 +132,8 @@ export class StateServers {
   async startPack({ inspected, unusable }: CheckedPack): Promise<PlannedServer[]> {
     const port = this.#port;
     const describe = describeServers(inspected);
-    const { config, follows } = this.#context;
+    const { config } = this.#context;
+    const follows = this.#follows;
     const added = inspected.items
       .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
       .map((item) => {
@@ -146,8 +152,9 @@ export class StateServers {
    * that the config defines has its place.
    */
   async whenStarted({ server, plan, approval }: PlannedServer): Promise<void> {
-    const { config, needsUserServers, needsPacks } = this.#context;
-    const isNeeded = plan.pack === undefined ? needsUserServers : needsPacks;
+    const { config, frame } = this.#context;
+    const isNeeded =
+      plan.pack === undefined ? this.needs(frame.rules.userServers === "needed") : this.needsPacks;
     if (approval?.isLazy) return;
     try {
       await server.ready;
@@ -171,7 +178,7 @@ export class StateServers {
     const refusal = approval?.offer?.verdict.refusal;
     if (refusal === undefined) return collectServer(one);
     void server.close();
-    if (this.#context.only !== undefined) throw new TrailblazeError(refusal);
+    if (this.#context.frame.rules.only !== undefined) throw new TrailblazeError(refusal);
     const skipped = describeUnusable(plan.source.item ?? plan.label, plan.source, refusal);
     this.states.exclude([skipped]);
     return contribute({ skipped: [skipped], problems: [refusal] });

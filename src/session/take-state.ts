@@ -96,7 +96,10 @@ export class StateSources {
 
   /** `started` resolves when each server has started or failed, and rejects if one fails that the session needs. */
   async read(): Promise<{ started: Promise<unknown> }> {
-    const { options, config, resources, follows, before, only } = this.#context;
+    const { frame, config, before } = this.#context;
+    const { options, resources } = frame;
+    const { only } = frame.rules;
+    const follows = options.watch === true;
     const port = this.#port;
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
@@ -115,7 +118,7 @@ export class StateSources {
     const early = startsEarly ? ownStarted() : undefined;
     early?.catch(() => {});
 
-    const found = await resources.step(findPacks(port, { cwd: this.#context.cwd, policy: config.packs }));
+    const found = await resources.step(findPacks(port, { cwd: frame.cwd, policy: config.packs }));
     const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
     // What is named so takes a pack that the project does not declare.
     for (const name of named) await resources.step(lookUpSubject(port, found, name));
@@ -183,7 +186,8 @@ export class StateSources {
 
   /** Reads the built-ins, and the bundles of packs, which run the code of other tools. */
   async #collectCode(): Promise<void> {
-    const { config, options, resources } = this.#context;
+    const { config, frame } = this.#context;
+    const { options, resources } = frame;
     const given = await checkBuiltIns(options.builtIns ?? []);
     const builtIns: OwnTool[] = [
       ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
@@ -231,8 +235,8 @@ export class StateSources {
 
   /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
   #holdCode(): void {
-    const { follows, processes } = this.#context;
-    if (!follows) return;
+    const { frame, processes } = this.#context;
+    if (frame.options.watch !== true) return;
     for (const { owner } of this.#packs) this.#releases.push(processes.runners.hold(owner));
     const offered = this.#packs.flatMap((one) => one.offered);
     for (const { route } of offered.flatMap((one) => one.candidates)) {
@@ -252,7 +256,7 @@ export class StateSources {
 
   /** Excludes a broken item of a pack, or throws if the config says so. */
   #failForErrors(problems: readonly Problem[]): void {
-    if (!this.#context.needsPacks) return;
+    if (!this.#servers.needsPacks) return;
     const broken = problems.find(makesUnusable);
     if (broken !== undefined) throw new TrailblazeError(broken);
   }
@@ -270,7 +274,7 @@ export class StateSources {
     const byLabel = new Map([...this.#own, ...others].map((one) => [one.plan.label, one]));
     this.#own = this.config.subprocessServers.flatMap(({ name }) => byLabel.get(name) ?? []);
     await this.#startPacks();
-    const { resources } = this.#context;
+    const { resources } = this.#context.frame;
     await resources.step(Promise.allSettled(this.servers.map((one) => one.server.ready)));
     this.#needed = undefined;
   }
@@ -302,7 +306,9 @@ export class StateSources {
     previous: SessionState | undefined,
     publish: () => Promise<SessionState>,
   ): Promise<SessionState> {
-    const { config, options, resources, only } = this.#context;
+    const { config, frame } = this.#context;
+    const { options, resources, rules } = frame;
+    const { only } = rules;
     const registry = this.#registry;
     if (registry === undefined) throw new Error("The tools have not been collected.");
     const contributions = this.#contribute();
@@ -376,7 +382,8 @@ export class StateSources {
 
   /** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */
   async #findUnmatched(packs: readonly CheckedPack[], contributions: readonly Contribution[]) {
-    const { config, cwd } = this.#context;
+    const { config, frame } = this.#context;
+    const { cwd } = frame;
     const find = (found: FoundPacks) =>
       findUnmatchedPatterns({
         config,
