@@ -13,8 +13,7 @@ import type { InputRequests, InputRequired, InputRound } from "../runtime/input-
 import { OpenEntries } from "../runtime/open-entries.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
-import type { ToolLog } from "./call-listeners.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { CallOptions, ToolLog } from "./call-listeners.ts";
 import { type AskInput, answerRounds, askInScope, signRequests } from "./host-input.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import { describeServerExit, type PlannedServer } from "./session-servers.ts";

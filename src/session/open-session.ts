@@ -5,7 +5,6 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { Gate } from "../lock/gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
@@ -78,7 +77,7 @@ class Opening {
   readonly #frame: SessionFrame;
   readonly #config: SessionConfig;
   readonly #reported: Problem[] = [];
-  readonly #recording = new Recording();
+  readonly #recording: Recording;
   readonly #processes: SessionProcesses;
   #calls: ToolCalls | undefined;
   readonly #states: SessionStates;
@@ -105,6 +104,7 @@ class Opening {
       report: (problem) => this.#reportLater(problem),
       log: (entry) => this.#log(entry),
     };
+    this.#recording = new Recording(this.#frame.memory);
     this.#states = new SessionStates(this.#frame.resources, options);
     const { onInput } = options;
     const reportFailure = (tool: string, reason: string) =>
@@ -145,7 +145,10 @@ class Opening {
     const { selection } = this.#frame.rules;
     const state = await (selection ? this.#select(selection) : this.#take(config, problems));
     const open = new OpenCalls(this.#processes.runners, this.#frame.resources.closing);
-    const calls = this.#createCalls(open);
+    const record = (name: string, json: string) => this.#recording.add(name, json);
+    const { id: sessionId, memory, log } = this.#frame;
+    const own = { sessionId, memory, record, log, ask: this.#ask };
+    const calls = new ToolCalls(this.#frame, this.#processes, open, own);
     this.#calls = calls;
     await follower?.begin();
     return new Session({
@@ -296,36 +299,6 @@ class Opening {
   #withdraw(problem: Problem): void {
     const index = this.#reported.indexOf(problem);
     if (index >= 0) this.#reported.splice(index, 1);
-  }
-
-  #createCalls(open: OpenCalls): ToolCalls {
-    let validator: Promise<SchemaValidator> | undefined;
-    return new ToolCalls({
-      open,
-      own: {
-        sessionId: this.#frame.id,
-        memory: this.#frame.memory,
-        record: (name, json) => {
-          const isSecret = this.#frame.memory.secrets().length > 0;
-          this.#recording.add(
-            name,
-            isSecret ? JSON.stringify(this.#frame.memory.redact(JSON.parse(json))) : json,
-          );
-        },
-        log: (entry) => this.#log(entry),
-        ask: this.#ask,
-      },
-      isWithoutSession: this.#frame.rules.selection !== undefined,
-      runners: this.#processes.runners,
-      callback: () => this.#processes.callback,
-      report: (problem) => this.#reportLater(problem),
-      validator: () => {
-        validator ??= import("../json-schema/schema-validator.ts").then((module) =>
-          module.createSchemaValidator(),
-        );
-        return validator;
-      },
-    });
   }
 
   #log(entry: ToolLog): void {

@@ -102,6 +102,10 @@ export class Requests {
     this.#runners = runners;
   }
 
+  #ofHost(options: RequestOptions): ClientRequest {
+    return { ...options, scope: this.#calls.own, progress: () => {}, round: undefined };
+  }
+
   /**
    * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or `SessionClosed`, or
    * with the signal's reason.
@@ -114,8 +118,8 @@ export class Requests {
   ): Promise<PromptResult> {
     this.#open.throwIfClosed(options.signal);
     const args = readArguments(candidate, given);
-    const request = { ...options, scope: this.#calls.own, progress: () => {}, round: undefined };
-    return requireAnswer(candidate.prompt.name, await this.askPrompt(state, candidate, args, request));
+    const answer = await this.askPrompt(state, candidate, args, this.#ofHost(options));
+    return requireAnswer(candidate.prompt.name, answer);
   }
 
   /** The same with valid arguments, for a client; resolves with what the prompt asks. */
@@ -161,9 +165,8 @@ export class Requests {
       if (excluded !== undefined) throw new TrailblazeError(excluded);
       throw notFound(state, uri);
     }
-    const request = { ...options, scope: this.#calls.own, progress: () => {}, round: undefined };
-    const answer = requireAnswer(uri, await this.askResource(state, route, uri, request));
-    const { isStatic: _, ...result } = answer;
+    const answer = await this.askResource(state, route, uri, this.#ofHost(options));
+    const { isStatic: _, ...result } = requireAnswer(uri, answer);
     return result;
   }
 

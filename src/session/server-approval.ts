@@ -39,25 +39,16 @@ interface Offer {
   verdict: ListVerdict;
 }
 
-/**
- * An approved entry of a server that starts with the session: what the lock records of it is as the lock has it, so that it is
- * the same to the byte for a server that has not started; the rest, which no model sees, is as the server says.
- */
+/** An approved entry as the lock has it, the same to the byte for a server that has not started, with what passes unrecorded. */
 function asRecorded<One extends Listed>(listed: One, approved: One): One {
-  const {
-    title,
-    description,
-    inputSchema,
-    outputSchema,
-    annotations,
-    arguments: _,
-    mimeType,
-    ...others
-  } = listed as unknown as Record<string, unknown>;
+  const { size, annotations } = listed as { size?: number; annotations?: unknown };
   const lastModified = isRecord(annotations) ? annotations.lastModified : undefined;
-  if (lastModified === undefined) return { ...approved, ...others };
   const { annotations: recorded } = approved as { annotations?: object };
-  return { ...approved, ...others, annotations: { ...recorded, lastModified } };
+  return {
+    ...approved,
+    ...(size !== undefined && { size }),
+    ...(lastModified !== undefined && { annotations: { ...recorded, lastModified } }),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
-import type { CallOptions } from "./call-options.ts";
+import type { CallOptions } from "./call-listeners.ts";
 import type { AskInput } from "./host-input.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { Recording } from "./recording.ts";

@@ -10,9 +10,8 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { describeUnusable } from "./excluded.ts";
+import { describeOwnServer, describeUnusable } from "./excluded.ts";
 import type { UsedPackage } from "./missing-packages.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
@@ -117,12 +116,7 @@ export class StateServers {
     const { refusal, problems = [] } = this.gate?.checkServer(server) ?? {};
     this.refused.problems.push(...problems);
     if (refusal === undefined) return true;
-    const { file } = this.#context.config;
-    const source: ToolSource = {
-      type: "config",
-      server: server.name,
-      ...(file === undefined ? {} : { file }),
-    };
+    const source = describeOwnServer(this.#context.config, server.name);
     const skipped = describeUnusable(server.name, source, refusal);
     this.refused.skipped.push(skipped);
     this.states.exclude([skipped]);

@@ -1,16 +1,14 @@
 import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
-import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
-import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, TrailblazeError } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
-import type { CodeRunners } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
@@ -32,31 +30,19 @@ import {
 } from "./call.ts";
 import { CallListeners } from "./call-listeners.ts";
 import { CallMemory, visibleMemory } from "./session-memory.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { LinkMaker } from "./session-reads.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
-
-/** What calls need from their session. */
-export interface ToolCallsOptions {
-  open: OpenCalls;
-  /** The scope of the host's own calls. */
-  own: CallScope;
-  /** Handlers get nothing of a session: no id, device or memory. */
-  isWithoutSession?: boolean;
-  runners: CodeRunners;
-  /** `undefined` until a server starts, and without callbacks. */
-  callback(): CallbackEndpoint | undefined;
-  /** Reports problems of nested calls. */
-  report(problem: Problem): void;
-  validator: () => Promise<SchemaValidator>;
-}
 
 /** The tools in code that were reported in this process because they got rounded numbers. */
 const roundedTools = new Set<string>();
 
 /** Executes calls of the host, of tools in this process, and of servers through the callback. */
 export class ToolCalls {
-  readonly #options: ToolCallsOptions;
+  readonly #frame: SessionFrame;
+  readonly #processes: SessionProcesses;
+  readonly #open: OpenCalls;
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   readonly #listeners: CallListeners;
@@ -66,11 +52,20 @@ export class ToolCalls {
   /** What is left out of the answers of code. */
   readonly noteLeftOut: ReturnType<typeof createPackNotes>;
 
-  constructor(options: ToolCallsOptions) {
-    this.#options = options;
-    this.own = options.own;
-    this.noteLeftOut = createPackNotes(options.report);
-    this.#listeners = new CallListeners(options.report);
+  constructor(frame: SessionFrame, processes: SessionProcesses, open: OpenCalls, own: CallScope) {
+    this.#frame = frame;
+    this.#processes = processes;
+    this.#open = open;
+    this.own = own;
+    this.noteLeftOut = createPackNotes(frame.report);
+    this.#listeners = new CallListeners(frame.report);
+  }
+
+  async #loadValidator(): Promise<SchemaValidator> {
+    if (this.#validator !== undefined) return this.#validator;
+    const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
+    this.#validator ??= createSchemaValidator();
+    return this.#validator;
   }
 
   /** Executes a call of the host, or of a client that the session is served to, with a tool of a state. */
@@ -92,7 +87,7 @@ export class ToolCalls {
     limit,
     ...call
   }: CallbackCall): Promise<CallbackOutcome> {
-    const outer = this.#options.open.find(invocationId);
+    const outer = this.#open.find(invocationId);
     if (outer === undefined)
       return { success: false, errorMessage: "The calling tool's own call has ended." };
     const candidate = await this.#resolveInside(toolName, outer);
@@ -136,7 +131,7 @@ export class ToolCalls {
     caller: Caller,
   ): Promise<ToolResult> {
     const { route, tool, meta } = candidate;
-    const { open } = this.#options;
+    const open = this.#open;
     const { memory, record } = caller.scope;
     open.throwIfClosed(options.signal);
     const copied = copyArguments(args);
@@ -196,7 +191,7 @@ export class ToolCalls {
     const { label, key, pack } = plan;
     const { connected, how } = await reachForCall(route, call, advertisedName, round);
     // A remote server gets no address that it could call back.
-    const callback = plan.context && !("url" in plan) ? this.#options.callback() : undefined;
+    const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
     try {
       const facts = {
         sessionId,
@@ -230,7 +225,7 @@ export class ToolCalls {
     const keys = roundedTools.has(tool) ? undefined : findRounded(value);
     if (keys === undefined) return;
     roundedTools.add(tool);
-    this.#options.report(createProblem("IntegerRounded", { tool, path: writePointer(keys), source }));
+    this.#frame.report(createProblem("IntegerRounded", { tool, path: writePointer(keys), source }));
   }
 
   async #callCode(
@@ -241,7 +236,9 @@ export class ToolCalls {
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
     const { id, scope, state, depth, stop: signal, onProgress, onLog } = call;
-    const { runners, isWithoutSession = false } = this.#options;
+    const { runners } = this.#processes;
+    // Members of a composed server get nothing of a session: no id, device or memory.
+    const isWithoutSession = this.#frame.rules.selection !== undefined;
     const { config } = state;
     const { sessionId, memory } = scope;
     const { owner, initialize, options } = tool.code;
@@ -249,7 +246,7 @@ export class ToolCalls {
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device: config.device });
     this.#reportRounded(name, args);
-    this.#validator ??= await this.#options.validator();
+    const validator = this.#validator ?? (await this.#loadValidator());
     const outcome = await invokeTool(tool, {
       args,
       depth,
@@ -257,7 +254,7 @@ export class ToolCalls {
       maxDepth: config.callback.maxDepth,
       isForClient: scope.passesRounds && depth === 0,
       leaveOut: this.noteLeftOut("tools/call", { name }, owner),
-      validator: this.#validator,
+      validator,
       request: {
         name: tool.entry?.name ?? name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
