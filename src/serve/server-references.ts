@@ -5,7 +5,8 @@ import type { WrittenReference } from "../extension-schema/references.ts";
 import type { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure } from "../problems/index.ts";
+import type { Kind } from "../kinds.ts";
+import { failure, type Path } from "../problems/index.ts";
 
 /** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
 export async function listPackReferences(
@@ -24,16 +25,18 @@ export async function listPackReferences(
     prompt: pack.prompts.filter(isAllowed),
     resource: pack.resources.filter(isAllowed),
   } as const;
-  return Object.entries(lists).flatMap(([kind, list]) =>
-    list.map(
-      ({ name }, index): WrittenReference => ({
-        reference: name,
-        kind: kind as keyof typeof lists,
-        path: ["trailblaze", `${kind}s`, index],
-      }),
-    ),
-  );
+  const names = Object.entries(lists).map(([kind, list]) => [kind, list.map(({ name }) => name)] as const);
+  return toReferences(Object.fromEntries(names), ["trailblaze"]);
 }
+
+const toReferences = (lists: Readonly<Record<string, readonly string[]>>, place: Path): WrittenReference[] =>
+  Object.entries(lists).flatMap(([kind, list]) =>
+    list.map((reference, index) => ({
+      reference,
+      kind: kind as Kind,
+      path: [...place, `${kind}s`, index],
+    })),
+  );
 
 const notFoundCodes = {
   server: "ServerNotFound",
@@ -75,15 +78,9 @@ export function checkEntryNames({ tools }: ServerMembers): void {
 
 /** The references of a server of the config. */
 export function asReferrer({ name, tools, toolsets, prompts, resources }: UserComposedServer): Referrer {
-  const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources } as const;
-  const references = Object.entries(lists).flatMap(([kind, list]) =>
-    list.map(
-      (reference, index): WrittenReference => ({
-        reference,
-        kind: kind as WrittenReference["kind"],
-        path: ["servers", name, `${kind}s`, index],
-      }),
-    ),
-  );
+  const references = toReferences({ tool: tools, toolset: toolsets, prompt: prompts, resource: resources }, [
+    "servers",
+    name,
+  ]);
   return { from: "user", references, item: undefined };
 }
