@@ -12,7 +12,6 @@ import type { CodeOwner } from "../runtime/tool-source.ts";
 import { checkOwnHandlers } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectOwnTools } from "./own-tools.ts";
-import { ServerStates } from "./server-states.ts";
 import { SessionState } from "./session-state.ts";
 import type { ToolCandidate } from "./session-tool.ts";
 import { collectBundles, collectPack, indexCode } from "./tool-candidates.ts";
@@ -111,7 +110,7 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     shownToolsets: undefined,
     skipped: [],
     problems: [],
-    servers: new ServerStates(),
+    servers: [],
     instructions,
     registry,
     packs,

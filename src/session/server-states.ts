@@ -3,11 +3,11 @@ import type { Era } from "../mcp/client/handshake.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeOwnServer, describeUnusable } from "./excluded.ts";
-import type { SessionServer } from "./session-servers.ts";
+import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
@@ -29,107 +29,101 @@ export interface SessionServerState {
   tools: string[];
 }
 
-interface Entry {
+/** A server of a state: started, excluded, or neither because the calls of the session do not need it. */
+export interface ServerEntry {
   label: string;
   source: ToolSource;
   server?: SessionServer;
   excluded?: Pick<Skipped, "reason" | "message" | "problem">;
 }
 
-/** The servers of a session, those of the config first, also those that are not started. */
-export class ServerStates {
-  /** By the keys of their plans. */
-  readonly #entries = new Map<string, Entry>();
-
-  /** Adds the config's servers, which are idle until they are started. */
-  addOwn(config: SessionConfig): void {
-    for (const { name } of config.subprocessServers) {
-      this.#entries.set(`config ${name}`, { label: name, source: describeOwnServer(config, name) });
-    }
-  }
-
-  /** Adds a pack's servers, which are idle until they are started, or unusable. */
-  addPack(checked: CheckedPack): void {
-    const { inspected } = checked;
+/** The servers of a session, those of the config first. `excluded`: what is left out before it starts, servers among it. */
+export function collectEntries(
+  config: SessionConfig,
+  packs: readonly CheckedPack[],
+  excluded: readonly Skipped[],
+  planned: readonly PlannedServer[],
+): ServerEntry[] {
+  // By the keys of their plans.
+  const entries = new Map<string, ServerEntry>();
+  for (const { name: label } of config.subprocessServers)
+    entries.set(`config ${label}`, { label, source: describeOwnServer(config, label) });
+  for (const { inspected, unusable } of packs) {
     for (const item of inspected.items) {
       const isUnknown = item.shape === undefined && item.declaration.kind === "server";
       if (item.shape !== "subprocessServer" && !isUnknown) continue;
       const { qualifiedName: label } = item;
-      const problem = checked.unusable.get(item);
+      const problem = unusable.get(item);
       const source = describeSource(inspected, item);
-      const excluded = problem === undefined ? {} : { excluded: describeUnusable(label, source, problem) };
-      this.#entries.set(`pack ${label}`, { label, source, ...excluded });
-    }
-  }
-
-  /** Adds the servers among what the session excludes. */
-  exclude(skipped: readonly Skipped[]): void {
-    for (const excluded of skipped) {
-      const { source } = excluded;
-      const { pack, server } = source;
-      if (server === undefined) continue;
-      const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
-      this.#entries.set(`${source.type} ${label}`, { label, source, excluded });
-    }
-  }
-
-  add({ key, label, source }: ServerPlan, server: SessionServer): void {
-    this.#entries.set(key, { label, source, server });
-  }
-
-  /** Starts a server. Rejects with `TrailblazeError`: `ServerNotFound`, `ServerStartFailed`, or why it is excluded. */
-  async start(label: string): Promise<void> {
-    const find = () => [...this.#entries.values()].find((one) => one.label === label);
-    const refuse = ({ excluded }: Entry) => {
-      if (excluded === undefined) return;
-      const reason = excluded.message.replace(/\.$/, "");
-      throw excluded.problem === undefined
-        ? failure("ServerStartFailed", { label, reason })
-        : new TrailblazeError(excluded.problem);
-    };
-    const entry = find();
-    if (entry === undefined || entry.excluded?.reason === "LockOutdated") {
-      const nearest = findNearestNames(
-        label,
-        [...this.#entries.values()].map((one) => one.label),
-      );
-      throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
-    }
-    refuse(entry);
-    const { server } = entry;
-    if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
-    if (server === undefined) {
-      const reason = "the calls that the session is for do not need it";
-      throw failure("ServerStartFailed", { label, reason });
-    }
-    await server.start({ forced: true });
-    // What it lists may exclude it.
-    refuse(find() ?? entry);
-  }
-
-  /** The states now, with the tools of each server among these. */
-  list(candidates: readonly ToolCandidate[]): SessionServerState[] {
-    const tools = new Map<SessionServer, string[]>();
-    for (const { route, tool } of candidates) {
-      if (route.by !== "server") continue;
-      const names = tools.get(route.server) ?? [];
-      tools.set(route.server, [...names, tool.name]);
-    }
-    return [...this.#entries.values()].map(({ label, source, server, excluded }) => {
-      const { era = null, protocolVersion = null, serverInfo = null } = server?.lastConnected ?? {};
-      const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
-      const isIdle = server === undefined || server.isIdle;
-      const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
-      return {
+      entries.set(`pack ${label}`, {
         label,
         source,
-        state,
-        ...(reason === undefined ? {} : { reason }),
-        era,
-        protocolVersion,
-        serverInfo,
-        tools: (server && tools.get(server)) ?? [],
-      };
-    });
+        excluded: problem && describeUnusable(label, source, problem),
+      });
+    }
   }
+  for (const one of excluded) {
+    const { type, pack, server } = one.source;
+    if (server === undefined) continue;
+    const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
+    entries.set(`${type} ${label}`, { label, source: one.source, excluded: one });
+  }
+  for (const { plan, server, approval } of planned) {
+    const { key, label, source } = plan;
+    const refusal = approval?.offer?.verdict.refusal;
+    const how = refusal ? { excluded: describeUnusable(label, source, refusal) } : { server };
+    entries.set(key, { label, source, ...how });
+  }
+  return [...entries.values()];
+}
+
+/** The server with a label. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
+export function findEntry(entries: readonly ServerEntry[], label: string): ServerEntry {
+  const entry = entries.find((one) => one.label === label);
+  const { excluded } = entry ?? {};
+  if (entry === undefined || excluded?.reason === "LockOutdated") {
+    const labels = entries.map((one) => one.label);
+    const nearest = findNearestNames(label, labels);
+    throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
+  }
+  if (excluded === undefined) return entry;
+  if (excluded.problem !== undefined) throw new TrailblazeError(excluded.problem);
+  throw failure("ServerStartFailed", { label, reason: excluded.message.replace(/\.$/, "") });
+}
+
+/** Starts a server. Rejects with `TrailblazeError` `ServerStartFailed`. */
+export async function startEntry({ label, server }: ServerEntry): Promise<void> {
+  if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
+  const reason = "the calls that the session is for do not need it";
+  if (server === undefined) throw failure("ServerStartFailed", { label, reason });
+  await server.start({ forced: true });
+}
+
+/** The states now, with the tools of each server among these. */
+export function describeEntries(
+  entries: readonly ServerEntry[],
+  candidates: readonly ToolCandidate[],
+): SessionServerState[] {
+  const tools = new Map<SessionServer, string[]>();
+  for (const { route, tool } of candidates) {
+    if (route.by !== "server") continue;
+    const names = tools.get(route.server) ?? [];
+    tools.set(route.server, [...names, tool.name]);
+  }
+  return entries.map(({ label, source, server, excluded }) => {
+    const { era = null, protocolVersion = null, serverInfo = null } = server?.lastConnected ?? {};
+    const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
+    const isIdle = server === undefined || server.isIdle;
+    const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
+    return {
+      label,
+      source,
+      state,
+      ...(reason && { reason }),
+      era,
+      protocolVersion,
+      serverInfo,
+      tools: (server && tools.get(server)) ?? [],
+    };
+  });
 }

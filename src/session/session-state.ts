@@ -3,7 +3,7 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { CodeOwner } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type NameContext, Names } from "./names.ts";
-import type { ServerStates, SessionServerState } from "./server-states.ts";
+import { describeEntries, findEntry, type ServerEntry, type SessionServerState } from "./server-states.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import type { ResourceCandidate, ResourceServer } from "./session-reads.ts";
 import type { SessionTool, SessionToolset, Skipped, SkippedTool, ToolCandidate } from "./session-tool.ts";
@@ -26,7 +26,7 @@ export interface StateParts extends NameContext {
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
   problems: readonly Problem[];
-  servers: ServerStates;
+  servers: readonly ServerEntry[];
   /** What the only server says to models; `undefined` for a session of several. */
   instructions: string | undefined;
   /** The selected packs. */
@@ -72,12 +72,12 @@ export class SessionState {
   }
 
   get servers(): SessionServerState[] {
-    return this.#parts.servers.list(this.candidates);
+    return describeEntries(this.#parts.servers, this.candidates);
   }
 
-  /** Starts a server. Rejects with `TrailblazeError`: `ServerNotFound`, `ServerStartFailed`, or why it is excluded. */
-  startServer(label: string): Promise<void> {
-    return this.#parts.servers.start(this.#qualifyServer(label));
+  /** A server of the state. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
+  findServer(label: string): ServerEntry {
+    return findEntry(this.#parts.servers, this.#qualifyServer(label));
   }
 
   #qualifyServer(label: string): string {

@@ -16,7 +16,7 @@ import {
   searchTools,
   ToolSearch,
 } from "./search/tool-search.ts";
-import type { SessionServerState } from "./server-states.ts";
+import { type SessionServerState, startEntry } from "./server-states.ts";
 import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
@@ -103,7 +103,10 @@ export class Session implements AsyncDisposable {
    */
   async start(label: string): Promise<void> {
     const { closing } = this.#parts.resources;
-    return abortable(closing, () => this.#parts.state().startServer(String(label)));
+    const find = () => this.#parts.state().findServer(String(label));
+    await abortable(closing, async () => startEntry(find()));
+    // What it lists may exclude it.
+    find();
   }
 
   /** Every tool that is installed but not registered, and why. */

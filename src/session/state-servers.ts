@@ -16,7 +16,6 @@ import type { UsedPackage } from "./missing-packages.ts";
 import { hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers } from "./select-packs.ts";
 import { ServerApproval } from "./server-approval.ts";
-import { ServerStates } from "./server-states.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { PlannedServer } from "./session-servers.ts";
 import { type Contribution, collectServer, contribute, explainDenied } from "./tool-candidates.ts";
@@ -37,7 +36,6 @@ export class StateServers {
   readonly #context: StateContext;
   readonly #port: InspectionPort;
   readonly #releases: (() => void)[] = [];
-  readonly states = new ServerStates();
   /** Decides which servers and tools are approved. */
   gate: Gate | undefined;
   /** What is left out before it starts: servers of the config. */
@@ -88,7 +86,6 @@ export class StateServers {
       idleMs: preferred.idleMs ?? config.serversIdleMs,
     });
     this.#releases.push(server.hold());
-    this.states.add(plan, server);
     const added: PlannedServer = { plan, server, isAllowed };
     if (gate === undefined) return added;
     const isDenied: IsDenied = (name, list) => explainDenied(added, list, name) !== undefined;
@@ -119,7 +116,6 @@ export class StateServers {
     const source = describeOwnServer(this.#context.config, server.name);
     const skipped = describeUnusable(server.name, source, refusal);
     this.refused.skipped.push(skipped);
-    this.states.exclude([skipped]);
     return false;
   }
 
@@ -174,7 +170,6 @@ export class StateServers {
     void server.close();
     if (this.#context.frame.rules.only !== undefined) throw new TrailblazeError(refusal);
     const skipped = describeUnusable(plan.source.item ?? plan.label, plan.source, refusal);
-    this.states.exclude([skipped]);
     return contribute({ skipped: [skipped], problems: [refusal] });
   }
 }

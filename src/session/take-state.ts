@@ -35,6 +35,7 @@ import { findNeededServers, giveNames, type NameContext, Names } from "./names.t
 import type { OwnTool } from "./own-tools.ts";
 import { hashPackCode } from "./program-content.ts";
 import { referencesOf, selectPacks } from "./select-packs.ts";
+import { collectEntries } from "./server-states.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 import { SessionState } from "./session-state.ts";
 import { type StateContext, StateServers } from "./state-servers.ts";
@@ -104,10 +105,8 @@ export class StateSources {
     const { calls = [], toolsets } = options;
     this.#needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
     this.#isForCalls = this.#needed !== undefined;
-    const { states } = this.#servers;
     const gate = await resources.step(this.#context.openGate());
     this.#servers.gate = gate;
-    states.addOwn(config);
     const startOwn = async () => {
       this.#own = await resources.step(this.#servers.startOwn((server) => this.#isNeeded(server)));
     };
@@ -151,7 +150,6 @@ export class StateSources {
       this.#problems.push(...checked.problems);
       this.#failForErrors([...inspected.pack.problems, ...checked.problems]);
       packs.push(checked);
-      states.addPack(checked);
     }
     if (before !== undefined)
       refuseIncompletePacks(installed, { used: before.used, packs: before.installed });
@@ -164,7 +162,6 @@ export class StateSources {
       ...collectVanished(packs.flatMap(({ problems }) => problems)),
     ];
     this.#excluded = contribute({ skipped });
-    states.exclude(this.#excluded.skipped);
     if (!startsEarly) await startOwn();
     this.#packs = packs.map((checked) => {
       const { inspected } = checked;
@@ -368,7 +365,12 @@ export class StateSources {
         ...(isComplete ? collected.problems : []),
         ...(await resources.step(locateInConfig(ofConfig, config.text))),
       ],
-      servers: this.#servers.states,
+      servers: collectEntries(
+        config,
+        packs,
+        [...this.#excluded.skipped, ...this.#servers.refused.skipped],
+        this.servers,
+      ),
       instructions: only && this.servers.flatMap((one) => this.#servers.instructionsOf(one) ?? [])[0],
       packs: this.#packs.map(({ checked, owner }) => ({ ...checked, owner })),
       startOthers: isLazy
