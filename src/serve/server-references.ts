@@ -5,7 +5,6 @@ import type { WrittenReference } from "../extension-schema/references.ts";
 import type { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { Referrer, ServerMembers } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { Kind } from "../kinds.ts";
 import { failure, type Path } from "../problems/index.ts";
 
 /** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
@@ -33,7 +32,7 @@ const toReferences = (lists: Readonly<Record<string, readonly string[]>>, place:
   Object.entries(lists).flatMap(([kind, list]) =>
     list.map((reference, index) => ({
       reference,
-      kind: kind as Kind,
+      kind: kind as WrittenReference["kind"],
       path: [...place, `${kind}s`, index],
     })),
   );
