@@ -25,8 +25,7 @@ export type {
   Variant,
 } from "./runtime/tool-result.ts";
 export type { ToolSource } from "./runtime/tool-source.ts";
-export type { CallLog, ToolLog, ToolProgress } from "./session/call-listeners.ts";
-export type { CallOptions } from "./session/call-listeners.ts";
+export type { CallLog, CallOptions, ToolLog, ToolProgress } from "./session/call-listeners.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type { PromptArgument } from "./session/pack-prompt.ts";
