@@ -161,8 +161,8 @@ class ServerFinder {
     const items = checked.inspected.items.map((item) => {
       const problem = checked.unusable.get(item);
       if (problem === undefined) return item;
-      const isList = item.shape === "toolsetList";
-      const kept = isList ? { ...item, definition: { ...item.definition, tools: [], toolsets: [] } } : item;
+      const emptied = { ...item.definition, tools: [], toolsets: [], entries: [] };
+      const kept = item.declaration.kind === "toolset" ? { ...item, definition: emptied } : item;
       this.#refused.set(kept, problem);
       return kept;
     });
