@@ -6,6 +6,8 @@ import module from "node:module";
 import os from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
+/** The pack may replace the original. */
+const realPath = fs.realpathSync.native;
 const answerPipe = 3;
 const { files, answerBytes, tooLarge, wallMs, maximumDepth } = JSON.parse(fs.readFileSync(0, "utf8"));
 
@@ -24,6 +26,9 @@ function refuse(target, names) {
   }
 }
 
+/** Kept, because its handle closes the descriptor when it is garbage collected. */
+let standardInput;
+
 function closeDoors() {
   const load = (name) => process.getBuiltinModule(`node:${name}`) ?? {};
   refuse(process, ["kill", "_kill", "_debugProcess", "_debugEnd", "abort", "execve", "loadEnvFile"]);
@@ -38,6 +43,18 @@ function closeDoors() {
   refuse(load("sqlite"), ["DatabaseSync", "backup"]);
   // The kernel cannot always remove the network, and never the sockets of other programs that are files.
   const [net, dgram, dns] = [load("net"), load("dgram"), load("dns")];
+  // Below sockets are handles, which every socket has. Not every Node has the functions that create them.
+  standardInput = new net.Socket({ fd: 0, readable: false, writable: false });
+  const handles = [
+    net._createServerHandle?.("127.0.0.1", 0, 4),
+    dgram._createSocketHandle?.(null, 0, "udp4"),
+    standardInput._handle,
+  ];
+  for (const handle of handles) {
+    const names = ["bind", "bind6", "connect", "connect6", "listen", "open", "send", "send6"];
+    if (typeof handle === "object") refuse(Object.getPrototypeOf(handle ?? {}), names);
+    if (handle !== standardInput._handle) handle?.close?.();
+  }
   refuse(net, ["_createServerHandle"]);
   refuse(net.Socket.prototype, ["connect"]);
   refuse(net.Server.prototype, ["listen"]);
@@ -53,15 +70,16 @@ function closeDoors() {
 /** The path with links resolved, which the permission model then checks. */
 function withoutLinks(path) {
   if (typeof path === "number") return path;
+  // Other objects could differ the next time that they are read.
+  if (typeof path !== "string")
+    path = path instanceof Uint8Array ? `${Buffer.from(path)}` : fileURLToPath(path);
   try {
-    return realPath(path instanceof Uint8Array ? `${Buffer.from(path)}` : path);
+    return realPath(path);
   } catch (error) {
     if (error.code === "ENOENT") return path;
     throw error;
   }
 }
-
-const realPath = (path) => fs.realpathSync.native(typeof path === "string" ? path : fileURLToPath(path));
 
 /** The permission model checks paths as written, so a link could lead out of the readable folders. */
 function resolveLinksBeforeReading() {

@@ -79,6 +79,8 @@ export interface Limits {
   packMs: number;
   heapMiB: number;
   answerBytes: number;
+  /** All answers of a pack combined, which the host keeps. */
+  packBytes: number;
 }
 
 export interface RunOptions {
@@ -150,6 +152,7 @@ function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<R
   let unread = Buffer.alloc(0);
   /** Bytes since the last answer. */
   let received = 0;
+  let { packBytes } = limits;
   const readChunk = (chunk: Buffer) => {
     if (stopped !== undefined) return;
     unread = Buffer.concat([unread, chunk]);
@@ -162,7 +165,8 @@ function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<R
       if (Number(index) !== answers.length) continue;
       answers.push({ kind: kind as Answer["kind"], json: line.subarray(head.length) });
       received = unread.length;
-      if (answers.length === files.length) stop("");
+      packBytes -= line.length;
+      if (answers.length === files.length || packBytes < 0) stop("");
     }
     if (received > limits.answerBytes + overhead) stop(tooLarge);
   };

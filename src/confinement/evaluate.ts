@@ -36,7 +36,13 @@ export interface Evaluation {
   results: ReadonlyMap<string, EvaluatedFile>;
 }
 
-const defaultLimits: Limits = { wallMs: 5000, packMs: 15_000, heapMiB: 256, answerBytes: 1 << 20 };
+const defaultLimits: Limits = {
+  wallMs: 5000,
+  packMs: 15_000,
+  heapMiB: 256,
+  answerBytes: 1 << 20,
+  packBytes: 64 << 20,
+};
 
 export interface EvaluationOptions {
   /** Throws `ConfinementUnavailable` if the permission model is not available. */
@@ -48,7 +54,8 @@ export interface EvaluationOptions {
   hasNetwork?: boolean;
 }
 
-const notReached = "it was not evaluated, because other files of the pack ended the process or took too long";
+const notReached =
+  "it was not evaluated, because other files of the pack ended the process, took too long or have large results";
 
 /** At most so many printable characters. */
 function shorten(text: string, limit = 200): string {
@@ -120,19 +127,28 @@ export async function evaluateConfined(
   };
   const readable = findReadable(packageRoot);
   const deadline = performance.now() + limits.packMs;
+  let { packBytes } = limits;
   // Node's permission model treats * as a wildcard.
   let pending = packageRoot.includes("*") ? [] : files;
   if (pending.length === 0) refuse("its path contains a *", files);
   while (pending.length > 0) {
     const wallMs = Math.min(limits.wallMs, deadline - performance.now());
-    if (wallMs <= 0 || signal?.aborted) {
+    if (wallMs <= 0 || packBytes < 0 || signal?.aborted) {
       refuse(signal?.aborted ? interrupted : notReached, pending);
       break;
     }
-    const run = { readable, files: pending, limits: { ...limits, wallMs }, hasNetwork, tooLarge, signal };
+    const run = {
+      readable,
+      files: pending,
+      limits: { ...limits, wallMs, packBytes },
+      hasNetwork,
+      tooLarge,
+      signal,
+    };
     const { answers, end } = await runConfined(run);
     for (const [index, answer] of answers.entries()) {
       const file = pending[index] ?? "";
+      packBytes -= answer.json.length;
       results.set(file, await readAnswer(answer, file, deadline));
     }
     // An earlier file may have ended the child. The first file of a child is the culprit itself.

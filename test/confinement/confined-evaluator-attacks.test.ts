@@ -92,6 +92,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       report: `process.report.writeReport(${canary} + "/report")`,
       heap: `require("node:v8").writeHeapSnapshot(${canary} + "/heap")`,
       socket: `await new Promise((resolve, reject) => require("node:net").createServer().on("error", reject).listen(${canary} + "/socket", resolve))`,
+      socketBelow: `const server = new (require("node:net").Server)(); server._listen2(${canary} + "/below", -1, -1); if (server._handle === null) throw 1`,
       cache: `const { enableCompileCache } = require("node:module"); if (enableCompileCache?.(${canary} + "/cache").status !== 1) throw 1`,
       addon: `process.dlopen({ exports: {} }, ${here} + "/writable.txt")`,
     });
@@ -164,6 +165,9 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       socket: connected(`new (require("node:net").Socket)().connect({ port: ${tcp.port} })`),
       local: connected(`require("node:net").connect(${JSON.stringify(path)})`),
       abstract: connected(`require("node:net").connect("\\0" + ${JSON.stringify(path)})`),
+      handle: `const hooks = require("node:async_hooks"); let Request; hooks.createHook({ init(id, type, trigger, resource) { if (type === "SHUTDOWNWRAP") Request = resource.constructor } }).enable(); const socket = new (require("node:net").Socket)({ fd: 0, readable: false }); socket.on("error", () => {}).end(); await new Promise((resolve) => setTimeout(resolve, 50)); if (new socket._handle.constructor(0).connect(new Request(), ${JSON.stringify(path)}) !== 0) throw 1; await new Promise((resolve) => setTimeout(resolve, 50))`,
+      listen: `const server = new (require("node:net").Server)(); server._listen2("127.0.0.1", 0, 4); if (!server.address()) throw 1`,
+      bind: `const socket = require("node:dgram").createSocket("udp4"); const [state] = Object.getOwnPropertySymbols(socket).filter((one) => /state/.test(String(one))); if (socket[state].handle.bind("127.0.0.1", 0, 0) !== 0) throw 1`,
       tls: connected(`require("node:tls").connect(${tcp.port}, "127.0.0.1")`),
       http2: connected(`require("node:http2").connect("${url}")`),
       get: `await new Promise((resolve, reject) => require("node:http").get("${url}", resolve).on("error", reject))`,
@@ -232,6 +236,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       folder: `return fs.readFileSync("${pack}/folder/secret.json", "utf8")`,
       linkedList: `return fs.readdirSync("${pack}/folder")`,
       linkedDir: `return fs.opendirSync("${pack}/folder").readSync().name`,
+      varyingUrl: `let count = 0; class Varying extends URL { get pathname() { return count++ === 0 ? "${pack}/missing" : super.pathname } }; return fs.readFileSync(new Varying("file://" + ${quoted}), "utf8")`,
       processFile: `return fs.readFileSync("${pack}/self/environ", "utf8")`,
       dependency: `return fs.readFileSync("${pack}/node_modules/linked/secret.json", "utf8")`,
       package: `return fs.readFileSync("${pack}/node_modules/beside/package.json", "utf8")`,
@@ -243,6 +248,7 @@ describe.each(ways)("a pack that is evaluated with $way", ({ hasNetwork }) => {
       import: `return (await import(${quoted}, { with: { type: "json" } })).default.secret`,
       loader: `const loaded = {}; require("node:module")._extensions[".json"](loaded, ${quoted}); return loaded.exports.secret`,
       loaderOfCode: `const m = new (require("node:module"))("x"); require("node:module")._extensions[".js"](m, "${pack}/link.cjs"); return m.exports`,
+      replaced: `fs.realpathSync.native = (path) => path; return fs.readFileSync(${quoted}, "utf8")`,
       hooks: `require("node:module").registerHooks({ load: (url, context, next) => next(url.includes("hooked") ? "file://" + ${quoted} : url, { ...context, format: "json", importAttributes: { type: "json" } }) }); return (await import("${pack}/hooked.json", { with: { type: "json" } })).default.secret`,
     });
     writeFileSync(join(pack, "tool.js"), code);

@@ -190,8 +190,18 @@ describe("limits of evaluating a pack", () => {
     const files = Object.fromEntries([..."abcdefgh"].map((name) => [`${name}.mjs`, "for (;;);"]));
     const { results } = await evaluatePack(files, { limits: { wallMs: 400, packMs: 1000 } });
     expect(results["h.mjs"]).toEqual({
-      reason: "it was not evaluated, because other files of the pack ended the process or took too long",
+      reason: expect.stringMatching(/^it was not evaluated, because .* took too long/),
     });
+  });
+
+  test("the total size of a pack's results is limited", async () => {
+    const files = Object.fromEntries(
+      [..."abcde"].map((name) => [`${name}.mjs`, "export default 'x'.repeat(1e6)"]),
+    );
+    const { results } = await evaluatePack(files, { limits: { ...limits, packBytes: 2_500_000 } });
+    const notReached = { reason: expect.stringMatching(/^it was not evaluated, .* have large results$/) };
+    expect(Object.values(results).slice(3)).toEqual([notReached, notReached]);
+    expect(Object.values(results).filter((result) => "value" in result)).toHaveLength(3);
   });
 
   test.runIf(process.platform === "linux").each(ways)(
