@@ -118,14 +118,8 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const kind = readKind(positionals[0]);
   if (options.remote === true) {
-    if (kind !== undefined) {
-      throw failure("InvalidArguments", {
-        reason: "--remote lists only packs",
-        hint: "Omit the kind.",
-      });
-    }
-    const { searchFor } = await import("./search.ts");
-    return searchFor("", input);
+    const { listRemote } = await import("./search.ts");
+    return listRemote(kind, input);
   }
   const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
   const all = options.all === true;

@@ -1,3 +1,4 @@
+import type { Kind } from "../../kinds.ts";
 import { failure } from "../../problems/index.ts";
 import { type RemoteSearch, searchPacks } from "../../remote.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
@@ -12,8 +13,14 @@ export const command: Command = {
   run,
 };
 
-/** Searches registries for `search` and `list --remote`. */
-export async function searchFor(text: string, { options, cwd }: CommandInput): Promise<CommandAnswer> {
+/** Answers `list --remote`. */
+export function listRemote(kind: Kind | undefined, input: CommandInput): Promise<CommandAnswer> {
+  if (kind !== undefined)
+    throw failure("InvalidArguments", { reason: "--remote lists only packs", hint: "Omit the kind." });
+  return searchFor("", input);
+}
+
+async function searchFor(text: string, { options, cwd }: CommandInput): Promise<CommandAnswer> {
   const { refresh = false, offline = false } = options;
   if (refresh && offline)
     throw failure("InvalidArguments", { reason: "--refresh and --offline cannot be combined" });
