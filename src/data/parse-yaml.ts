@@ -10,9 +10,11 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  type Pair,
   type ParsedNode,
   Parser,
   visit,
+  type YAMLMap,
 } from "yaml";
 import type { Path, SyntaxCause } from "../problems/index.ts";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
@@ -153,21 +155,31 @@ function endLastScalar(text: string, document: Document): void {
   if ((lines.at(-1)?.length ?? 0) > written - kept) last.value = value.replace(/\n$/, "");
 }
 
-/** The offset of the value at a path or of its nearest ancestor: of its key in an object, otherwise of the value itself. */
-function findOffset({ contents }: Document.Parsed, path: Path): number {
-  let node: unknown = contents;
-  let offset = 0;
-  for (const key of path) {
-    const pair = isMap(node)
-      ? node.items.find((item) => isScalar(item.key) && item.key.value === String(key))
-      : undefined;
-    const next = isSeq(node) ? node.items[Number(key)] : pair?.value;
-    const range = (isScalar(pair?.key) ? pair.key : (next as Node | undefined))?.range;
-    if (!range) break;
-    offset = range[0];
-    node = next;
-  }
-  return offset;
+/**
+ * Finds the offset of the value at a path or of its nearest ancestor: of its key in an object, otherwise of the value itself.
+ * Objects are indexed once, so many look-ups cost one pass.
+ */
+function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => number {
+  const indexes = new Map<unknown, Map<unknown, Pair>>();
+  const readIndex = (map: YAMLMap) => {
+    const index =
+      indexes.get(map) ?? new Map(map.items.map((pair) => [isScalar(pair.key) && pair.key.value, pair]));
+    indexes.set(map, index);
+    return index;
+  };
+  return (path) => {
+    let node: unknown = contents;
+    let offset = 0;
+    for (const key of path) {
+      const pair = isMap(node) ? readIndex(node).get(String(key)) : undefined;
+      const next = isSeq(node) ? node.items[Number(key)] : pair?.value;
+      const range = (isScalar(pair?.key) ? pair.key : (next as Node | undefined))?.range;
+      if (!range) break;
+      offset = range[0];
+      node = next;
+    }
+    return offset;
+  };
 }
 
 /**
@@ -177,11 +189,13 @@ function findOffset({ contents }: Document.Parsed, path: Path): number {
 export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): YamlData {
   const text = decodeUtf8(bytes);
   const { document, value, lines } = composeYaml(text, options);
+  let findOffset: ((path: Path) => number) | undefined;
   return {
     text,
     value,
     locate(path) {
-      const { line, col } = lines.linePos(findOffset(document, path));
+      findOffset ??= createOffsetFinder(document);
+      const { line, col } = lines.linePos(findOffset(path));
       return { line, column: col };
     },
   };
