@@ -250,6 +250,20 @@ describe("HandlerUnchecked", () => {
     expect(answer).toMatch(/^HandlerUnchecked: /);
   });
 
+  test.each([
+    "module.exports = function hello() {};",
+    "module.exports = () => {};",
+    "module.exports = class Hello {};",
+    "module.exports = hello; function hello() {}",
+    "module.exports = function hello() {}; module.exports.other = 1;",
+  ])(
+    "validate finds no export of another name in a CommonJS module that is a function or class: %s",
+    async (text) => {
+      const answer = await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text });
+      expect(answer).toMatch(/^HandlerNotFound: .*has no export "greet"/);
+    },
+  );
+
   test("validate does not look for exports in TypeScript of a pack under development", async () => {
     const files = { "lib/greet.ts": "export const greet = (name: string): string => name;" };
     expect(await judge("./lib/greet.ts#greet", files)).toBe("found");

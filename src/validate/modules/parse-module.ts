@@ -94,7 +94,13 @@ class CodeSurvey {
   /** Variables that the module declares, checks for or hands on: their uses may be correct. */
   readonly #ignored = new Set<string>();
 
+  /** Functions and classes of the module itself. */
+  readonly #declared = new Set<string>();
+
   constructor(program: Program) {
+    for (const one of program.body)
+      if (one.type === "FunctionDeclaration" || one.type === "ClassDeclaration")
+        this.#declared.add(one.id.name);
     const flags = { isGuarded: false, isConditional: false, isInFunction: false };
     this.#visit(program, { place: "", parent: undefined, depth: 0, ...flags });
   }
@@ -171,6 +177,13 @@ class CodeSurvey {
     else if (name !== "module") this.#uses.push({ name, index, ...around });
   }
 
+  /** Whether the names of all exports of a value occur in the text. */
+  #isPlain(value: AnyNode): boolean {
+    if (value.type === "Identifier") return this.#declared.has(value.name);
+    if (value.type === "ObjectExpression") return !value.properties.some(isSpread);
+    return /^(?:(?:Arrow)?Function|Class)Expression$/.test(value.type);
+  }
+
   /** Judges `exports` or `module.exports` by what is done with it. */
   #judgeExports(node: AnyNode, around: Surroundings): void {
     const { parent } = around;
@@ -178,7 +191,7 @@ class CodeSurvey {
     else if (parent?.type === "CallExpression" && propertyOf(parent.callee) === "defineProperty")
       this.isOpen ||= parent.arguments[1]?.type !== "Literal";
     else if (node.type === "MemberExpression" && parent?.type === "AssignmentExpression")
-      this.isOpen ||= parent.right.type !== "ObjectExpression" || parent.right.properties.some(isSpread);
+      this.isOpen ||= !this.#isPlain(parent.right);
     else {
       this.isOpen = true;
       if (node.type === "Identifier") this.#ignored.add("exports");
