@@ -132,7 +132,8 @@ class Addresses {
   /** What a reference means, with its place, or why it means nothing. */
   resolve(reference: string, from: Schema) {
     const [written = "", ...rest] = reference.split("#");
-    const address = resolveAddress(written, this.#bases.get(from) ?? nowhere) ?? "";
+    // The fragment keeps the address itself where it is opaque, as of a URN.
+    const address = resolveAddress(`${written}#`, this.#bases.get(from) ?? nowhere) ?? "";
     const top = this.#places.get(address);
     if (top === undefined) return "points outside the schema; remote references are not supported";
     let fragment: string;

@@ -28,10 +28,11 @@ export interface SchemaValidator {
   /**
    * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
    * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object.
+   * `isForeign`: the schema is from a remote server, and what could take this process much time is not checked.
    */
-  check(schema: Schema | undefined, value: unknown): SchemaCheck;
+  check(schema: Schema | undefined, value: unknown, isForeign?: boolean): SchemaCheck;
   /** The same, but adds defaults to the value, which the caller must own. */
-  checkOwned(schema: Schema | undefined, value: Record<string, unknown>): SchemaCheck;
+  checkOwned(schema: Schema | undefined, value: Record<string, unknown>, isForeign?: boolean): SchemaCheck;
 }
 
 /** Checks `uniqueItems` in linear time. */
@@ -57,6 +58,7 @@ function createCompilers(draft: Draft, isCall: boolean) {
   const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
   const options: Options = {
     strict: false,
+    strictNumbers: true,
     logger: false,
     validateFormats: false,
     validateSchema: false,
@@ -70,11 +72,13 @@ function createCompilers(draft: Draft, isCall: boolean) {
   };
   return [false, true].map((allErrors) => {
     let ajv: Ajv | undefined;
+    let uses = 0;
     return (schema: object) => {
-      // Most values are valid, so the second is rarely needed.
-      ajv ??= new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors })
-        .removeKeyword("uniqueItems")
-        .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
+      // Most values are valid, so the second is rarely needed. ajv keeps parts of all it compiles, so it is not used for ever.
+      if (ajv === undefined || ++uses % 100 === 0)
+        ajv = new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors })
+          .removeKeyword("uniqueItems")
+          .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
       const validate = ajv.compile(schema);
       ajv.removeSchema(schema);
       return validate;
@@ -145,7 +149,10 @@ function depthOf(value: unknown): number {
 }
 
 /** What rejects a value, in words, and missing properties of the value itself; `undefined` if nothing does. */
-type Judge = (value: unknown) => { message: string; missing: readonly string[] } | undefined;
+type Judge = (
+  value: unknown,
+  isForeign: boolean,
+) => { message: string; missing: readonly string[] } | undefined;
 
 type Compilers = readonly ((schema: object) => ValidateFunction)[];
 
@@ -155,10 +162,11 @@ function createJudge(schema: Schema, reading: SchemaReading, [compile, compileTh
   // A function that ends at the first violation is nested as deeply as there are schemas.
   let thorough = reading.schemas.length > mostNested ? compileThorough?.(written) : undefined;
   const validate = thorough ?? compile?.(written);
-  return (value) => {
-    if (validate?.(value)) return undefined;
+  return (value, isForeign) => {
     // Alternatives of values inside each other could take too long if none ends at its first violation.
-    if (reading.work ** (depthOf(value) / levels) > mostWork) return describeErrors(validate?.errors);
+    const isLong = () => reading.work ** (depthOf(value) / levels) > mostWork;
+    if ((isForeign && isLong()) || validate?.(value)) return undefined;
+    if (isLong()) return describeErrors(validate?.errors);
     thorough ??= compileThorough?.({ ...written });
     thorough?.(value);
     return describeErrors(thorough?.errors);
@@ -194,7 +202,7 @@ export function createSchemaValidator(): SchemaValidator {
   const judges = new WeakMap<Schema, Judge | { fault: string }>();
   const compilers = new Map<Draft, Compilers>();
 
-  function compile(written: Schema): Judge | { fault: string } {
+  function compile(written: Schema, isForeign: boolean): Judge | { fault: string } {
     const draft = findDraft(written);
     if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
     try {
@@ -202,6 +210,7 @@ export function createSchemaValidator(): SchemaValidator {
       const reading = readSchema(schema);
       const [fault] = reading.faults;
       if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
+      if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
       const known = compilers.get(draft) ?? createCompilers(draft, true);
       compilers.set(draft, known);
       return createJudge(schema, reading, known);
@@ -211,18 +220,18 @@ export function createSchemaValidator(): SchemaValidator {
   }
 
   const validator: SchemaValidator = {
-    check(schema, value) {
+    check(schema, value, isForeign) {
       const copy = isRecord(value) ? cloneData(value) : undefined;
       if (copy === undefined) return fail(isRecord(value) ? "must be JSON" : "must be object");
-      return validator.checkOwned(schema, copy);
+      return validator.checkOwned(schema, copy, isForeign);
     },
-    checkOwned(schema, copy) {
+    checkOwned(schema, copy, isForeign = false) {
       if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      const judge = judges.get(schema) ?? compile(schema);
+      const judge = judges.get(schema) ?? compile(schema, isForeign);
       judges.set(schema, judge);
       if ("fault" in judge) return { ...fail("the schema is not valid"), schemaFault: judge.fault };
       try {
-        const found = judge(copy);
+        const found = judge(copy, isForeign);
         return found === undefined ? { ok: true, value: copy } : fail(found.message, found.missing);
       } catch (error) {
         const stopped =
@@ -256,7 +265,7 @@ export function findInvalidDefaults(whole: Schema): SchemaFault[] {
     const value = structuredClone(schema.default);
     if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
     try {
-      const found = createJudge(schema, reading, compilers)(value);
+      const found = createJudge(schema, reading, compilers)(value, false);
       return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
     } catch (error) {
       if (error instanceof PatternLimit || error instanceof RangeError) return [];

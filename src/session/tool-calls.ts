@@ -10,6 +10,7 @@ import { abortable } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome } from "../runtime/bundle.ts";
 import type { RunnableTool } from "../runtime/bundle-tools.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
+import { describeRefusal } from "../runtime/describe-refusal.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { InputRound } from "../runtime/input-requests.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
@@ -92,6 +93,18 @@ export class ToolCalls {
       return { success: false, errorMessage: "The calling tool's own call has ended." };
     const candidate = await this.#resolveInside(toolName, outer);
     if ("fault" in candidate) return { success: false, errorMessage: candidate.fault };
+    // The server validates the arguments, too, but the caller relies on the advertised schema.
+    if (candidate.route.by === "server") {
+      const validator = await this.#loadValidator();
+      const { name, inputSchema } = candidate.tool;
+      const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.plan);
+      // An invalid schema is the server author's error, and the server still validates.
+      if (!checked.ok && checked.schemaFault === undefined)
+        return {
+          success: false,
+          errorMessage: describeRefusal(name, inputSchema, Object.keys(call.arguments), checked),
+        };
+    }
     const options = { signal: call.signal, timeoutMs: limit.ms };
     const scope = { ...outer.scope, limits: [...(outer.scope.limits ?? []), limit] };
     const result = await this.#callInside(candidate, call.arguments, { ...outer, scope, depth }, options);

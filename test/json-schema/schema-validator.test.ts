@@ -137,6 +137,32 @@ describe("schemas of tools", () => {
     }
   });
 
+  test("a schema may refer to its own parts if its address is opaque", async () => {
+    const $defs = { s: { type: "string" } };
+    const schema = { $id: "urn:example:a", $defs, properties: { v: { $ref: "#/$defs/s" } } };
+    expect(await messageOf(schema, { v: "x" })).toBe("ok");
+    expect(await messageOf(schema, { v: 1 })).toBe("/v must be string");
+  });
+
+  test("what is not a number of JSON is not a number", async () => {
+    for (const v of [Number.NaN, Number.POSITIVE_INFINITY])
+      for (const type of ["number", "integer"])
+        expect(await messageOf({ properties: { v: { type } } }, { v })).toBe(`/v must be ${type}`);
+  });
+
+  test("what could take long is not checked with a schema of a remote server", () => {
+    const inner = { properties: { l: { $ref: "#/$defs/e" }, v: { type: "string" } } };
+    const schema = { $ref: "#/$defs/e", $defs: { e: { anyOf: [inner, { ...inner }] } } };
+    const validator = createSchemaValidator();
+    let value: Record<string, unknown> = { v: 1 };
+    expect(validator.check(schema, { l: value }, true)).toMatchObject({ ok: false });
+    for (let level = 0; level < 50; level++) value = { l: value };
+    expect(validator.check(schema, value, true)).toEqual({ ok: true, value });
+    const names = Array.from({ length: 600 }, (_, index) => `p${index}`);
+    const many = { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) };
+    expect(validator.check(many, { p0: 1 }, true)).toMatchObject({ schemaFault: "it is large" });
+  });
+
   test("schemas do not share their parts", async () => {
     const validator = createSchemaValidator();
     const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };

@@ -265,6 +265,35 @@ describe("callbacks of a server", () => {
   });
 });
 
+test("a callback to a tool of a server that accepts any arguments is refused if they break the advertised schema", async () => {
+  const tool = (name: string, inputSchema: object) => ({ name, description: name, inputSchema });
+  const chapter = { type: "object", properties: { pages: { type: "integer" } }, required: ["title"] };
+  const tools = [
+    tool("lax_book", {
+      type: "object",
+      properties: { chapter: { $ref: "#/$defs/c" } },
+      $defs: { c: chapter },
+    }),
+    tool("lax_broken", { type: "object", properties: { pages: { type: "intejer" } } }),
+  ];
+  const lax = probe("lax", { PROBE_TOOLS: JSON.stringify(tools) });
+  const session = await openForTest(makeProject({}), {
+    config: { trailblazeSubprocessToolsets: [probe(), lax] },
+  });
+  const call = async (name: string, given: object) =>
+    jsonOf(await session.callTool("probe_callback", { tool: name, with: given })).body.result;
+  expect(await call("lax_book", { chapter: { pages: "x" } })).toEqual({
+    type: "call_tool_result",
+    success: false,
+    text_content: "",
+    error_message:
+      'Invalid arguments for "lax_book": /chapter/title is required; /chapter/pages must be integer',
+  });
+  expect(await call("lax_book", { chapter: { title: "x" } })).toMatchObject({ text_content: "called" });
+  // Its own server validates them.
+  expect(await call("lax_broken", { pages: "x" })).toMatchObject({ text_content: "called" });
+});
+
 describe("a server that exits during a session", () => {
   test("the exit of a server fails its running calls, and the session", async () => {
     const session = await openForTest(makeProject({}), {
