@@ -1,6 +1,7 @@
 // Only problems need positions, so this module and its parser are loaded on demand.
 import {
   type JSONVisitor,
+  type Node,
   type ParseError,
   parse,
   parseTree,
@@ -46,19 +47,25 @@ export function describeSyntaxError(error: DataSyntaxError): {
 
 /**
  * Locates values in a valid JSON text: a property at its key, an array element at its start. A path that does not exist
- * gives the position of its nearest ancestor. The last of repeated keys counts, as in `JSON.parse`.
+ * gives the position of its nearest ancestor. The last of repeated keys counts, as in `JSON.parse`. Objects are indexed
+ * once, so many look-ups cost one pass.
  */
 export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
   const root = parseTree(text, undefined, strict);
   const lines = createLineIndex(text);
+  const indexes = new Map<Node, Map<unknown, Node>>();
+  const readIndex = (node: Node) => {
+    const index =
+      indexes.get(node) ??
+      new Map(node.children?.map((property) => [property.children?.[0]?.value, property]));
+    indexes.set(node, index);
+    return index;
+  };
   return (path) => {
     let node = root;
     let offset = root?.offset ?? 0;
     for (const key of path) {
-      const property =
-        node?.type === "object"
-          ? node.children?.findLast(({ children }) => children?.[0]?.value === key)
-          : undefined;
+      const property = node?.type === "object" ? readIndex(node).get(key) : undefined;
       const next = node?.type === "array" ? node.children?.[Number(key)] : property?.children?.[1];
       if (next === undefined) break;
       offset = (property ?? next).offset;
