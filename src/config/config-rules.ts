@@ -75,16 +75,20 @@ export function explainLabel(label: string): string | Breach | undefined {
 
 /** Finds servers with the name of another. Log files have these names, and some file systems ignore case. */
 export function findSameLabels(config: Fields): Breach[] {
-  const firsts = new Map<string, unknown>();
+  const firsts = new Map<string, string>();
   return listServerEntries(config).flatMap(({ label, labelPath: path }) => {
-    const name = String(label).toLowerCase();
+    if (typeof label !== "string") return [];
+    const name = label.toLowerCase();
     const first = firsts.get(name);
     if (first === undefined) firsts.set(name, label);
     if (first === undefined) return [];
-    const words = `has the name of another server, ${quote(String(first))}; case does not count`;
+    const words = `has the name of another server, ${quote(first)}; case does not count`;
     return [{ words, path, hint: "Rename or remove one of them." }];
   });
 }
+
+export const sse = "is sse, a deprecated transport that is not supported";
+export const sseHint = "Use the URL of the server's streamable HTTP endpoint";
 
 /** The keys that say how a server is reached, of which an entry has one, with the values of `type` that fit. */
 const ways: Readonly<Record<string, readonly string[]>> = {
@@ -109,7 +113,8 @@ export function findServerBreaches(server: Fields): Breach[] {
     breaches.push({ words: "is present without `package`", path: ["bin"], hint });
   }
   const types = ways[way] ?? [];
-  if (typeof server.type === "string" && !types.includes(server.type)) {
+  const isType = Object.values(ways).some((some) => some.includes(String(server.type)));
+  if (isType && !types.includes(String(server.type))) {
     const words = `is ${server.type}, but the server has a \`${way}\``;
     breaches.push({ words, path: ["type"], hint: `Remove \`type\`, or use ${listOf(types)}.` });
   }

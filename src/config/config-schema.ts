@@ -2,7 +2,7 @@
 // generated from it.
 import * as z from "zod/mini";
 import { itemNamePattern } from "../extension-schema/item-name-pattern.ts";
-import { rule, says } from "../extension-schema/shape-faults.ts";
+import { rule, ruleOfKeys, says } from "../extension-schema/shape-faults.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";
@@ -29,7 +29,7 @@ const section = <Schema extends z.ZodMiniType>(schema: Schema, description: stri
 
 /** A string that matches a pattern. `explain` returns what is wrong with any other, and a hint. */
 const matching = (pattern: RegExp, explain?: (written: string) => string) =>
-  z.string().check(z.regex(pattern, { abort: true, error: ({ input }) => explain?.(String(input)) ?? "" }));
+  z.string().check(z.regex(pattern, { error: ({ input }) => explain?.(String(input)) ?? "" }));
 
 const text = z.string();
 const name = matching(/\S/);
@@ -44,7 +44,7 @@ const references = z.array(name.check(rule(rules.explainBadReference)));
 
 /** An object whose keys are different names even for those who read them otherwise. */
 const different = (normalize: (key: string) => string) =>
-  rule<Readonly<Record<string, unknown>>>((object) => rules.findSameKeys(Object.keys(object), normalize));
+  ruleOfKeys((object) => rules.findSameKeys(Object.keys(object), normalize));
 const ignoringCase = different((key) => key.toLowerCase());
 
 /** Spelled out because JSON Schema patterns have no flags. */
@@ -148,7 +148,7 @@ const composedServer = z
     instructions: optional(text, "Instructions for models on how to use the server."),
     mcpServerName: optional(name, "The server's key in client configs."),
   })
-  .check(rule(rules.explainEmptyServer));
+  .check(ruleOfKeys(rules.explainEmptyServer));
 
 const toolPatterns = z.array(name);
 
@@ -248,19 +248,22 @@ const subprocessServer = z
     }),
     ...serverKeys,
   })
-  .check(rule(rules.findServerBreaches))
+  .check(ruleOfKeys(rules.findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 export const pastedServer = z
   .looseObject({
     ...serverKeys,
     type: optional(
-      z.enum(["stdio", "http", "streamable-http"]),
+      z.enum(["stdio", "http", "streamable-http"], {
+        error: ({ input }) =>
+          input === "sse" ? says(rules.sse, `${rules.sseHint}, and \`type: http\`.`) : "",
+      }),
       "The transport: stdio for a command, the others for a URL.",
     ),
     disabled: optional(z.boolean(), "The same as enabled: false."),
   })
-  .check(rule(rules.findServerBreaches))
+  .check(ruleOfKeys(rules.findServerBreaches))
   .register(z.globalRegistry, { oneOf: oneOfWays });
 
 const callback = z.object({
@@ -380,7 +383,7 @@ export const config = z
       "Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored.",
     ),
   })
-  .check(rule(rules.findSameLabels))
+  .check(ruleOfKeys(rules.findSameLabels))
   .register(z.globalRegistry, {
     title: "trailblaze.config.yaml",
     description: "The config of Trailblaze sessions. Custom keys start with x-.",

@@ -104,7 +104,8 @@ function findNotes(config: unknown): ConfigFault[] {
     return Object.keys(values).flatMap((key): ConfigFault[] => {
       const isUseless = (isRemote ? programKeys : ["headers"]).includes(key) && values[key] !== null;
       const isUnknown =
-        isPasted && (!(key in pastedServer.shape) || (key === "tools" && Array.isArray(values[key])));
+        isPasted &&
+        (!Object.hasOwn(pastedServer.shape, key) || (key === "tools" && Array.isArray(values[key])));
       if ((!isUnknown && !isUseless) || key.startsWith("x-")) return [];
       const on = isRemote ? " on a remote server" : " on a server without `url`";
       const at = [...path, key];

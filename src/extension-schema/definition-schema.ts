@@ -26,7 +26,12 @@ const orElse = (hint: string) => ({ error: says("", hint) });
 const references = z
   .array(name, {
     error: ({ input }) =>
-      says("", typeof input === "string" ? `Write \`[${input}]\`.` : "Write an array of references."),
+      says(
+        "",
+        typeof input === "string" && /^.{1,80}$/.test(input)
+          ? `Write \`[${input}]\`.`
+          : "Write an array of references.",
+      ),
   })
   .register(z.globalRegistry, { title: "array of references" });
 const jsonObject = z.record(z.string(), z.unknown());

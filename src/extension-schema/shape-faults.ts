@@ -24,14 +24,30 @@ export interface Breach {
   path?: Path;
 }
 
+type FindBreaches<Value> = (value: Value) => string | undefined | Breach | readonly Breach[];
+
 /** A rule that JSON Schema cannot express: what breaks it, if anything. It is not applied to values of the wrong shape. */
-export const rule = <Value>(find: (value: Value) => string | undefined | Breach | readonly Breach[]) =>
-  z.check<Value>(({ value, issues }) => {
-    for (const breach of [find(value) ?? []].flat()) {
-      const { words, hint, path = [] } = typeof breach === "string" ? { words: breach } : (breach as Breach);
-      issues.push({ code: "custom", input: value, path: [...path], message: says(words, hint) });
-    }
-  });
+export const rule = <Value>(
+  find: FindBreaches<Value>,
+  when: NonNullable<z.core.$ZodCheckDef["when"]> = ({ issues }) => issues.length === 0,
+) =>
+  z.check<Value>(
+    ({ value, issues }) => {
+      for (const breach of [find(value) ?? []].flat()) {
+        const {
+          words,
+          hint,
+          path = [],
+        } = typeof breach === "string" ? { words: breach } : (breach as Breach);
+        issues.push({ code: "custom", input: value, path: [...path], message: says(words, hint) });
+      }
+    },
+    { when },
+  );
+
+/** A rule about the keys of an object, which is also applied where values in it have the wrong shape. */
+export const ruleOfKeys = <Value extends Readonly<Record<string, unknown>>>(find: FindBreaches<Value>) =>
+  rule(find, ({ value }) => isRecord(value));
 
 /** Parses without zod's own words, which depend on what else of zod the process has loaded. */
 export const parseShape = <Schema extends z.core.$ZodType>(schema: Schema, value: unknown) =>
@@ -50,6 +66,8 @@ export type AnySchema = z.core.$ZodType;
 export interface SchemaParts {
   element?: AnySchema;
   valueType?: AnySchema;
+  /** The forms of a union. */
+  options?: readonly AnySchema[];
   shape?: Readonly<Record<string, AnySchema>>;
   /** That of objects which allow any key. */
   catchall?: AnySchema;
@@ -93,6 +111,7 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (issue.code === "too_small") return fault(`must be at least ${issue.minimum}, but it is ${value}`);
   if (issue.code === "too_big") return fault(`must be at most ${issue.maximum}, but it is ${value}`);
   if (issue.code === "invalid_format" || issue.code === "custom") return fault(words || "is empty");
+  if (issue.code === "invalid_value" && words) return fault(words);
   if (value === undefined && path.length > 0) {
     const owner = path.slice(0, -1);
     const missing = String(path.at(-1));

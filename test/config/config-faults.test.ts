@@ -71,6 +71,7 @@ describe("hints of config problems", () => {
       { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
       "Rename",
     ],
+    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", type: "stdio" }] }, "`mcpServers`"],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", autoApprove: [] }] }, "`mcpServers`"],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", disabled: true }] }, "`enabled: false`"],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", prefx: "y" }] }, '"prefix"'],
@@ -103,6 +104,9 @@ builtIns:
   - { name: "a b", handler: x }
 unknown: 1
 servers: { a: {} }
+mcpServers:
+  b: { command: x }
+  B: { command: x, args: y, url: https://a.b }
 `;
   test("all problems of a config are found at once, in the order of the file", async () => {
     const problems = await faultsOfYaml(text);
@@ -117,6 +121,9 @@ servers: { a: {} }
       [7, 20, "builtIns.0.handler"],
       [8, 1, "unknown"],
       [9, 12, "servers.a"],
+      [12, 3, "mcpServers.B"],
+      [12, 20, "mcpServers.B.args"],
+      [12, 29, "mcpServers.B.url"],
     ]);
   });
 
@@ -128,7 +135,7 @@ servers: { a: {} }
       line: 1,
       column: 13,
     });
-    expect(problem.args).toMatchObject({ others: 9 });
+    expect(problem.args).toMatchObject({ others: 12 });
   });
 
   test("an error about two config problems keeps the hint of the first", async () => {

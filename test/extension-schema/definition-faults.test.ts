@@ -237,6 +237,7 @@ describe("values of the wrong type", () => {
     ["prompt", prompt({ arguments: [{ name: "a", required: 1 }] }), undefined],
     ["toolset", { name: "a", tools: "b" }, "`[b]`"],
     ["toolset", { name: "a", toolsets: {} }, "Write an array of references."],
+    ["server", { tools: "a\nb" }, "Write an array of references."],
     ["server", { prompts: "a" }, "`[a]`"],
     ["server", { resources: "a" }, "`[a]`"],
     ["toolset", { name: "a", tools: [5] }, undefined],
