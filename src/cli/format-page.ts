@@ -77,7 +77,8 @@ export function formatItemPage(
   const { kind, qualifiedName, pack, version, file, confinement, tools } = item;
   const { toolNames = [], promptNames = [], resourceNames = [] } = item;
   const contents = tools === undefined ? members : { tools, toolNames, promptNames, resourceNames };
-  const page = createItemPage({ ...item, name: qualifiedName }, { contents });
+  // Without a definition, the advertised name is unknown.
+  const page = createItemPage({ ...item, name: "" }, { contents });
   const how = confinement === "data" ? "data" : `code, ${confinement}`;
   const facts: [string, string][] = [
     ["pack", `${pack} ${version ?? ""}`.trimEnd()],

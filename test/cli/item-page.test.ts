@@ -73,3 +73,9 @@ test("the page of an item marks unknown keys, including keys of other kinds, but
   expect(page).toMatch(/^x-owner +me$/m);
   expect(page).toMatch(/^handler +\.\/x\.js$/m);
 });
+
+test("the page of an item without a definition claims no advertised name", async () => {
+  const { page } = await showItem("greet", { tools: ["greet"] }, {});
+  expect(page).toMatch(/^file +\(no definition\)$/m);
+  expect(page).not.toMatch(/^advertised +\S/m);
+});
