@@ -92,7 +92,8 @@ export async function parseCommandLine(
     const text = String(value);
     const isInteger = /^\d{1,15}$/.test(text) && Number(text) >= (least ?? 0);
     const wanted = least === undefined ? choices?.join(", ") : `an integer of at least ${least}`;
-    if (wanted !== undefined && !(least === undefined ? choices?.includes(text) : isInteger))
+    const isTaken = least === undefined ? choices?.includes(text) : isInteger;
+    if (wanted !== undefined && !isTaken && values.help !== true)
       return await fail(`--${option} requires ${wanted}, not "${text}"`, help);
   }
   if (values.cwd === "") return await fail("--cwd requires a folder", help);

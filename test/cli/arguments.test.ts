@@ -41,6 +41,12 @@ describe("help", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("the help of a command is shown beside an invalid value of an option", async () => {
+    const { stdout, exitCode } = await run("call", "--timeout", "soon", "--help");
+    expect(stdout).toContain("--timeout MS");
+    expect(exitCode).toBe(0);
+  });
+
   test.each(["nothing", "constructor", "__proto__", "toString"])(
     "help for the unknown command %s exits with 2",
     async (name) => {
