@@ -98,9 +98,14 @@ const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "en
 /** Keywords whose schemas are only tried, so that no defaults are added. */
 const trying = new Set(["anyOf", "oneOf", "not", "if", "contains", "propertyNames"]);
 
+/** Lets ajv begin a set of the properties that schemas have looked at. */
+const evaluatesNothing = { patternProperties: { "[^\\s\\S]": true } };
+
 /** A copy of a schema for ajv, with what a check needs: without addresses, and what references mean in one place. */
-function writeForAjv(schema: Schema, { draft = "draft2020", references }: SchemaReading): object {
-  const definitions: unknown[] = [];
+function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references }: SchemaReading): object {
+  const definitions: unknown[] = [evaluatesNothing];
+  // ajv loses properties that some schema has looked at, if the first schema that it tries does not apply.
+  const isMarked = schemas.some(({ schema: one }) => "unevaluatedProperties" in one);
   const places = [new Map<unknown, number>(), new Map<unknown, number>()] as const;
 
   function refer(target: unknown, isTried: boolean): object {
@@ -133,6 +138,14 @@ function writeForAjv(schema: Schema, { draft = "draft2020", references }: Schema
     // OpenAPI's, which ajv allows beside a type alone.
     if (one.nullable === true && one.type !== undefined) kept.nullable = true;
     const targets = (references.get(one) ?? []).map(({ target }) => refer(target, isTried));
+    if (isMarked) kept.$ref = "#/definitions/0";
+    if (isMarked && isRecord(kept.if)) {
+      // Else, a condition that does not match would look at properties, too.
+      const { if: condition } = one;
+      kept.if = { not: { not: refer(condition, true) } };
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      kept.then = { allOf: [refer(condition, true), kept.then ?? true] };
+    }
     if (targets.length > 0) kept.allOf = [...targets, ...((kept.allOf ?? []) as object[])];
     return kept;
   }

@@ -12,7 +12,8 @@ export const levels = 3;
 /** Limit on schemas that apply each other to one value. ajv compiles them by recursion. */
 const longestChain = 200;
 
-const inPlace = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+/** A condition may be applied twice, beside its `then`, too. */
+const inPlace = ["allOf", "anyOf", "oneOf", "not", "if", "if", "then", "else"];
 const byName = ["dependentSchemas", "dependencies"];
 /** Applied to every member of a value. */
 const toAll = ["propertyNames", "contains", "unevaluatedProperties", "unevaluatedItems"];

@@ -372,3 +372,41 @@ test("properties count as evaluated by a condition that matches, and not by one 
   expect(await messageOf(schema, { kind: "a", a: 1 })).toBe("ok");
   expect(await messageOf(schema, { kind: "b" })).toBe("/kind is not allowed");
 });
+
+test.each<[string, Record<string, unknown>, Record<string, unknown>[], Record<string, unknown>[]]>([
+  [
+    "a reference and a condition",
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    { $ref: "#/$defs/base", if: { required: ["k"] }, then: { properties: { b: {} } } },
+    [{ a: 1 }],
+    [{ b: 1 }, { a: 1, k: 1 }],
+  ],
+  [
+    "a condition without `then`",
+    { if: { properties: { k: { const: 1 } }, required: ["k"] }, else: { properties: { a: {} } } },
+    [{ k: 1 }, { a: 1 }],
+    [{ k: 2 }, { k: 1, a: 1 }],
+  ],
+  [
+    "a condition alone",
+    { if: { properties: { k: { const: 1 } } } },
+    [{ k: 1 }, {}],
+    [{ k: 2 }, { k: 1, a: 1 }],
+  ],
+  [
+    "schemas that depend on properties",
+    { properties: { k: {} }, dependentSchemas: { a: { properties: { a: {}, b: {} } } } },
+    [{ k: 1 }, { k: 1, a: 1, b: 1 }],
+    [{ b: 1 }, { k: 1, b: 1 }],
+  ],
+  [
+    "patterns of names and a condition",
+    { patternProperties: { "^a": {} }, if: { properties: { k: { const: 1 } }, required: ["k"] } },
+    [{ a: 1 }, { a: 1, k: 1 }],
+    [{ k: 2 }, { b: 1 }],
+  ],
+])("%s say which properties are evaluated", async (_, schema, valid, invalid) => {
+  const whole = { ...schema, unevaluatedProperties: false, $defs: { base: { properties: { a: {} } } } };
+  for (const value of valid) expect(await messageOf(whole, value)).toBe("ok");
+  for (const value of invalid) expect(await messageOf(whole, value)).toMatch(/^\/. is not allowed/);
+});
