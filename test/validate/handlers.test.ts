@@ -235,6 +235,7 @@ describe("HandlerUnchecked", () => {
     'module.exports = require("./data")',
     "for (const name of names) exports[name] = () => {};",
     "module.exports = make();",
+    'module["exports"] = make();',
     "const api = make(); module.exports = api;",
     "module.exports = { ...make() };",
     "module.exports = { other: () => {}, greet: () => {} };",

@@ -141,7 +141,9 @@ class CodeSurvey {
     else if (node.type === "CallExpression" && isNamed(node.callee, "require"))
       this.#addImport(node, node.arguments[0], "commonjs", around);
     else if (node.type === "MemberExpression") {
-      if (isNamed(node.object, "module") && propertyOf(node) === "exports") this.#judgeExports(node, around);
+      if (isNamed(node.object, "module") && node.computed) this.isOpen = true;
+      else if (isNamed(node.object, "module") && propertyOf(node) === "exports")
+        this.#judgeExports(node, around);
       // A global that the module sets.
       else if (around.place === "AssignmentExpression.left" && propertyOf(node) === "require")
         this.#ignored.add("require");
