@@ -41,8 +41,14 @@ function explainImport(files: ModuleFiles, { file, specifier, kind, target }: Mo
       const hint = hintForMissing(files, target.file, posix.dirname(file));
       return ["which is not in the package", hint ?? "If a build creates it, run the build first."];
     }
-    return found === "folder" && kind === "esm"
-      ? ["which is a folder", "Import a file, such as `index.js`: Node does not import folders."]
+    if (kind !== "esm") return undefined;
+    if (found === "folder")
+      return ["which is a folder", "Import a file, such as `index.js`: Node does not import folders."];
+    return found === "file" && !/\.(?:[cm]?[jt]s|json|node|wasm)$|(?:^|\/)[^.]+$/.test(target.file)
+      ? [
+          "which Node cannot import",
+          "Import JavaScript. Read other files with `readFile` of `node:fs/promises`.",
+        ]
       : undefined;
   }
   if (kind === "esm" && /^https?:/i.test(specifier))
