@@ -7,7 +7,7 @@ import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/start-server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/process-port.ts";
-import type { Cancellation } from "../runtime/abort-listeners.ts";
+import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { CodeExitError } from "../runtime/code-exit-error.ts";
 import { CodeRunners, createRunner, describeCodeExit } from "../runtime/code-runners.ts";
@@ -271,9 +271,11 @@ export class SessionProcesses {
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
     const runner = await this.#launchRunner(owner);
+    const { closing } = this.#frame.resources;
     for (const { name, place, options, ...one } of this.initializers) {
       if (one.owner.pack?.location !== owner.pack?.location) continue;
-      await runner.initialize(place, { options }).catch(async (error: unknown) => {
+      // It may never settle, and the session that ends does not wait for it.
+      await abortable(closing, () => runner.initialize(place, { options })).catch(async (error: unknown) => {
         await runner.close();
         const reason = error instanceof Error ? error.message : String(error);
         throw failure("InitializeFailed", { name, reason });

@@ -27,7 +27,7 @@ export const echo = (args, context) => {
   process.stdout.write("and again\\n");
   return { args, keys: Object.keys(context), options: context.options };
 };
-export const wait = () => { console.error("WAITING"); return new Promise((resolve) => setTimeout(resolve, 60_000)); };
+export const wait = () => { console.error("WAITING"); return new Promise((resolve) => setTimeout(resolve, 1e9)); };
 export const fail = () => { throw Object.assign(new Error("it broke"), { stack: "SECRET" }); };
 export const slow = async (args, { signal, progress, log }) => {
   progress(1, 2, "half");
