@@ -117,7 +117,8 @@ describe("a definition file that is code", () => {
     [
       "something else that is thrown",
       "throw new Proxy(new Error('x'), {});",
-      { reason: "it threw: x", line: 1, column: 17 },
+      // Without a position on Node 24, where a proxy has no stack.
+      expect.objectContaining({ reason: "it threw: x" }),
     ],
     ["nothing that is thrown", "throw undefined;", { reason: "it threw: a value that is not an error" }],
     [
