@@ -86,6 +86,16 @@ function createCompilers(draft: Draft, isCall: boolean) {
   });
 }
 
+const compilers = new Map<string, Compilers>();
+
+/** The compilers of this process: to create an instance of ajv takes longer than to compile a small schema. */
+function findCompilers(draft: Draft, isCall: boolean): Compilers {
+  const key = `${draft} ${isCall}`;
+  const found = compilers.get(key) ?? createCompilers(draft, isCall);
+  compilers.set(key, found);
+  return found;
+}
+
 /** Keywords that say nothing about values, or that references stand for. */
 const leftOut = new Set(
   "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $ref $dynamicRef $recursiveRef $defs definitions".split(
@@ -213,7 +223,6 @@ function cloneData(value: Record<string, unknown>): Record<string, unknown> | un
 /** Compiles each schema object once. */
 export function createSchemaValidator(): SchemaValidator {
   const judges = new WeakMap<Schema, Judge | { fault: string }>();
-  const compilers = new Map<Draft, Compilers>();
 
   function compile(written: Schema, isForeign: boolean): Judge | { fault: string } {
     const draft = findDraft(written);
@@ -224,9 +233,7 @@ export function createSchemaValidator(): SchemaValidator {
       const [fault] = reading.faults;
       if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
       if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
-      const known = compilers.get(draft) ?? createCompilers(draft, true);
-      compilers.set(draft, known);
-      return createJudge(schema, reading, known);
+      return createJudge(schema, reading, findCompilers(draft, true));
     } catch (error) {
       return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
     }
@@ -272,13 +279,12 @@ export function findInvalidDefaults(whole: Schema): SchemaFault[] {
   const withDefaults = schemas.filter(({ schema }) => Object.hasOwn(schema, "default"));
   const isLarge = schemas.length > mostNested;
   if (draft === undefined || faults.length > 0 || isLarge || withDefaults.length === 0) return [];
-  const compilers = createCompilers(draft, false);
   return withDefaults.flatMap(({ schema, path }) => {
     // Checking may add the defaults of inner schemas, as a call does.
     const value = structuredClone(schema.default);
     if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
     try {
-      const found = createJudge(schema, reading, compilers)(value, false);
+      const found = createJudge(schema, reading, findCompilers(draft, false))(value, false);
       return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
     } catch (error) {
       if (error instanceof PatternLimit || error instanceof RangeError) return [];
