@@ -74,7 +74,7 @@ function createCompilers(draft: Draft, isCall: boolean) {
     let ajv: Ajv | undefined;
     let uses = 0;
     return (schema: object) => {
-      // Most values are valid, so the second is rarely needed. ajv keeps parts of all it compiles, so it is not used for ever.
+      // Most values are valid, so the second is rarely needed. ajv keeps parts of all that it compiles, so it is replaced after 100 schemas.
       if (ajv === undefined || ++uses % 100 === 0)
         ajv = new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors })
           .removeKeyword("uniqueItems")

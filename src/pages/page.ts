@@ -13,7 +13,7 @@ export type Cell = string | { code: string };
 export interface Member {
   kind: Kind;
   name: string;
-  /** `null` for what is no item: an entry of a bundle, a built-in, a tool of a subprocess server. */
+  /** `null` for an entry of a bundle, a built-in, a tool of a subprocess server. */
   qualifiedName: string | null;
   description: string;
 }

@@ -122,7 +122,7 @@ const argumentsOf = (words: unknown): Record<string, unknown> =>
     ]),
   );
 
-/** Arguments for every condition of an entry, and for none; those of samples for functions. */
+/** Arguments for each condition of an entry, and for none; those of samples for functions. */
 function* variantsOf(code: ProblemCode): Generator<Record<string, unknown>> {
   const { message, hint, when = {} } = catalog[code] as CatalogEntry<unknown>;
   const parts = Object.entries(when);

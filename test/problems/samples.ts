@@ -14,7 +14,7 @@ const notFound = [
   { name: "api/x", otherKind: undefined, nearest: [], server: "api" },
 ] as const;
 
-/** Arguments for the example of docs/problems.md, and for every sentence of an entry that is a function. */
+/** Arguments for the example of docs/problems.md, and for each sentence of an entry that is a function. */
 export const samples: Samples = {
   NoExtension: [{ name: "@acme/jira" }, { name: "/project", isWorkspace: true }],
   MalformedExtension: [{ what: "`tools`", expected: "an array", found: "a string" }],
