@@ -91,7 +91,7 @@ With \`--scope project\`, an entry is the same on every machine:
 \`\`\`
 
 It loads the package \`trailblaze\` that the project has installed. It does not use the command in \`node_modules/.bin\`, which any
-other package can override ([why](decisions/0014-entries-bypass-bin.md)). The project must depend on \`trailblaze\`.
+other package can override ([why](decisions.md#entries-of-a-project-do-not-use-node_modulesbin)). The project must depend on \`trailblaze\`.
 
 ## What is kept
 
