@@ -25,7 +25,7 @@ const childPrograms = [
   "src/confinement/confined-child.mjs",
   "src/runtime/code-child.mjs",
   "src/runtime/line-decoder.mjs",
-  "src/runtime/module-loader.mjs",
+  "src/runtime/handler-code.mjs",
   "src/runtime/returned-value.mjs",
 ];
 

@@ -304,7 +304,7 @@ describe("modules that only one place may use", () => {
   test("computed imports occur only in the confined child and in the module loader of the runtime", () => {
     expect(pathsThat(({ importsComputed }) => importsComputed)).toEqual([
       "confinement/confined-child.mjs",
-      "runtime/module-loader.mjs",
+      "runtime/handler-code.mjs",
     ]);
   });
 

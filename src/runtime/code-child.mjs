@@ -3,15 +3,9 @@
 // trusts nothing that comes from here.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { completeContext, freeze, loadFunction, runCode } from "./handler-code.mjs";
 import { LineDecoder } from "./line-decoder.mjs";
-import { loadFunction } from "./module-loader.mjs";
-import {
-  checkProgress,
-  describeReturned,
-  describeThrown,
-  toArgumentsJson,
-  toLogData,
-} from "./returned-value.mjs";
+import { describeThrown } from "./returned-value.mjs";
 
 const [input = 0, output = 1] = process.argv.splice(2).map(Number);
 const incoming = new Socket({ fd: input, readable: true, writable: false });
@@ -37,19 +31,13 @@ function send(message, rawName, raw) {
 
 const calls = new Map();
 
-function freezeAll(value) {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const inner of Object.values(value)) freezeAll(inner);
-  return value;
-}
-
-function viewMemory(call) {
+/** The call's copy of the memory. Its writes go to the host with the next message. */
+function createMemory(call) {
   const checkStrings = (...values) => {
     if (values.every((value) => typeof value === "string")) return;
     throw new TypeError("Keys and values of memory must be strings.");
   };
-  return Object.freeze({
+  return {
     get: (key) => call.memory.get(key),
     set(key, value) {
       checkStrings(key, value);
@@ -61,113 +49,78 @@ function viewMemory(call) {
       call.writes.push([key, null]);
       return call.memory.delete(key);
     },
-  });
+  };
 }
 
-function takeWrites(call) {
-  const { writes } = call;
-  call.writes = [];
-  return writes;
-}
+const takeWrites = (call) => call.writes.splice(0);
 
 function createContext(call, { options, extras, memory, watches }) {
   const { id } = call;
-  return Object.freeze({
-    signal: call.controller.signal,
-    options: freezeAll(options),
-    log(level, data) {
-      const logged = toLogData(data);
-      if (calls.has(id)) send({ kind: "log", id, level: String(level) }, "data", JSON.stringify(logged));
-    },
-    async progress(progress, total, message) {
-      checkProgress(progress, total, message);
-      if (calls.has(id)) send({ kind: "progress", id, progress, total, message });
-    },
-    async callTool(name, args) {
-      const json = toArgumentsJson(args);
-      if (!calls.has(id)) throw new Error("The call has ended, so it cannot call other tools.");
+  const host = {
+    log: (level, data) => send({ kind: "log", id, level }, "data", JSON.stringify(data)),
+    progress: (progress, total, message) => send({ kind: "progress", id, progress, total, message }),
+    callTool(name, json) {
       const number = ++call.toolCalls;
-      const answer = new Promise((resolve, reject) => call.answers.set(number, { resolve, reject }));
-      send({ kind: "callTool", id, number, name: String(name), writes: takeWrites(call) }, "args", json);
-      return await answer;
+      send({ kind: "callTool", id, number, name, writes: takeWrites(call) }, "args", json);
+      return new Promise((resolve, reject) => call.answers.set(number, { resolve, reject }));
     },
-    ...freezeAll(extras),
-    ...(watches ? { changed: () => calls.has(id) && send({ kind: "changed", id }) } : {}),
-    ...(memory === null ? {} : { memory: viewMemory(call) }),
-  });
+    changed: watches ? () => send({ kind: "changed", id }) : undefined,
+    memory: memory === null ? undefined : createMemory(call),
+  };
+  const context = { ...freeze(extras), signal: call.controller.signal, options: freeze(options) };
+  return completeContext(context, host, () => !calls.has(id));
 }
 
 const loaded = new Map();
 
-async function load(source) {
+function load(source) {
   const key = JSON.stringify(source);
-  const known = loaded.get(key) ?? (await loadFunction({ root, source }));
-  loaded.set(key, known);
-  return known;
+  const keep = (found) => {
+    loaded.set(key, found);
+    return found;
+  };
+  return loaded.get(key) ?? loadFunction({ root, source }).then(keep);
 }
 
-/** Resolves when the signal aborts: a watch may return before. */
-const aborted = (signal) =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", resolve, { once: true });
-  });
-
-async function runHandler(call, message) {
-  try {
-    const handler = await load(message.source);
-    call.controller.signal.throwIfAborted();
-    const { args, hidden } = message;
-    if (hidden !== undefined)
-      Object.defineProperty(args, hidden.name, { value: hidden.value, configurable: true });
-    const returned = describeReturned(await handler(args, createContext(call, message)));
-    if (message.watches) await aborted(call.controller.signal);
-    const size = Buffer.byteLength(returned.json ?? returned.text ?? returned.bytes ?? "");
-    // Escaping can double its size in the message.
-    if (size * 2 < limit) return { returned };
-    return {
-      returned: {
-        kind: "refused",
-        message: `The handler returned ${size} bytes; the limit with \`isolation: process\` is ${Math.floor(limit / 2)} bytes.`,
-      },
-    };
-  } catch (thrown) {
-    return { thrown: describeThrown(thrown) };
-  }
+/** An outcome as the message can hold it. */
+function limitOutcome(outcome) {
+  const { json, text, bytes } = outcome.returned ?? {};
+  const size = Buffer.byteLength(json ?? text ?? bytes ?? "");
+  // Escaping can double its size in the message.
+  if (size * 2 < limit) return outcome;
+  return {
+    returned: {
+      kind: "refused",
+      message: `The handler returned ${size} bytes; the limit with \`isolation: process\` is ${Math.floor(limit / 2)} bytes.`,
+    },
+  };
 }
 
 async function runCall(message) {
-  const { id, memory } = message;
+  const { id, memory, source, args, hidden } = message;
+  if (hidden !== undefined)
+    Object.defineProperty(args, hidden.name, { value: hidden.value, configurable: true });
   const controller = new AbortController();
   const entries = memory === null ? [] : Object.entries(memory);
   const call = { id, controller, memory: new Map(entries), writes: [], answers: new Map(), toolCalls: 0 };
   calls.set(id, call);
-  const outcome = await runHandler(call, message);
+  const context = createContext(call, message);
+  const outcome = await runCode(() => load(source), args, context, controller.signal);
   calls.delete(id);
-  send({ kind: "done", id, outcome, writes: takeWrites(call) });
+  send({ kind: "done", id, outcome: limitOutcome(outcome), writes: takeWrites(call) });
   for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
 }
 
 async function runInitialize({ id, source, options }) {
-  let outcome;
-  try {
-    const initialize = await load(source);
-    await initialize(Object.freeze({ options: freezeAll(options) }));
-    outcome = { returned: { kind: "nothing" } };
-  } catch (thrown) {
-    outcome = { thrown: describeThrown(thrown) };
-  }
-  send({ kind: "done", id, outcome, writes: [] });
+  const outcome = await runCode(() => load(source), Object.freeze({ options: freeze(options) }));
+  send({ kind: "done", id, outcome: limitOutcome(outcome), writes: [] });
 }
 
 async function runLoad({ id, source }) {
-  let outcome;
-  try {
+  const outcome = await runCode(async () => {
     await load(source);
-    outcome = { returned: { kind: "nothing" } };
-  } catch (thrown) {
-    outcome = { thrown: describeThrown(thrown) };
-  }
+    return () => {};
+  });
   send({ kind: "done", id, outcome, writes: [] });
 }
 

@@ -1,12 +1,9 @@
-import { abortable, type Cancellation, whenAborted } from "./abort-listeners.ts";
-import type { HandlerContext } from "./handler-context.ts";
-import { createHandlerView, freezeOptions } from "./handler-view.ts";
-import { type CodeOrigin, claimRoot, runAs } from "./late-errors.ts";
-import { limitReports } from "./late-reports.ts";
-import { loadFunction } from "./module-loader.mjs";
-import { describeReturned, describeThrown } from "./returned-value.mjs";
-import type { CodePlace } from "./tool-code.ts";
-import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
+import { abortable, type Cancellation, toSignal } from "./abort-listeners.ts";
+import { completeContext, freeze, loadFunction, type PackFunction, runCode } from "./handler-code.mjs";
+import type { HandlerContext, RunContext } from "./handler-context.ts";
+import { type CodeOrigin, claimRoot, limitReports, runAs, runAsHost } from "./late-errors.ts";
+import { describeThrown } from "./returned-value.mjs";
+import { type CodePlace, identifyPlace, type OutcomeRunner, throwIfThrown } from "./tool-code.ts";
 
 export interface InProcessOptions {
   /** Absolute path of the package, symbolic links resolved. */
@@ -15,6 +12,55 @@ export interface InProcessOptions {
   trusted?: boolean;
   /** Called with a message when the pack's code throws after its call has ended. */
   onLateError?: ((message: string) => void) | undefined;
+}
+
+const frozen = new WeakMap<object, object>();
+
+/** A frozen copy of the data, shared by all calls. */
+function freezeCopy<Data>(data: Data): Data {
+  if (typeof data !== "object" || data === null) return data;
+  const copy = frozen.get(data) ?? freeze(structuredClone(data));
+  frozen.set(data, copy);
+  return copy as Data;
+}
+
+const stop = Symbol("stop");
+
+/**
+ * The `signal` of contexts, which is created when it is read. All share one getter: V8 keeps one that is written in an object
+ * literal until the next full collection, and with it everything of its call.
+ */
+const signalProperty: PropertyDescriptor & ThisType<{ [stop]: Cancellation }> = {
+  enumerable: true,
+  get() {
+    return toSignal(this[stop]);
+  },
+};
+
+/** The context for a handler in this process: frozen, and without access to the host's own context. */
+function createContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
+  const { sessionId, invocationId, device, memory, input, state, changed } = context;
+  const own: { -readonly [Key in keyof HandlerContext]?: HandlerContext[Key] } = {
+    options: freezeCopy(context.options),
+  };
+  if (sessionId !== undefined) own.sessionId = sessionId;
+  if (invocationId !== undefined) own.invocationId = invocationId;
+  if (device !== undefined) own.device = freezeCopy(device);
+  if (input !== undefined) own.input = freezeCopy(input);
+  if (state !== undefined) own.state = freezeCopy(state);
+  if (context.arguments !== undefined) own.arguments = freezeCopy(context.arguments);
+  Object.defineProperty(own, stop, { value: context.signal });
+  Object.defineProperty(own, "signal", signalProperty);
+  // Late errors of what the host does for a pack are the host's own.
+  const host = {
+    log: (level: string, data: unknown) => runAsHost(() => context.log(level, data)),
+    progress: (...progress: Parameters<HandlerContext["progress"]>) =>
+      runAsHost(() => context.progress(...progress)),
+    callTool: (name: string, json: string) => runAsHost(() => context.callTool(name, JSON.parse(json))),
+    ...(changed === undefined ? {} : { changed: () => runAsHost(changed) }),
+    ...(memory === undefined ? {} : { memory }),
+  };
+  return completeContext(own, host, isOver);
 }
 
 /** What was initialized in this process, by the root of its code: sessions share loaded modules. */
@@ -41,56 +87,35 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   const asked = new Map<unknown, Promise<void>>();
   let isClosed = false;
 
-  const loaded = new WeakMap<CodePlace, Awaited<ReturnType<typeof loadFunction>>>();
-  const load = async (place: CodePlace) => {
-    const known = loaded.get(place) ?? (await loadFunction(place));
-    loaded.set(place, known);
-    return known;
-  };
-  const checkOpen = () => {
+  const loaded = new WeakMap<CodePlace, PackFunction>();
+  const load = (place: CodePlace) => {
     if (isClosed) throw new Error("The session is closed.");
-  };
-  const runHandler = async (
-    place: CodePlace,
-    args: Record<string, unknown> | string,
-    context: Readonly<HandlerContext>,
-    signal: Cancellation,
-  ): Promise<Outcome> => {
-    try {
-      checkOpen();
-      const handler = loaded.get(place) ?? (await load(place));
-      signal.throwIfAborted();
-      const returned = describeReturned(await handler(args, context));
-      // A watch may return before it ends.
-      if (context.changed !== undefined && !signal.aborted)
-        await new Promise<void>((resolve) => whenAborted(signal, resolve));
-      return { returned };
-    } catch (thrown) {
-      return { thrown: describeThrown(thrown) };
-    }
-  };
-  const invoke: OutcomeRunner["invoke"] = (place, args, context) => {
-    const { signal } = context;
-    const view = createHandlerView(context);
-    return abortable(signal, () => run(() => runHandler(place, args, view.context, signal)), view.end);
+    const keep = (found: PackFunction) => {
+      loaded.set(place, found);
+      return found;
+    };
+    return loaded.get(place) ?? loadFunction(place).then(keep);
   };
   return {
-    invoke,
-    load: (place) =>
-      run(async () => {
-        checkOpen();
-        await load(place);
-      }),
+    invoke(place, args, context) {
+      let isOver = false;
+      const end = () => {
+        isOver = true;
+      };
+      const own = createContext(context, () => isOver);
+      const { signal } = context;
+      return abortable(signal, () => run(() => runCode(() => load(place), args, own, signal)), end);
+    },
+    async load(place) {
+      await run(async () => load(place));
+    },
     initialize(place, context) {
       const done = initializedBelow(options.root);
       const key = identifyPlace(place);
       let running = asked.get(key) ?? done.get(key);
       if (running === undefined) {
-        running = run(async () => {
-          checkOpen();
-          const initialize = await load(place);
-          await initialize(Object.freeze({ options: freezeOptions(context.options) }));
-        });
+        const own = Object.freeze({ options: freezeCopy(context.options) });
+        running = run(() => runCode(() => load(place), own)).then(throwIfThrown);
         // A later session may succeed.
         running.catch(() => done.delete(key));
         done.set(key, running);

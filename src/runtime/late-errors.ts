@@ -86,3 +86,17 @@ function watch(): void {
     }
   });
 }
+
+const mostReports = 100;
+
+/** Passes messages on up to a limit, because a pack's timer can throw any number of times. */
+export function limitReports(
+  report: ((message: string) => void) | undefined,
+): (createMessage: () => string) => void {
+  let count = 0;
+  return (createMessage) => {
+    count++;
+    if (report === undefined || count > mostReports) return;
+    report(count === mostReports ? "Further errors of this kind are not reported." : createMessage());
+  };
+}

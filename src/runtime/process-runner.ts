@@ -12,11 +12,16 @@ import { abortable, whenAborted } from "./abort-listeners.ts";
 import { CodeExitError } from "./code-exit-error.ts";
 import { type ChildMessage, type MemoryWrite, readChildMessage } from "./code-messages.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
-import { limitReports } from "./late-reports.ts";
+import { limitReports } from "./late-errors.ts";
 import { LineDecoder } from "./line-decoder.mjs";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
-import type { CodePlace } from "./tool-code.ts";
-import { identifyPlace, type Outcome, type OutcomeRunner } from "./tool-code.ts";
+import {
+  type CodePlace,
+  identifyPlace,
+  type Outcome,
+  type OutcomeRunner,
+  throwIfThrown,
+} from "./tool-code.ts";
 
 interface CodeChildOptions {
   /** Absolute path of the package, symbolic links resolved. */
@@ -326,17 +331,14 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     },
     invoke,
     async load(place) {
-      const outcome = await ask({ kind: "load", source: checkSource(place) }, {}, undefined).outcome;
-      if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+      throwIfThrown(await ask({ kind: "load", source: checkSource(place) }, {}, undefined).outcome);
     },
     initialize(place, context) {
       const key = identifyPlace(place);
       let running = initialized.get(key);
       if (running === undefined) {
         const message = { kind: "initialize", source: checkSource(place), options: context.options };
-        running = ask(message, {}, undefined).outcome.then((outcome) => {
-          if ("thrown" in outcome) throw new Error(outcome.thrown.message);
-        });
+        running = ask(message, {}, undefined).outcome.then(throwIfThrown);
         running.catch(() => {});
         initialized.set(key, running);
       }

@@ -51,12 +51,17 @@ export function readOptions(
 /** How a handler ended, before conversion to a result. */
 export type Outcome = { returned: Returned } | { thrown: Thrown };
 
+/** Rejects with the message of what was thrown. */
+export function throwIfThrown(outcome: Outcome): void {
+  if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+}
+
 /** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
 export interface OutcomeRunner {
   /** Runs an `initialize` function once per runner; every call settles as that run does. */
   initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
-  /** Loads code without running it, where the runner can; rejects if it cannot be loaded. */
-  load?(place: CodePlace): Promise<void>;
+  /** Loads code without running it; rejects if it cannot be loaded. */
+  load(place: CodePlace): Promise<void>;
   /**
    * Runs a handler; only suggestions get a string. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
    * exits. What a handler returns that ignores the signal is dropped.

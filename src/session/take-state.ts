@@ -241,7 +241,7 @@ export class StateSources {
       const { owner, handler } = route.code;
       processes.runners
         .get(owner)
-        .then((runner) => runner.load?.(handler))
+        .then((runner) => runner.load(handler))
         // The first call reports it.
         .catch(() => {});
     }

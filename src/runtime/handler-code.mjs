@@ -1,9 +1,16 @@
-// Loads packs' modules to run them. Plain JavaScript, because both the host and the child process of `isolation: process`
+// Loads and runs packs' handlers. Plain JavaScript, because both the host and the child process of `isolation: process`
 // (code-child.mjs) use it. This is the host's only `import()` of a pack's code.
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import { types } from "node:util";
+import {
+  checkProgress,
+  describeReturned,
+  describeThrown,
+  toArgumentsJson,
+  toLogData,
+} from "./returned-value.mjs";
 
 /** The module or its export is missing or invalid; the message is a sentence. `code` is the problem's code. */
 export class HandlerNotFoundError extends Error {
@@ -83,3 +90,61 @@ export async function loadFunction({ root, source }) {
     found === undefined ? `Module ${reason}.` : `Module ${reason} that is a function.`,
   );
 }
+
+/** Freezes JSON, and returns it. */
+export function freeze(value) {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+  return value;
+}
+
+/** Completes and freezes a handler's context. What it does reaches `host` as JSON, and no more once the call `isOver`. */
+export function completeContext(context, host, isOver) {
+  const { memory, changed } = host;
+  context.log = (level, data) => {
+    if (!isOver()) host.log(String(level), toLogData(data));
+  };
+  // Async, so that handlers can await it.
+  context.progress = async (progress, total, message) => {
+    checkProgress(progress, total, message);
+    if (!isOver()) host.progress(progress, total, message);
+  };
+  context.callTool = async (name, args) => {
+    const json = toArgumentsJson(args);
+    if (isOver()) throw new Error("The call has ended, so it cannot call other tools.");
+    return await host.callTool(String(name), json);
+  };
+  if (changed !== undefined) context.changed = () => void (isOver() || changed());
+  if (memory !== undefined) {
+    context.memory = Object.freeze({
+      get: (key) => memory.get(key),
+      set: (key, value) => void (isOver() || memory.set(key, value)),
+      delete: (key) => !isOver() && memory.delete(key),
+    });
+  }
+  return Object.freeze(context);
+}
+
+/**
+ * Runs a function of a pack, which `find` returns or promises; what it returned or threw, as data. Never throws. `stop` cancels
+ * it before it begins. A watch, whose context has `changed`, runs until its signal aborts, also if it returns before.
+ */
+export async function runCode(find, args, context, stop) {
+  try {
+    const found = find();
+    const run = typeof found === "function" ? found : await found;
+    stop?.throwIfAborted();
+    const returned = describeReturned(await run(args, context));
+    if (context?.changed !== undefined) await untilAborted(context.signal);
+    return { returned };
+  } catch (thrown) {
+    return { thrown: describeThrown(thrown) };
+  }
+}
+
+const untilAborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", resolve, { once: true });
+  });
