@@ -1,5 +1,12 @@
 export type { AdaptedSession, AdapterOptions } from "./adapters/adapted-tools.ts";
-export { type AiSdkOutput, type AiSdkPart, type AiSdkTool, aiSdkTools } from "./adapters/ai-sdk.ts";
+export {
+  type AiSdkOutput,
+  type AiSdkPart,
+  type AiSdkTool,
+  aiSdkTools,
+  standardSchema,
+  type ToolSchema,
+} from "./adapters/ai-sdk.ts";
 export {
   type AnthropicPart,
   type AnthropicTool,
@@ -17,4 +24,3 @@ export {
   type OpenAiTools,
   openAiTools,
 } from "./adapters/open-ai.ts";
-export { standardSchema, type ToolSchema } from "./adapters/standard-schema.ts";

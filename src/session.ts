@@ -5,14 +5,16 @@ import type { CommandSessionOptions, SessionOptions } from "./session/session-op
 export type { TrailblazeConfig } from "./config/generated/config-type.ts";
 export type { BuiltInDefinition, Device } from "./config/session-config.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
-export type { HandlerContext, HandlerMemory } from "./runtime/handler-context.ts";
 export type {
+  HandlerContext,
+  HandlerMemory,
   InputAnswer,
   InputAnswers,
   InputRequest,
   InputRequests,
-} from "./runtime/input-requests.ts";
-export type { ResourceContents } from "./runtime/resource-contents.ts";
+} from "./runtime/handler-context.ts";
+export type { ResourceContents } from "./runtime/pack-resource.ts";
+export type { ToolSource } from "./runtime/tool-code.ts";
 export type {
   AudioBlock,
   CallToolResult,
@@ -24,7 +26,6 @@ export type {
   ToolResult,
   Variant,
 } from "./runtime/tool-result.ts";
-export type { ToolSource } from "./runtime/tool-source.ts";
 export type { CallLog, CallOptions, ToolLog, ToolProgress } from "./session/call-listeners.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";

@@ -8,7 +8,7 @@ import {
   type InputRequired,
   type InputRound,
   mostRounds,
-} from "../runtime/input-requests.ts";
+} from "../runtime/handler-context.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import { rpcCode } from "./client-message.ts";
 import type { StateSeal } from "./request-state.ts";

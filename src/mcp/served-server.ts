@@ -1,6 +1,6 @@
 import type { Cancellation } from "../runtime/abort-listeners.ts";
-import type { InputRequired, InputRound } from "../runtime/input-requests.ts";
-import type { ReadAnswer } from "../runtime/resource-contents.ts";
+import type { InputRequired, InputRound } from "../runtime/handler-context.ts";
+import type { ReadAnswer } from "../runtime/pack-resource.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
 import type { Suggestions } from "./client/connected-server.ts";
 import type { ListKey } from "./client/server-lists.ts";

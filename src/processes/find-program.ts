@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
-import type { ProcessLaunch } from "./process-port.ts";
+import type { ProcessLaunch } from "./server-process.ts";
 
 const isLocalBin = (folder: string) => /(?:^|[/\\])node_modules[/\\]\.bin[/\\]*$/.test(folder);
 

@@ -1,8 +1,6 @@
-import type { ProcessPort } from "../processes/process-port.ts";
-import type { CodeExitError } from "./code-exit-error.ts";
+import type { ProcessPort } from "../processes/server-process.ts";
 import { cutTail, shownTailBytes } from "./process-output.ts";
-import type { OutcomeRunner } from "./tool-code.ts";
-import type { CodeOwner } from "./tool-source.ts";
+import type { CodeExitError, CodeOwner, OutcomeRunner } from "./tool-code.ts";
 
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
   pack === undefined ? "" : `${pack.location}\n${content}`;

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import type { InputRequired } from "./input-requests.ts";
+import type { InputRequired } from "./handler-context.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";

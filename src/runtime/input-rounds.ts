@@ -7,7 +7,7 @@ import type {
   InputRequest,
   InputRequests,
   InputRequired,
-} from "./input-requests.ts";
+} from "./handler-context.ts";
 
 /** How much a handler may ask at once: keys, and bytes of JSON for the requests and for the state. */
 const limits = { requests: 32, requestBytes: 64 * 1024, stateBytes: 64 * 1024, keyLength: 128 };

@@ -100,3 +100,12 @@ export function limitReports(
     report(count === mostReports ? "Further errors of this kind are not reported." : createMessage());
   };
 }
+
+/** Calls a callback of the host; what it throws reaches neither the caller nor the tool. */
+export function notifyHost(notify: () => void): void {
+  try {
+    notify();
+  } catch {
+    // The host's own error.
+  }
+}

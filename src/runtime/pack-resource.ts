@@ -4,14 +4,51 @@ import { maximumResourceBytes } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { quote } from "../problems/index.ts";
-import type { HandlerContext } from "./handler-context.ts";
-import type { InputRequired } from "./input-requests.ts";
+import type { HandlerContext, InputRequired } from "./handler-context.ts";
 import { requireInputRequired } from "./input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "./mcp-shapes.ts";
-import { describeFile, type ReadAnswer, type ResourceContents } from "./resource-contents.ts";
 import type { Returned } from "./returned-value.mjs";
-import { type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
-import type { CodeOwner } from "./tool-source.ts";
+import { type CodeOwner, type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
+
+/** A part of a resource's content: `text`, or `blob` in base64. */
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+  _meta?: Readonly<Record<string, unknown>>;
+}
+
+export interface ReadAnswer {
+  contents: readonly ResourceContents[];
+  /** Whether it is the same for every client and read, so that clients may keep it as long as lists. */
+  isStatic: boolean;
+  _meta?: Readonly<Record<string, unknown>>;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** Media types whose contents are not text, whatever their bytes are. */
+const binaryType =
+  /^(?:(?:image|audio|video|font)\/(?!.*\+xml)|application\/(?:octet-stream|pdf|zip|gzip)\b)/i;
+
+/** The text in bytes; `undefined` if they are not text. */
+function readText(bytes: Uint8Array, mimeType: string | undefined): string | undefined {
+  if (mimeType !== undefined && binaryType.test(mimeType)) return undefined;
+  try {
+    return bytes.includes(0) ? undefined : utf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The contents of a file: as text unless its media type or its bytes say that it is binary. */
+export function describeFile(uri: string, mimeType: string | undefined, bytes: Uint8Array): ResourceContents {
+  const type = mimeType === undefined ? {} : { mimeType };
+  const text = readText(bytes, mimeType);
+  return text === undefined
+    ? { uri, ...type, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") }
+    : { uri, ...type, text };
+}
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -166,4 +203,50 @@ export function findResource(
     }
   }
   return undefined;
+}
+
+/** How long suggestions may take: users wait for them while they type. Milliseconds. */
+export const suggestionMs = 5000;
+
+/** Whether a prompt or a template suggests values for an argument. */
+export const makesSuggestions = ({ definition }: InspectedItem): boolean =>
+  isRecord(definition?.complete) && Object.keys(definition.complete).length > 0;
+
+/**
+ * The values that a prompt or a template suggests for an argument, as `complete` of its definition says. Rejects with the
+ * message of its function, or if that takes too long.
+ */
+export async function suggestValues(
+  item: InspectedItem,
+  owner: CodeOwner,
+  {
+    argument,
+    value,
+    arguments: given,
+  }: {
+    argument: string;
+    value: string;
+    arguments: Readonly<Record<string, string>>;
+  },
+  { runner, context }: CodeUse,
+  ms = suggestionMs,
+): Promise<readonly unknown[]> {
+  const complete = item.definition?.complete;
+  const source = isRecord(complete) && Object.hasOwn(complete, argument) ? complete[argument] : undefined;
+  if (Array.isArray(source)) {
+    const typed = value.toLowerCase();
+    return source.filter((one) => typeof one === "string" && one.toLowerCase().startsWith(typed));
+  }
+  const place = placeOfCode(source, owner.root, ["complete", argument], item);
+  if (place === undefined) return [];
+  const late = AbortSignal.timeout(ms);
+  const signal = AbortSignal.any([context.signal, late]);
+  const invoked = (await runner()).invoke(place, value, { ...context, signal, arguments: given });
+  const outcome = await invoked.catch((error) => {
+    throw late.aborted ? new Error(`The suggestions took longer than ${ms} ms.`) : error;
+  });
+  if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+  const values = outcome.returned.kind === "json" ? JSON.parse(outcome.returned.json) : undefined;
+  if (!Array.isArray(values)) throw new Error("The function must return an array of strings.");
+  return values;
 }

@@ -20,7 +20,7 @@ import {
   createUserServerEnvironment,
   type EnvironmentFacts,
 } from "./server-environment.ts";
-import type { ToolSource } from "./tool-source.ts";
+import type { ToolSource } from "./tool-code.ts";
 
 /** A server of a session. */
 interface PlannedServer {

@@ -1,7 +1,33 @@
 import { isRecord } from "../data/parse-json.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import { describeExit, type UnexpectedExit } from "../problems/index.ts";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
+
+/** Where a tool comes from. */
+export interface ToolSource {
+  type: "pack" | "config" | "builtIn";
+  /** npm name. */
+  pack?: string;
+  version?: string;
+  /** The item's name within its pack. */
+  item?: string;
+  /** The server that advertises it: an item's name, or the name in the user's config. */
+  server?: string;
+  /** Where it is declared: a path inside the pack, with `/`; an absolute path for a tool of the user's config. */
+  file?: string;
+}
+
+/** The owner of a tool's code: a pack, or the host itself. */
+export interface CodeOwner {
+  /** `undefined` for the host's own tools. */
+  pack: DiscoveredPack | undefined;
+  /** Absolute path that contains its modules. */
+  root: string;
+  /** A hash of the code, if it may change while the process runs. Different code has a runner of its own. */
+  content?: string;
+}
 
 /** Where the code of a tool or a server is: everything that a new process needs to run it. */
 export interface CodePlace {
@@ -73,4 +99,21 @@ export interface OutcomeRunner {
 /** A key for maps: equal for the same code. */
 export function identifyPlace({ root, source }: CodePlace): unknown {
   return source.from === "function" ? source.run : JSON.stringify([root, source]);
+}
+
+/** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, 8 KiB. */
+export class CodeExitError extends Error implements UnexpectedExit {
+  override readonly name = "CodeExitError";
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly reason?: string;
+  readonly stderrTail: string;
+
+  constructor(exit: UnexpectedExit) {
+    super(`The process that runs the package's code ${describeExit(exit)}.`);
+    this.exitCode = exit.exitCode;
+    this.signal = exit.signal;
+    this.stderrTail = exit.stderrTail;
+    if (exit.reason !== undefined) this.reason = exit.reason;
+  }
 }

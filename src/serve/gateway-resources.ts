@@ -4,11 +4,15 @@ import type { CompletionRequest } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import type { HandlerContext } from "../runtime/handler-context.ts";
-import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
-import { suggestionMs, suggestValues } from "../runtime/suggestions.ts";
+import {
+  type CodeUse,
+  findResource,
+  type PackResource,
+  suggestionMs,
+  suggestValues,
+} from "../runtime/pack-resource.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import type { CodePlace } from "../runtime/tool-code.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
 import { type CallScope, reachServer } from "../session/call.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { failure } from "../problems/index.ts";
-import { endDurations, type ProcessLaunch, type ProcessPort } from "../processes/process-port.ts";
+import { endDurations, type ProcessLaunch, type ProcessPort } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
 import type { RunningServer } from "./serve-options.ts";
 

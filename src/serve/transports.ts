@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { ServedOverHttp } from "../mcp/http/serve-http.ts";
-import type { ProcessLaunch, ProcessPort } from "../processes/process-port.ts";
+import type { ProcessLaunch, ProcessPort } from "../processes/server-process.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 import type { ServedEras } from "./served-eras.ts";
 

@@ -7,12 +7,11 @@ import {
 } from "../mcp/client/connected-server.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest } from "../runtime/bundle.ts";
-import { CodeExitError } from "../runtime/code-exit-error.ts";
 import { type CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import type { InputRequests, InputRequired, InputRound } from "../runtime/input-requests.ts";
+import type { InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
 import { OpenEntries } from "../runtime/open-entries.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import type { CallOptions, ToolLog } from "./call-listeners.ts";
 import { type AskInput, answerRounds, askInScope, signRequests } from "./host-input.ts";
 import type { SessionMemory } from "./session-memory.ts";

@@ -1,8 +1,8 @@
 import type { Device, SessionConfig } from "../config/session-config.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { Excluded } from "./select-packs.ts";
 import type { SessionToolset, Skipped, SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";

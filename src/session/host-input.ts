@@ -1,5 +1,4 @@
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import type { Clock } from "../runtime/clock.ts";
 import {
   type InputAnswer,
   type InputAnswers,
@@ -8,9 +7,9 @@ import {
   type InputRequired,
   type InputRound,
   mostRounds,
-} from "../runtime/input-requests.ts";
+} from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
-import type { TimeLimit } from "../runtime/time-limit.ts";
+import type { Clock, TimeLimit } from "../runtime/time-limit.ts";
 
 /** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
 export interface InputQuestion {

@@ -11,7 +11,7 @@ import {
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
 import type { Skipped, ToolCandidate } from "./session-tool.ts";
 

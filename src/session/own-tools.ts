@@ -2,9 +2,8 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import { readSchema } from "../json-schema/read-schema.ts";
 import { createProblem, type Path, type Problem, printable, quote } from "../problems/index.ts";
-import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
+import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import {
   type Contribution,
   contribute,

@@ -1,12 +1,11 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer } from "../mcp/served-server.ts";
-import type { InputRound } from "../runtime/input-requests.ts";
+import type { InputRound } from "../runtime/handler-context.ts";
 import { requireInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
-import { placeOfCode } from "../runtime/tool-code.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
 import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
 
 /** An argument of a prompt; its value is a string. */

@@ -1,6 +1,6 @@
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/entry-watcher.ts";
-import type { Clock } from "../runtime/clock.ts";
+import type { Clock } from "../runtime/time-limit.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;

@@ -6,12 +6,11 @@ import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, toSignal } from "../runtime/abort-listeners.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
-import type { HandlerContext } from "../runtime/handler-context.ts";
-import type { InputRound } from "../runtime/input-requests.ts";
+import type { HandlerContext, InputRound } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
-import type { ReadAnswer, ResourceContents } from "../runtime/resource-contents.ts";
+import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
+import type { CodeOwner } from "../runtime/tool-code.ts";
 import { failedResult } from "../runtime/tool-result.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
 import {
   type Answering,
   CallFailure,

@@ -1,4 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
+import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import type {
   AdvertisedPrompt,
@@ -9,7 +10,6 @@ import type {
 import type { ServerLists } from "../mcp/client/server-lists.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import { fitsServerTemplate } from "../runtime/server-templates.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";
 
 type Listed = AdvertisedTool | AdvertisedPrompt | AdvertisedResource | AdvertisedResourceTemplate;

@@ -4,7 +4,7 @@ import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeOwnServer, describeUnusable } from "./excluded.ts";
 import type { PlannedServer, SessionServer } from "./session-servers.ts";

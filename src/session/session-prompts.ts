@@ -1,5 +1,5 @@
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { PackPrompt, PromptTexts } from "./pack-prompt.ts";
 import type { PlannedServer } from "./session-servers.ts";
 

@@ -1,9 +1,9 @@
+import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/client/connected-server.ts";
 import type { Problem } from "../problems/index.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
-import { fitsServerTemplate } from "../runtime/server-templates.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { PlannedServer } from "./session-servers.ts";
 
 /** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */

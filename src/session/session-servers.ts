@@ -12,9 +12,9 @@ import {
   type UnexpectedExit,
 } from "../problems/index.ts";
 import { CallStop, type Cancellation } from "../runtime/abort-listeners.ts";
-import type { Clock } from "../runtime/clock.ts";
-import { notifyHost } from "../runtime/late-reports.ts";
+import { notifyHost } from "../runtime/late-errors.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { Clock } from "../runtime/time-limit.ts";
 import type { ServerApproval } from "./server-approval.ts";
 
 /** A resource whose changes somebody wants to hear of. */

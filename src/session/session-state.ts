@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { CodeOwner } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type NameContext, Names } from "./names.ts";
 import { describeEntries, findEntry, type ServerEntry, type SessionServerState } from "./server-states.ts";

@@ -1,4 +1,4 @@
-import { notifyHost } from "../runtime/late-reports.ts";
+import { notifyHost } from "../runtime/late-errors.ts";
 import { findNewProblems, findSessionChange, type SessionChange } from "./session-change.ts";
 import type { SessionOptions } from "./session-options.ts";
 import type { SessionResources } from "./session-resources.ts";

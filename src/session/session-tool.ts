@@ -1,7 +1,7 @@
 import type { Problem } from "../problems/index.ts";
-import type { RunnableTool } from "../runtime/bundle-tools.ts";
+import type { RunnableTool } from "../runtime/bundle.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
-import type { ToolSource } from "../runtime/tool-source.ts";
 import type { PlannedServer } from "./session-servers.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */

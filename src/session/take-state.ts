@@ -14,7 +14,7 @@ import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
-import type { CodeOwner } from "../runtime/tool-source.ts";
+import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import {

@@ -7,17 +7,18 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import { createProblem, TrailblazeError } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { BundleOutcome } from "../runtime/bundle.ts";
-import type { RunnableTool } from "../runtime/bundle-tools.ts";
+import type { BundleOutcome, RunnableTool } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
-import { describeRefusal } from "../runtime/describe-refusal.ts";
-import { legacyContextKey } from "../runtime/handler-context.ts";
-import type { InputRound } from "../runtime/input-requests.ts";
+import { type InputRound, legacyContextKey } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
-import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
-import type { CallToolResult } from "../runtime/tool-result.ts";
-import { failedResult, readToolResult, type ToolResult } from "../runtime/tool-result.ts";
+import {
+  type CallToolResult,
+  failedResult,
+  readToolResult,
+  type ToolResult,
+} from "../runtime/tool-result.ts";
 import {
   type Answering,
   type Caller,

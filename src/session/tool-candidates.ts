@@ -20,13 +20,12 @@ import {
 } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle-tools.ts";
+import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { createPackResource } from "../runtime/pack-resource.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
-import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
+import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta, type ToolMeta } from "../runtime/tool-meta.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-source.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeUnusable } from "./excluded.ts";
 import { createPackPrompt, readPromptTexts } from "./pack-prompt.ts";

@@ -8,7 +8,7 @@ import { serveHttp } from "../../src/mcp/http/serve-http.ts";
 import { RpcError } from "../../src/mcp/rpc-error.ts";
 import type { CompletionRequest, ServedServer } from "../../src/mcp/served-server.ts";
 import { SharedWatches } from "../../src/mcp/shared-watches.ts";
-import type { ReadAnswer } from "../../src/runtime/resource-contents.ts";
+import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
 
 const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });

@@ -2,13 +2,13 @@ import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ProcessPort } from "../../src/processes/process-port.ts";
 import { createLifeline, type Watcher } from "../../src/processes/server-lifeline.ts";
 import {
   createPosixGroup,
   createProcessPort,
   createWindowsTree,
   openServerLog,
+  type ProcessPort,
 } from "../../src/processes/server-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 

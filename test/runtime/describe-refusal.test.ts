@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeRefusal, findMisspelledArguments } from "../../src/runtime/describe-refusal.ts";
+import { describeRefusal, findMisspelledArguments } from "../../src/runtime/invoke-tool.ts";
 
 const schema = { properties: { issueKey: {}, summary: { default: "None." }, constructor: {} } };
 

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { convertOutcome } from "../../src/runtime/convert-result.ts";
-import type { HandlerContext } from "../../src/runtime/handler-context.ts";
+import type { HandlerContext, InputAnswers, InputRequired } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
-import type { InputAnswers, InputRequired } from "../../src/runtime/input-requests.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";

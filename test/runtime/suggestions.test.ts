@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
-import { suggestValues } from "../../src/runtime/suggestions.ts";
+import { suggestValues } from "../../src/runtime/pack-resource.ts";
 import { makeTree } from "../support/packs.ts";
 
 const context = {

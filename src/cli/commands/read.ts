@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
-import type { ResourceContents } from "../../runtime/resource-contents.ts";
+import type { ResourceContents } from "../../runtime/pack-resource.ts";
 import type { Session } from "../../session/session.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { text } from "../options.ts";

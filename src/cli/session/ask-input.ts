@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, printableLines, shorten } from "../../problems/index.ts";
-import type { InputAnswer } from "../../runtime/input-requests.ts";
+import type { InputAnswer } from "../../runtime/handler-context.ts";
 import type { InputQuestion, OnInput } from "../../session/host-input.ts";
 import { type Ask, type Terminal, withAsk } from "../remote/ask.ts";
 

@@ -1,7 +1,7 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
 import { failure, printable, quote, type TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { ToolSource } from "../../runtime/tool-source.ts";
+import type { ToolSource } from "../../runtime/tool-code.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";

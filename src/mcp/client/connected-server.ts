@@ -1,6 +1,11 @@
 import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
-import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../../runtime/input-requests.ts";
+import type {
+  InputAnswers,
+  InputRequests,
+  InputRequired,
+  InputRound,
+} from "../../runtime/handler-context.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
 import type { Era, ServerProtocol } from "./handshake.ts";

@@ -1,6 +1,6 @@
 import { abortable, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import { notifyHost } from "../../runtime/late-reports.ts";
+import { notifyHost } from "../../runtime/late-errors.ts";
+import type { Clock } from "../../runtime/time-limit.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import type { JsonObject } from "./incoming-message.ts";

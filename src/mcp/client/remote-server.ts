@@ -3,7 +3,7 @@ import { markIds, markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { describeExit, failure, TrailblazeError, type UnexpectedExit } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "../param-headers.ts";
 import { claimedRevision } from "../revisions.ts";
 import { AnswerError } from "./answer-error.ts";

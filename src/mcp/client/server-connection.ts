@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../data/parse-json.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { Clock } from "../../runtime/clock.ts";
-import { notifyHost } from "../../runtime/late-reports.ts";
+import { notifyHost } from "../../runtime/late-errors.ts";
+import type { Clock } from "../../runtime/time-limit.ts";
 import { rpcCode } from "../client-message.ts";
 import { AnswerError } from "./answer-error.ts";
 import type { ConnectedServer, ServerCallError, ServerEvents, ServerLaunch } from "./connected-server.ts";

@@ -7,7 +7,7 @@ import type {
   InputRequests,
   InputRequired,
   InputRound,
-} from "../../runtime/input-requests.ts";
+} from "../../runtime/handler-context.ts";
 import { findInputFault } from "../../runtime/input-rounds.ts";
 import { type JsonObject, own } from "./incoming-message.ts";
 

@@ -7,10 +7,9 @@ import {
   type ProcessLog,
   type ProcessPort,
   type SupervisedProcess,
-} from "../../processes/process-port.ts";
+} from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { systemClock } from "../../runtime/clock.ts";
-import { notifyHost } from "../../runtime/late-reports.ts";
+import { notifyHost } from "../../runtime/late-errors.ts";
 import {
   createOutputTail,
   cutTail,
@@ -18,6 +17,7 @@ import {
   readToEnd,
   shownTailBytes,
 } from "../../runtime/process-output.ts";
+import { systemClock } from "../../runtime/time-limit.ts";
 import { AnswerError } from "./answer-error.ts";
 import {
   type ConnectedProcess,

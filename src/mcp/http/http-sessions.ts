@@ -7,7 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { markIntegers } from "../../data/exact-integers.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/time-limit.ts";
 import { cancelledIdOf, methodOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
 import { checkParams } from "../mcp-server.ts";
 import type { CreateProtocolServer, ProtocolServer } from "../protocol-server.ts";

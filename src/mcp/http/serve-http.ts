@@ -1,6 +1,6 @@
 import { failure, quote } from "../../problems/index.ts";
 import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
-import { type Clock, systemClock } from "../../runtime/clock.ts";
+import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
 import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
 import { isModern, isOfModernClient } from "../revisions.ts";

@@ -1,5 +1,5 @@
 import { onTestFinished, vi } from "vitest";
-import type { Clock } from "../../../src/runtime/clock.ts";
+import type { Clock } from "../../../src/runtime/time-limit.ts";
 
 export interface ManualClock extends Clock {
   /** The delays of the timers that have not fired, in milliseconds from now, in order. */

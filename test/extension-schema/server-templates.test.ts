@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fitsServerTemplate } from "../../src/runtime/server-templates.ts";
+import { fitsServerTemplate } from "../../src/extension-schema/uri-template.ts";
 
 test.each([
   ["db://rows/{id}", "db://rows/1", true],

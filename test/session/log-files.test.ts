@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findStateDirectory } from "../../src/files/user-folders.ts";
-import { openLogFolder } from "../../src/processes/log-folder.ts";
+import { openLogFolder } from "../../src/session/log-files.ts";
 import { makeTree } from "../support/packs.ts";
 
 /** No system has a process of this number. */
