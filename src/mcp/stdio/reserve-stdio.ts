@@ -40,6 +40,9 @@ export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
     write: (chunk: Uint8Array | string, encoding, done) => {
       write(chunk, encoding, (error) => done(error));
     },
+    writev: (chunks, done) => {
+      write(Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk))), (error) => done(error));
+    },
   });
   // The owner of the writer handles a closed reader; an unhandled event would end the process.
   writer.on("error", () => {});

@@ -97,29 +97,18 @@ describe("lines on stdin", () => {
     expect(served.messages().map(({ id }) => id)).toEqual([1, 2]);
   });
 
-  test("a line above the limit is answered with an error and skipped, however it is split", async () => {
+  test("a line above the limit is skipped, however it is split", async () => {
     const ping = (id: number) => JSON.stringify({ jsonrpc: "2.0", id, method: "ping" });
     const served = await serve({ maxLineBytes: 1000 });
     served.say(...begin, ping(2).padEnd(1000));
     await served.untilMessages(2);
-    served.input.write(" ".repeat(600));
-    // Proves that the line is not answered before it is too long.
-    await delay(20);
-    expect(served.messages()).toHaveLength(2);
-    served.input.write(" ".repeat(600));
-    await served.untilMessages(3);
-    expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
     for (let part = 0; part < 20; part++) served.input.write("x".repeat(700));
     served.input.write(`${ping(3)}\n${ping(4)}\n${"y".repeat(2000)}\n${"z".repeat(1001)}\r\n${ping(5)}\n`);
-    await served.untilMessages(7);
-    // What is passed over is answered at once, and may so overtake answers.
-    const ids = served.messages().map(({ id }) => id);
-    expect(ids.filter((id) => id !== null)).toEqual([1, 2, 4, 5]);
-    expect(ids).toHaveLength(7);
+    await expect.poll(() => served.messages().at(-1)?.id).toBe(5);
+    expect(served.messages().map(({ id }) => id)).toEqual([1, 2, 4, 5]);
     expect(served.ends).toEqual([]);
     served.input.end("w".repeat(3000));
     await expect.poll(() => served.ends).toEqual(["input"]);
-    expect(served.messages().at(-1)).toMatchObject({ id: null, error: { code: -32600 } });
   });
 });
 
