@@ -119,7 +119,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
       const session = await prepared.open();
       try {
         const { found } = recording;
-        const manager = found && managerIn(createNodeDiscoveryPort(), found);
+        const manager = found && managerIn(createNodeDiscoveryPort(), found.workspace);
         const packs = recording.found?.packs.map(({ pack }) => pack) ?? [];
         const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
         const messages = new Set(failed.map(({ message }) => message));

@@ -141,7 +141,7 @@ export async function collectCatalog(options: InspectionOptions): Promise<Catalo
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
   const { project } = found;
-  const manager = managerIn(port, found);
+  const manager = managerIn(port, found.workspace);
   const config = await readConfig(port, { directory: project });
   const problems = [...found.problems, ...config.problems];
   // With a malformed lock, nothing counts as approved or as not locked.

@@ -1,4 +1,3 @@
-import { DataSyntaxError } from "../data/decode.ts";
 import { describeSyntaxError } from "../data/json-positions.ts";
 import { maximumManifestBytes } from "../files/discovery-port.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
@@ -15,10 +14,7 @@ export function describeFault(
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);
   }
-  const { reason, cause, ...position } =
-    fault instanceof DataSyntaxError
-      ? describeSyntaxError(fault)
-      : { ...fault, cause: undefined, line: 1, column: 1 };
+  const { reason, cause, ...position } = describeSyntaxError(fault);
   const args = { reason, location, isSource, cause };
   return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
 }

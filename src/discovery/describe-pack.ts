@@ -1,16 +1,13 @@
 import { basename } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
-import { type Declaration, parseExtension } from "../extension-schema/parse-extension.ts";
+import { parseExtension } from "../extension-schema/parse-extension.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
 import { isFault, type ReadPackage } from "./manifest.ts";
-import type { DiscoveredItem, FoundPack, Manifest } from "./types.ts";
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
+import type { DiscoveredItem, DiscoveredPack, FoundPack, Manifest, Origin } from "./types.ts";
 
 /** Limit on the length of a range: parsing a hostile one could take seconds. */
 const maximumRange = 256;
@@ -20,19 +17,14 @@ async function checkHostVersion(engines: unknown, context: ProblemContext): Prom
   const range = isRecord(engines) ? engines.trailblaze : undefined;
   if (range === undefined) return undefined;
   const { default: Range } = await import("semver/classes/range.js");
-  let invalid = typeof range !== "string" || range.length > maximumRange;
+  let parsed: InstanceType<typeof Range> | undefined;
   try {
-    if (!invalid && new Range(range as string).test(hostVersion)) return undefined;
-  } catch {
-    invalid = true;
-  }
+    if (typeof range === "string" && range.length <= maximumRange) parsed = new Range(range);
+  } catch {}
+  if (parsed?.test(hostVersion)) return undefined;
   const shown = typeof range === "string" ? range : describeType(range);
-  return createProblem(
-    "HostVersionUnsupported",
-    { range: shown, version: hostVersion, invalid },
-    {},
-    context,
-  );
+  const args = { range: shown, version: hostVersion, invalid: parsed === undefined };
+  return createProblem("HostVersionUnsupported", args, {}, context);
 }
 
 /** A package.json with a `trailblaze` field, and where it was found. */
@@ -42,14 +34,14 @@ export interface PackSource extends Pick<ReadPackage, "location" | "origin"> {
   name?: string | undefined;
 }
 
-/**
- * Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. The severity
- * of problems with the package's name depends on `nameContext`.
- */
+/** A broken package is an error if it is the project or one of its declared dependencies. */
+const contextOf = (origin: Origin): ProblemContext =>
+  origin === "self" || origin === "direct" ? "operation" : "bystander";
+
+/** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
   { location, manifest, origin, name: installedAs }: PackSource,
   context: ProblemContext = "operation",
-  nameContext: ProblemContext = context,
 ): Promise<FoundPack> {
   const { value } = manifest;
   const found: UnlocatedProblem[] = [];
@@ -62,46 +54,39 @@ export async function describePack(
   // A package under development may have no name yet, but a name must be valid.
   if (packageName === undefined && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "`name` is missing" : "npm does not allow its name";
-    const args = { reason, location, isSource };
-    note(createProblem("MalformedPackageJson", args, {}, nameContext), ["name"]);
+    const ofName = context === "operation" ? contextOf(origin) : context;
+    note(createProblem("MalformedPackageJson", { reason, location, isSource }, {}, ofName), ["name"]);
   }
   const isAliased = packageName !== undefined && packageName !== name;
   if (isAliased) note(createProblem("AliasedPack", { name, packageName }), ["name"]);
-  const { extension, problems: fieldProblems, usable } = parseExtension(value.trailblaze, context);
-  for (const problem of fieldProblems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
+  const { extension, problems, usable } = parseExtension(value.trailblaze, context);
+  for (const problem of problems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
   const hostProblem = await checkHostVersion(value.engines, context);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
   const qualifiedName = qualifyPackageName(name);
-  const describeItems = (declarations: readonly Declaration[]): DiscoveredItem[] =>
-    declarations.map((item) => ({
+  const items = {} as Record<KindKey, DiscoveredItem[]>;
+  for (const key of kinds.map((kind) => keyOfKind[kind]))
+    items[key] = extension[key].map((item) => ({
       name: item.name,
       qualifiedName: `${qualifiedName}/${item.name}`,
       description: item.description,
     }));
-  return {
-    pack: {
-      name,
-      qualifiedName,
-      ...(isAliased && { packageName }),
-      version: textOrNull(value.version),
-      description: textOrNull(value.description),
-      location,
-      origin,
-      shadowed: false,
-      enabled: false,
-      ...(extension.needs === undefined ? {} : { needs: extension.needs }),
-      servers: describeItems(extension.servers),
-      tools: describeItems(extension.tools),
-      toolsets: describeItems(extension.toolsets),
-      prompts: describeItems(extension.prompts),
-      resources: describeItems(extension.resources),
-      problems: await locateProblems(found),
-    },
-    manifest,
-    extension,
-    isUsable: usable && hostProblem === undefined,
+  const pack: DiscoveredPack = {
+    name,
+    qualifiedName,
+    ...(isAliased && { packageName }),
+    version: typeof value.version === "string" ? value.version : null,
+    description: typeof value.description === "string" ? value.description : null,
+    location,
+    origin,
+    shadowed: false,
+    enabled: false,
+    ...(extension.needs && { needs: extension.needs }),
+    ...items,
+    problems: await locateProblems(found),
   };
+  return { pack, manifest, extension, isUsable: usable && hostProblem === undefined };
 }
 
 /** Describes the packages that are packs. Those whose package.json cannot be used are added to `broken`. */
@@ -112,15 +97,12 @@ export async function describePackages(
   const packs: FoundPack[] = [];
   for (const { read, ...source } of packages) {
     const { location, name, origin } = source;
-    // A broken package is an error if it is the project or one of its declared dependencies.
-    const context = origin === "self" || origin === "direct" ? "operation" : "bystander";
     if (isFault(read)) {
       const { describeFault } = await import("./describe-fault.ts");
       const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, describeFault(read, name, { context, isSource }));
-    } else if (Object.hasOwn(read.value, "trailblaze")) {
-      packs.push(await describePack({ ...source, manifest: read }, "operation", context));
-    }
+      broken.set(location, describeFault(read, name, { context: contextOf(origin), isSource }));
+    } else if (Object.hasOwn(read.value, "trailblaze"))
+      packs.push(await describePack({ ...source, manifest: read }));
   }
   return packs;
 }

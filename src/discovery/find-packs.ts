@@ -3,11 +3,11 @@ import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { Problem } from "../problems/index.ts";
 import { describePackages } from "./describe-pack.ts";
 import { type ReadPackage, readManifests } from "./manifest.ts";
-import { declaredFolders, findUnsupportedLayouts, namedFolders } from "./package-folders.ts";
+import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
 import { findProject } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
 import type { FoundPack } from "./types.ts";
-import { searchWorkspace, type Workspace } from "./workspace.ts";
+import { findWorkspace, type Workspace } from "./workspace.ts";
 
 /** Where packs are looked for. */
 export interface DiscoveryOptions {
@@ -27,7 +27,7 @@ export interface FindOptions extends DiscoveryOptions {
 /** The results of discovery, with details for the levels above it. */
 export interface FoundPacks {
   project: string;
-  workspace: Workspace | undefined;
+  workspace: Workspace;
   policy: PacksPolicy;
   /** Sorted by name, version and location. `lookUpPack` adds to it. */
   packs: FoundPack[];
@@ -44,19 +44,21 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const { cwd = process.cwd(), global = false, all = false } = options;
   const project = findProject(port, cwd);
   const policy = options.policy ?? (await readPacksPolicy(port, project.directory));
-  const { workspace, problems } = await searchWorkspace(port, project);
+  const workspace = await findWorkspace(port, project);
 
   const broken = new Map<string, Problem>();
-  const own = project.manifest ?? project.fault;
+  const read = project.manifest ?? project.fault;
   const self = { name: undefined, origin: "self", location: project.directory } as const;
-  const known: ReadPackage[] = own === undefined ? [] : [{ ...self, read: own }];
-  known.push(...readManifests(port, declaredFolders(port, project, workspace), known));
-  known.push(...readManifests(port, namedFolders(port, project, policy), known));
+  const known: ReadPackage[] = read ? [{ ...self, read }] : [];
+  known.push(...readManifests(port, declaredFolders(port, workspace), known));
+  const named = policy.transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
+  const namedFolders = packageFolders(port, project.directory, named, "transitive");
+  known.push(...readManifests(port, namedFolders, known));
   const found = await describePackages(known, broken);
   const packs = found.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
   if (all || needsWalk(policy, packs)) {
     const { readInstalled } = await import("./walk-packages.ts");
-    const installed = readInstalled(port, project, workspace, known);
+    const installed = readInstalled(port, workspace, known);
     for (const one of await describePackages(installed, all ? broken : new Map())) {
       if (isNamed(policy, one)) one.pack.origin = "transitive";
       else if (!all) continue;
@@ -69,18 +71,18 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
     packs.push(...(await describePackages(readManifests(port, await globalFolders(port), known), broken)));
   }
 
-  const ranked = await rankPacks(packs, { port, project: project.directory, workspace, policy });
+  const ranked = await rankPacks(packs, { port, workspace, policy });
   return {
     project: project.directory,
     workspace,
     policy,
     // Of the packs that a walk finds for the config, only the copies that count are of interest.
     packs: ranked.filter(({ pack }) => all || !pack.shadowed || pack.origin !== "transitive"),
-    problems: orderProblems([
-      ...problems,
+    problems: [
+      ...workspace.problems,
       ...[...broken].sort(([one], [other]) => compareText(one, other)).map(([, problem]) => problem),
-      ...findUnsupportedLayouts(port, project, workspace),
-    ]),
+      ...findUnsupportedLayouts(port, workspace),
+    ].sort(compareProblems),
     broken,
   };
 }
@@ -93,13 +95,7 @@ function needsWalk({ transitive }: PacksPolicy, packs: readonly FoundPack[]): bo
 }
 
 /** Sorts problems by code and place, which are independent of messages. */
-function orderProblems(problems: readonly Problem[]): Problem[] {
-  return problems.toSorted(
-    (a, b) =>
-      compareText(a.code, b.code) ||
-      compareText(a.pack ?? "", b.pack ?? "") ||
-      compareText(a.file ?? "", b.file ?? "") ||
-      (a.line ?? 0) - (b.line ?? 0) ||
-      (a.column ?? 0) - (b.column ?? 0),
-  );
-}
+const compareProblems = (a: Problem, b: Problem) =>
+  compareText(a.code, b.code) ||
+  compareText(a.pack ?? "", b.pack ?? "") ||
+  compareText(a.file ?? "", b.file ?? "");

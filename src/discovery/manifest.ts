@@ -6,7 +6,7 @@ import type { Manifest, Origin } from "./types.ts";
 /** An unusable package.json, before its fault is located and described. */
 export interface ManifestFault {
   location: string;
-  fault: { tooLarge: number } | { reason: string } | DataSyntaxError;
+  fault: { tooLarge: number } | DataSyntaxError;
 }
 
 /** Where a package may be. */
@@ -25,21 +25,15 @@ export interface ReadPackage extends Pick<PackageFolder, "name" | "origin"> {
   read: Manifest | ManifestFault;
 }
 
-/** A package whose package.json does not mention the field. */
-export interface OtherPackage {
-  path: string;
-  text: string;
-}
-
 /**
- * The hot loop: reads the package.json of each folder, and parses the relevant ones; the texts of others go to `others`. A
+ * The hot loop: reads the package.json of each folder, and parses the relevant ones; the texts of others go to `others`, by path. A
  * package is returned under each of its names, but none that is `known`, and one of the project or its workspace has no name.
  */
 export function readManifests(
   port: DiscoveryPort,
   folders: readonly PackageFolder[],
   known: readonly ReadPackage[],
-  others?: OtherPackage[],
+  others?: Map<string, string>,
 ): ReadPackage[] {
   const packages: ReadPackage[] = [];
   const taken = new Set(known.map(({ location }) => location));
@@ -50,7 +44,7 @@ export function readManifests(
       if (read === undefined) continue;
       const isSource = name === undefined;
       if (!isSource && "text" in read && isIrrelevant(read.text)) {
-        if (read.text.length <= maximumManifestBytes) others?.push({ path, text: read.text });
+        if (read.text.length <= maximumManifestBytes) others?.set(path, read.text);
         break;
       }
       // Undefined if the folder is a link that leads to itself.
@@ -90,15 +84,15 @@ export function isFault(result: Manifest | ManifestFault | undefined): result is
 }
 
 function parseManifest(location: string, read: ManifestRead): Manifest | ManifestFault {
-  if (!("text" in read)) return { location, fault: read };
-  const bytes = Buffer.byteLength(read.text);
-  if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
-  if (!read.isUtf8)
-    return { location, fault: new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding") };
+  if ("tooLarge" in read) return { location, fault: read };
   try {
+    if ("reason" in read) throw new DataSyntaxError(read.reason);
+    const bytes = Buffer.byteLength(read.text);
+    if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
+    if (!read.isUtf8) throw new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding");
     const { text, value } = parseJson(read.text);
     if (isRecord(value)) return { text, value };
-    return { location, fault: { reason: `expected an object, found ${describeType(value)}` } };
+    throw new DataSyntaxError(`expected an object, found ${describeType(value)}`);
   } catch (error) {
     if (error instanceof DataSyntaxError) return { location, fault: error };
     throw error;

@@ -1,10 +1,9 @@
 import { join, sep } from "node:path";
-import type { PacksPolicy } from "../config/packs-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import type { PackageFolder } from "./manifest.ts";
-import { ancestorsOf, declaredDependencies, findProjectFile, type Project } from "./project.ts";
+import { ancestorsOf, declaredDependencies, findProjectFile } from "./project.ts";
 import type { Origin } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -35,14 +34,11 @@ export const resolveFrom = (port: DiscoveryPort, directory: string, name: string
   locate(port, packageFolders(port, directory, [name], "direct")[0]);
 
 /** What a project declares: the packages of its workspace, its dependencies and those of the workspace's root. */
-export function declaredFolders(
-  port: DiscoveryPort,
-  { directory, manifest }: Project,
-  workspace: Workspace | undefined,
-): PackageFolder[] {
-  const { root, members, manifest: ofRoot } = workspace ?? { root: directory, members: [], manifest };
+export function declaredFolders(port: DiscoveryPort, workspace: Workspace): PackageFolder[] {
+  const { root, members } = workspace;
+  const { directory, manifest } = workspace.project;
   const own = declaredDependencies(manifest);
-  const inherited = [...declaredDependencies(ofRoot)].filter((name) => !own.has(name));
+  const inherited = [...declaredDependencies(workspace.manifest)].filter((name) => !own.has(name));
   return [
     ...[root, ...members]
       .filter((location) => location !== directory)
@@ -50,16 +46,6 @@ export function declaredFolders(
     ...packageFolders(port, directory, [...own], "direct"),
     ...packageFolders(port, root, inherited, "direct"),
   ];
-}
-
-/** Where Node would find the packs that `packs.transitive` names without wildcards. */
-export function namedFolders(
-  port: DiscoveryPort,
-  { directory }: Project,
-  { transitive }: PacksPolicy,
-): PackageFolder[] {
-  const names = transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
-  return packageFolders(port, directory, names, "transitive");
 }
 
 /** The names of the packs that a name of a pack or an item may mean: `a/b` is the pack `@a/b`, or an item of `a`. */
@@ -72,33 +58,21 @@ export function packNamesIn(name: string): string[] {
   return isScoped || third !== undefined ? [scoped] : [scoped, first.split("@")[0] ?? ""];
 }
 
-/** Whether anything is installed for the project or its workspace. */
-export function hasInstalledPackages(port: DiscoveryPort, folders: readonly string[]): boolean {
-  return folders.some((folder) =>
-    port.listDirectory(join(folder, "node_modules"))?.some(({ name }) => !name.startsWith(".")),
-  );
-}
-
 /**
  * Reports the file of Yarn Plug'n'Play or of Deno in a project whose dependencies are not in node_modules. Files above the
  * workspace of a project with its own node_modules belong to another project.
  */
-export function findUnsupportedLayouts(
-  port: DiscoveryPort,
-  { directory, manifest }: Project,
-  workspace: Workspace | undefined,
-): Problem[] {
-  const root = workspace?.root ?? directory;
+export function findUnsupportedLayouts(port: DiscoveryPort, { root, project }: Workspace): Problem[] {
+  const { directory, manifest } = project;
   const has = (folder: string) => port.exists(join(folder, "node_modules"));
   const above = [...ancestorsOf(directory)];
   const own = has(directory) ? above.slice(0, above.indexOf(root) + 1) : above;
   const isAbsent = !has(directory) && !has(root) && declaredDependencies(manifest).size > 0;
-  const files = {
-    pnp: findProjectFile(port, own, [".pnp.cjs", ".pnp.js"]),
-    deno: findProjectFile(port, isAbsent ? [directory, root] : [], ["deno.json", "deno.jsonc", "deno.lock"]),
-  };
-  return (["pnp", "deno"] as const).flatMap((layout) => {
-    const file = files[layout];
-    return file === undefined ? [] : createProblem("UnsupportedLayout", { layout, file });
-  });
+  const pnp = findProjectFile(port, own, [".pnp.cjs", ".pnp.js"]);
+  const denoFiles = ["deno.json", "deno.jsonc", "deno.lock"] as const;
+  const deno = isAbsent ? findProjectFile(port, [directory, root], denoFiles) : undefined;
+  return [
+    pnp === undefined ? [] : createProblem("UnsupportedLayout", { layout: "pnp", file: pnp }),
+    deno === undefined ? [] : createProblem("UnsupportedLayout", { layout: "deno", file: deno }),
+  ].flat();
 }

@@ -3,8 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { PackageManager } from "../problems/index.ts";
 import { readUsableManifest } from "./manifest.ts";
-import type { Project } from "./project.ts";
-import { findWorkspace, type Workspace } from "./workspace.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** The package managers that Trailblaze can run, and what each writes into the node_modules that it installed. */
 const marks = {
@@ -13,9 +12,9 @@ const marks = {
   yarn: "node_modules/.yarn-integrity",
 } as const;
 
-/** The package manager of a project. */
-export interface ProjectManager {
-  name: keyof typeof marks;
+/** The package manager of a project: one that Trailblaze can run, or any. */
+export interface ProjectManager<Name = keyof typeof marks> {
+  name: Name;
   /** Yarn 2 and later have different options. */
   isModernYarn: boolean;
 }
@@ -28,11 +27,12 @@ const ofLockfile: Readonly<Record<string, string>> = {
   "bun.lock": "bun",
   "bun.lockb": "bun",
   "deno.lock": "deno",
+  "pnpm-workspace.yaml": "pnpm",
 };
 
 export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
 
-const isDriven = (name: string): name is ProjectManager["name"] => Object.hasOwn(marks, name);
+export const isDriven = (name: string): name is ProjectManager["name"] => Object.hasOwn(marks, name);
 
 /** Reads name and version from `packageManager` or `devEngines.packageManager` of a package.json. */
 function readDeclared(port: DiscoveryPort, folder: string): [name?: string, version?: string] {
@@ -43,24 +43,16 @@ function readDeclared(port: DiscoveryPort, folder: string): [name?: string, vers
 }
 
 /** The package manager that a folder declares, or that its lockfile is of. */
-function findManager(
-  port: DiscoveryPort,
-  folder: string,
-): ProjectManager | { unsupported: string } | undefined {
+function findManager(port: DiscoveryPort, folder: string): ProjectManager<string> | undefined {
   const has = (file: string) => port.exists(join(folder, file));
   const [declared, version = ""] = readDeclared(port, folder);
   const locked = lockfileNames.filter(has).map((file) => ofLockfile[file] ?? file);
   // If there are several lockfiles, prefer the package manager that installed node_modules.
-  const name =
-    declared ??
-    locked.find((one) => isDriven(one) && has(marks[one])) ??
-    locked[0] ??
-    (has("pnpm-workspace.yaml") ? "pnpm" : undefined);
+  const name = declared ?? locked.find((one) => isDriven(one) && has(marks[one])) ?? locked[0];
   if (name === undefined) return undefined;
-  if (!isDriven(name)) return { unsupported: name };
-  if (name !== "yarn") return { name, isModernYarn: false };
   const major = /\d+/.exec(version)?.[0];
-  if (major !== undefined) return { name, isModernYarn: Number(major) >= 2 };
+  if (name !== "yarn" || major !== undefined)
+    return { name, isModernYarn: name === "yarn" && Number(major) >= 2 };
   const lockfile = Buffer.from(port.readProjectFile(folder, "yarn.lock") ?? []).toString("utf8", 0, 1024);
   return { name, isModernYarn: has(".yarnrc.yml") || /^__metadata:/m.test(lockfile) };
 }
@@ -68,23 +60,14 @@ function findManager(
 /** The package manager of a project or of its workspace's root; npm without a trace of another. */
 export function findProjectManager(
   port: DiscoveryPort,
-  { project, workspace }: { project: string; workspace: Workspace | undefined },
-): ProjectManager | { unsupported: string } {
-  const ofRoot = () => (workspace === undefined ? undefined : findManager(port, workspace.root));
-  return findManager(port, project) ?? ofRoot() ?? { name: "npm", isModernYarn: false };
+  { project, root }: Pick<Workspace, "project" | "root">,
+): ProjectManager<string> {
+  const found = findManager(port, project.directory) ?? findManager(port, root);
+  return found ?? { name: "npm", isModernYarn: false };
 }
 
-/** The package manager for commands in a project's hints. */
-export async function findManagerName(port: DiscoveryPort, project: Project): Promise<PackageManager> {
-  return managerIn(port, { project: project.directory, workspace: await findWorkspace(port, project) });
-}
-
-/** The same for a project whose workspace is known. npm if the project uses an unknown one. */
-export function managerIn(
-  port: DiscoveryPort,
-  project: { project: string; workspace: Workspace | undefined },
-): PackageManager {
-  const manager = findProjectManager(port, project);
-  const name = "unsupported" in manager ? manager.unsupported : manager.name;
+/** The package manager for commands in a project's hints; npm if the project uses an unknown one. */
+export function managerIn(port: DiscoveryPort, workspace: Workspace): PackageManager {
+  const { name } = findProjectManager(port, workspace);
   return isDriven(name) || name === "bun" || name === "deno" ? name : "npm";
 }

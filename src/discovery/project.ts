@@ -13,12 +13,6 @@ export interface Project {
   fault: ManifestFault | undefined;
 }
 
-/** True for a package.json that only tells Node how to load modules and does not define a project. */
-function holdsOnlyType({ value }: Manifest): boolean {
-  const keys = Object.keys(value);
-  return keys.length === 1 && keys[0] === "type";
-}
-
 /** The folder, then each folder above it. */
 export function* ancestorsOf(directory: string): Generator<string> {
   for (let current = directory; ; current = dirname(current)) {
@@ -37,7 +31,8 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
     const read = readManifest(port, directory);
     if (read === undefined) continue;
     if (isFault(read)) return { directory, manifest: undefined, fault: read };
-    if (!holdsOnlyType(read)) return { directory, manifest: read, fault: undefined };
+    // A package.json that only tells Node how to load modules does not define a project.
+    if (Object.keys(read.value).join() !== "type") return { directory, manifest: read, fault: undefined };
   }
   const denoFile = findProjectFile(port, ancestorsOf(start), ["deno.json", "deno.jsonc"]);
   throw failure("ProjectNotFound", { directory: start, exists: true, denoFile });

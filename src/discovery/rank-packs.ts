@@ -11,23 +11,16 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-type CompareVersions = (a: string | null, b: string | null) => number;
-
-/** Semver order with invalid versions first. Loaded only if a pack has several copies. */
-async function createVersionOrder(): Promise<CompareVersions> {
-  const { default: parse } = await import("semver/functions/parse.js");
-  return (a, b) => {
+/** Sorts packs by name, version and location. Versions are in semver order, invalid ones first. */
+async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
+  const hasCopies = new Set(packs.map(({ pack }) => pack.name)).size < packs.length;
+  const parse = hasCopies ? (await import("semver/functions/parse.js")).default : () => null;
+  const compareVersions = (a: string | null, b: string | null) => {
     const [first, second] = [parse(a), parse(b)];
     if (first === null || second === null)
       return Number(first !== null) - Number(second !== null) || compareText(a ?? "", b ?? "");
     return first.compare(second) || first.compareBuild(second);
   };
-}
-
-/** Sorts packs by name, version and location. */
-async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
-  const hasCopies = new Set(packs.map(({ pack }) => pack.name)).size < packs.length;
-  const compareVersions: CompareVersions = hasCopies ? await createVersionOrder() : () => 0;
   return packs.sort(
     ({ pack: a }, { pack: b }) =>
       compareText(a.name, b.name) ||
@@ -43,16 +36,12 @@ async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
  */
 async function shadowCopies(
   packs: readonly FoundPack[],
-  { port, project, workspace, policy }: RankingContext,
+  { port, workspace, policy }: RankingContext,
 ): Promise<void> {
-  const copiesByName = new Map<string, FoundPack[]>();
-  for (const found of packs) {
-    const { name } = found.pack;
-    copiesByName.set(name, [...(copiesByName.get(name) ?? []), found]);
-  }
-  for (const [name, copies] of copiesByName) {
-    if (copies.length < 2) continue;
-    const resolved = resolveFrom(port, project, name);
+  const names = packs.map(({ pack }) => pack.name);
+  for (const name of new Set(names.filter((one, index) => one === names[index - 1]))) {
+    const copies = packs.filter(({ pack }) => pack.name === name);
+    const resolved = resolveFrom(port, workspace.project.directory, name);
     const rankOf = (found: FoundPack) => {
       const { origin, location } = found.pack;
       const tier = isDeclaredOrigin(origin) ? 0 : origin === "global" ? 3 : isNamed(policy, found) ? 1 : 2;
@@ -60,7 +49,7 @@ async function shadowCopies(
     };
     const winner = copies.reduceRight((best, one) => (rankOf(one) < rankOf(best) ? one : best));
     const { managerIn } = await import("./project-manager.ts");
-    const manager = managerIn(port, { project, workspace });
+    const manager = managerIn(port, workspace);
     for (const { pack: copy } of copies) {
       if (copy === winner.pack) continue;
       copy.shadowed = true;
@@ -97,7 +86,7 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   return !isDeclared && isTaken(false) ? "onDemand" : false;
 }
 
-type RankingContext = Pick<FoundPacks, "project" | "workspace" | "policy"> & { port: DiscoveryPort };
+type RankingContext = Pick<FoundPacks, "workspace" | "policy"> & { port: DiscoveryPort };
 
 /** Sorts packs, decides which copy of each counts, and whether sessions use it. */
 export async function rankPacks(packs: FoundPack[], context: RankingContext): Promise<FoundPack[]> {

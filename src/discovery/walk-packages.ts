@@ -1,58 +1,44 @@
-import { basename, dirname, sep } from "node:path";
+import { basename, sep } from "node:path";
 import type { DirectoryEntry, DiscoveryPort } from "../files/discovery-port.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import {
   isFault,
-  type OtherPackage,
   type PackageFolder,
   type ReadPackage,
   readManifests,
   readUsableManifest,
 } from "./manifest.ts";
 import { declaredFolders, locate } from "./package-folders.ts";
-import { declaredDependencies, dependencyKeys, installedKeys, type Project } from "./project.ts";
+import { declaredDependencies, dependencyKeys, installedKeys } from "./project.ts";
 import type { Manifest } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Folders in which package managers keep packages as targets of links. */
 const storeNames: ReadonlySet<string> = new Set([".pnpm", ".store", ".bun", ".deno"]);
 
-/** Matches paths in stores. */
-const inStore = /[\\/](?:\.pnpm|\.store|\.bun|\.deno)[\\/].*[\\/]node_modules[\\/]/;
+/** Matches paths of packages in stores, with the folder of packages that each is in. */
+const inStore = /^(.*[\\/](?:\.pnpm|\.store|\.bun|\.deno)[\\/].*[\\/]node_modules)[\\/]/s;
 
-/** The folder of packages that contains a package: the parent of the package or of its scope. */
-function folderOf(location: string): string {
-  const parent = dirname(location);
-  return basename(parent).startsWith("@") ? dirname(parent) : parent;
-}
-
-/** Calls `visit` with each entry of a folder of packages and of its scopes that may be a package. */
-function visitEntries(
+/** What is in a folder of packages and in its scopes, and may be a package. */
+function entriesIn(
   port: DiscoveryPort,
   folder: string,
-  visit: (name: string, path: string, entry: DirectoryEntry) => void,
-): void {
-  for (const entry of port.listDirectory(folder) ?? []) {
-    const { name } = entry;
-    const path = `${folder}${sep}${name}`;
-    if (!name.startsWith("@")) visit(name, path, entry);
-    else {
-      const scope = entry.isSymbolicLink() ? port.realPath(path) : path;
-      for (const inner of (scope && port.listDirectory(scope)) || [])
-        visit(`${name}/${inner.name}`, `${scope}${sep}${inner.name}`, inner);
-    }
-  }
+  scope = "",
+): [name: string, path: string, entry: DirectoryEntry][] {
+  return (port.listDirectory(folder) ?? []).flatMap((entry) => {
+    const path = `${folder}${sep}${entry.name}`;
+    if (scope !== "" || !entry.name.startsWith("@")) return [[scope + entry.name, path, entry]];
+    const real = entry.isSymbolicLink() ? port.realPath(path) : path;
+    return real === undefined ? [] : entriesIn(port, real, `${entry.name}/`);
+  });
 }
 
 /**
  * Walks what is installed for the project and its workspace: hoisted and nested packages, links, and the stores of isolated
  * installs. Returns the name of each by location: the path below its node_modules, or below the one with a link to it.
  */
-export function walkInstalled(
-  port: DiscoveryPort,
-  project: Project,
-  workspace: Workspace | undefined,
-): Map<string, string> {
+export function walkInstalled(port: DiscoveryPort, workspace: Workspace): Map<string, string> {
+  const { project } = workspace;
   const found = new Map<string, string>();
   /** Real paths of the folders that were listed. */
   const listed = new Set<string>();
@@ -66,15 +52,14 @@ export function walkInstalled(
     found.set(location, name);
     const nested = `${location}${sep}node_modules`;
     if (!port.exists(nested)) return;
-    // The parent folder is a real path, so only the last segment may be a link.
-    const real = port.isLink(nested) ? port.realPath(nested) : nested;
+    const real = port.realPath(nested);
     if (real !== undefined) visitFolder(real);
   }
 
   function visitFolder(folder: string): void {
     if (listed.has(folder)) return;
     listed.add(folder);
-    visitEntries(port, folder, (name, path, entry) => {
+    for (const [name, path, entry] of entriesIn(port, folder)) {
       if (entry.name.startsWith(".")) {
         if (storeNames.has(name) && entry.isDirectory()) visitStore(path);
       } else if (entry.isDirectory()) visitPackage(name, path);
@@ -82,7 +67,7 @@ export function walkInstalled(
         const target = port.realPath(path);
         if (target !== undefined) pending.push([name, target]);
       }
-    });
+    }
   }
 
   /** Visits the packages that are in a store, but not its links, which lead from one of them to another. */
@@ -91,16 +76,15 @@ export function walkInstalled(
       const path = `${store}${sep}${unit.name}`;
       if (unit.name === "node_modules" || !unit.isDirectory()) continue;
       if (ownUnit !== undefined && unit.name.startsWith(ownUnit) && basename(store) === ".deno") continue;
-      if (port.exists(`${path}${sep}node_modules`))
-        visitEntries(port, `${path}${sep}node_modules`, (name, location, entry) => {
-          if (entry.isDirectory() && !entry.name.startsWith(".")) visitPackage(name, location);
-        });
-      else if (unit.name.startsWith("@")) visitStore(path);
+      const packages = `${path}${sep}node_modules`;
+      if (unit.name.startsWith("@") && !port.exists(packages)) visitStore(path);
+      for (const [name, path, entry] of entriesIn(port, packages))
+        if (entry.isDirectory() && !entry.name.startsWith(".")) visitPackage(name, path);
     }
   }
 
   const roots = [project.directory];
-  for (const folder of declaredFolders(port, project, workspace)) {
+  for (const folder of declaredFolders(port, workspace)) {
     // It may be in a node_modules above, of which nothing else belongs to the project.
     const target = locate(port, folder);
     if (folder.name === undefined) roots.push(...folder.paths);
@@ -115,7 +99,8 @@ export function walkInstalled(
       if (found.has(target)) continue;
       visitPackage(name, target);
       // In the isolated install of a folder above, a package's dependencies are its siblings.
-      if (inStore.test(target)) visitFolder(folderOf(target));
+      const [, siblings] = inStore.exec(target) ?? [];
+      if (siblings !== undefined) visitFolder(siblings);
     }
   }
   for (const root of roots) found.delete(root);
@@ -125,14 +110,13 @@ export function walkInstalled(
 /** Reads what is installed besides the packages that were read: `transitive` if a package declares it, or else `undeclared`. */
 export function readInstalled(
   port: DiscoveryPort,
-  project: Project,
-  workspace: Workspace | undefined,
+  workspace: Workspace,
   known: readonly ReadPackage[],
 ): ReadPackage[] {
-  const folders = [...walkInstalled(port, project, workspace)].map(
+  const folders = [...walkInstalled(port, workspace)].map(
     ([path, name]): PackageFolder => ({ name, origin: "undeclared", paths: [path] }),
   );
-  const others: OtherPackage[] = [];
+  const others = new Map<string, string>();
   const packages = readManifests(port, folders, known, others);
   const undeclared = new Set(packages.flatMap(({ name }) => name ?? []));
   const dropDeclared = (manifest: Manifest | undefined, keys: readonly string[]) => {
@@ -143,7 +127,7 @@ export function readInstalled(
   // To parse every package.json would take longer than to read all of them.
   const names = [...undeclared].map((name) => name.replace(/\W/g, String.raw`\$&`));
   const mentioned = new RegExp(`"(?:${names.join("|")})"`);
-  for (const { path, text } of undeclared.size === 0 ? [] : others) {
+  for (const [path, text] of undeclared.size === 0 ? [] : others) {
     const dependencies = text.indexOf('ependencies"');
     if (dependencies >= 0 && mentioned.test(text.slice(dependencies)))
       dropDeclared(readUsableManifest(port, path), installedKeys);
@@ -153,9 +137,7 @@ export function readInstalled(
 
 /** The packages at the top level of npm's folder of globally installed packages. */
 export async function globalFolders(port: DiscoveryPort): Promise<PackageFolder[]> {
-  const folders: PackageFolder[] = [];
-  visitEntries(port, await port.globalPackages(), (name, path) => {
-    if (isPackageName(name)) folders.push({ name, origin: "global", paths: [path] });
-  });
-  return folders;
+  return entriesIn(port, await port.globalPackages())
+    .filter(([name]) => isPackageName(name))
+    .map(([name, path]) => ({ name, origin: "global", paths: [path] }));
 }

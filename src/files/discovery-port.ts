@@ -1,6 +1,8 @@
 // Everything that discovery can do on the machine. Trust is a capability: code with only this port cannot open a pack's
 // other files, run code, or use the network, because there is no method for it.
 
+import type { Dirent } from "node:fs";
+
 /** Limit on the size of a package.json that is parsed. */
 export const maximumManifestBytes = 1 << 20;
 
@@ -11,18 +13,14 @@ export const maximumProjectFileBytes = 16 << 20;
 export const workspaceLimits = {
   /** Size of pnpm-workspace.yaml: parsing YAML takes seconds per MiB. */
   bytes: 1 << 20,
-  /** Patterns of a workspace other than plain ones, with expanded braces. */
-  patterns: 500,
+  /** Patterns without braces that one pattern stands for. */
+  alternatives: 500,
   /** Folders to read. */
   folders: 50_000,
 } as const;
 
 /** An entry of a folder of packages. */
-export interface DirectoryEntry {
-  name: string;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-}
+export type DirectoryEntry = Pick<Dirent, "name" | "isDirectory" | "isSymbolicLink">;
 
 /** What is in a package.json, or why that cannot be read. */
 export type ManifestRead =
@@ -54,8 +52,6 @@ export interface DiscoveryPort {
   /** Entries of a folder, in any order; `undefined` if it cannot be read. */
   listDirectory(directory: string): DirectoryEntry[] | undefined;
   exists(path: string): boolean;
-  /** Whether the path itself, not a folder above it, is a symbolic link. */
-  isLink(path: string): boolean;
   /** The real path; `undefined` if it does not exist or links form a cycle. */
   realPath(path: string): string | undefined;
   /** Whether a file belongs to the user of this process, to root, or to the owner of `reference`; on Windows always. */

@@ -74,17 +74,13 @@ export function createNodeDiscoveryPort(): DiscoveryPort {
     isTrusted,
     listDirectory: (directory) => attempt(() => readdirSync(directory, { withFileTypes: true })),
     exists: existsSync,
-    isLink: (path) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true,
     realPath: (path) => attempt(() => realpathSync.native(path)),
-    readProjectFile(directory, file) {
-      const path = `${directory}${sep}${file}`;
-      // Most files are absent, and exceptions are slower than this check.
-      if (!existsSync(path)) return undefined;
-      return attempt(() => {
-        const stats = statSync(path);
-        return stats.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
-      });
-    },
+    readProjectFile: (directory, file) =>
+      attempt(() => {
+        const path = `${directory}${sep}${file}`;
+        const stats = statSync(path, { throwIfNoEntry: false });
+        return stats?.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
+      }),
     hasProjectFile: (directory, file) =>
       attempt(() => lstatSync(`${directory}${sep}${file}`, { throwIfNoEntry: false })) !== undefined,
     async globalPackages() {

@@ -41,7 +41,7 @@ export class DefinitionLibrary {
 
   /** The package manager for commands in hints. */
   get manager(): PackageManager {
-    this.#manager ??= managerIn(this.#port, this.found);
+    this.#manager ??= managerIn(this.#port, this.found.workspace);
     return this.#manager;
   }
 

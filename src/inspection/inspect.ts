@@ -119,7 +119,7 @@ export async function missingPack(
   const endingInIt = items.filter(({ name }) => name === subject).map((item) => item.qualifiedName);
   const packNames = found.packs.map(({ pack }) => pack.name);
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(asPack, packNames);
-  const manager = managerIn(port, found);
+  const manager = managerIn(port, found.workspace);
   const config = await readConfigNames(port, found.project);
   const inConfig = findInConfig(config, owner);
   if (isTwofold)
@@ -217,7 +217,7 @@ async function resolveItem(
 ): Promise<ResolvedReference> {
   const packs = found.packs.map(({ pack }) => pack);
   try {
-    return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found) });
+    return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found.workspace) });
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code !== "PackNotInstalled") throw error;
     const { packageName, publisher } = parseQualifiedName(name);

@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
-import { findManagerName } from "../discovery/project-manager.ts";
+import { managerIn } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { fileExists, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
@@ -80,7 +80,7 @@ async function refuseLinkOut(file: string, options: InstallOptions): Promise<voi
   if (options.scope !== "project" || options.file !== undefined) return;
   const port = createNodeDiscoveryPort();
   const project = findProject(port, options.cwd ?? process.cwd());
-  const root = (await findWorkspace(port, project))?.root ?? project.directory;
+  const { root } = await findWorkspace(port, project);
   const realFile = await findRealFile(file);
   const path = relative(root, realFile);
   if (!path.startsWith("..") && !isAbsolute(path)) return;
@@ -91,7 +91,8 @@ async function refuseLinkOut(file: string, options: InstallOptions): Promise<voi
 /** Throws because npx's copy of this command is temporary. */
 async function refuseCache(directory: string): Promise<never> {
   const port = createNodeDiscoveryPort();
-  const install = formatInstall(await findManagerName(port, findProject(port, directory)), "trailblaze");
+  const workspace = await findWorkspace(port, findProject(port, directory));
+  const install = formatInstall(managerIn(port, workspace), "trailblaze");
   throw failure("InvalidArguments", {
     reason:
       "An entry cannot refer to npx's cache, from which this command runs, because the cache is temporary",

@@ -18,8 +18,8 @@ export interface FoundLock {
 /** Whether a folder above a project belongs to its workspace. */
 async function isInWorkspace(folder: string, project: string): Promise<boolean> {
   const port = createNodeDiscoveryPort();
-  const workspace = await findWorkspace(port, findProject(port, project));
-  return workspace !== undefined && `${folder}${sep}`.startsWith(`${workspace.root}${sep}`);
+  const { root } = await findWorkspace(port, findProject(port, project));
+  return `${folder}${sep}`.startsWith(`${root}${sep}`);
 }
 
 /**

@@ -59,7 +59,7 @@ async function findDependency(
   }
   const location = resolveFrom(port, found.project, name);
   if (location === undefined) {
-    throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found) });
+    throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found.workspace) });
   }
   const pack = packs.find((one) => one.location === location);
   if (pack === undefined && !isServer(name)) {

@@ -1,7 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
-import { findProject } from "../discovery/project.ts";
-import { findWorkspace } from "../discovery/workspace.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -208,10 +206,8 @@ function describeFailures(
 async function readProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
   const port = createNodeDiscoveryPort();
   try {
-    const project = findProject(port, cwd);
-    const { packs } = await findPacks(port, { cwd, policy: everything, all: true });
-    const directory = (await findWorkspace(port, project))?.root ?? project.directory;
-    return { directory, installed: new Set(packs.map(({ pack }) => pack.name)) };
+    const { packs, workspace } = await findPacks(port, { cwd, policy: everything, all: true });
+    return { directory: workspace.root, installed: new Set(packs.map(({ pack }) => pack.name)) };
   } catch (error) {
     // A search works outside a project, too.
     if (error instanceof TrailblazeError) return { installed: new Set() };

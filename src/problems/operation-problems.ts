@@ -80,7 +80,7 @@ export interface PackNotInstalled {
 }
 
 export interface WorkspaceIncomplete {
-  cause: "syntax" | "patterns" | "folders" | "bytes";
+  cause: "syntax" | "folders" | "bytes";
   /** The limit that was exceeded. */
   limit?: number | undefined;
   /** The first pattern that caused it. */
@@ -219,10 +219,6 @@ export const operationProblems = {
       "cause=syntax": {
         message:
           'Skipped the workspace pattern "{pattern}"[ and {others:number} more]: only *, **, ? and {a,b} are supported, with two wildcards in a segment.',
-      },
-      "cause=patterns": {
-        message:
-          'Skipped the workspace pattern "{pattern}"[ and {others:number} more]: a workspace may have {limit:count} patterns with expanded braces.',
       },
       "cause=folders": {
         message: "The search for workspace packages is incomplete: the limit is {limit:count} folders.",

@@ -2,8 +2,9 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
-import { findManagerName } from "../discovery/project-manager.ts";
+import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import {
@@ -152,7 +153,8 @@ async function explainPackage(
   }
   const project = findProject(port, directory);
   const isDeclared = declaredDependencies(project.manifest).has(name);
-  const args = { name, label, isDeclared, manager: await findManagerName(port, project) };
+  const manager = managerIn(port, await findWorkspace(port, project));
+  const args = { name, label, isDeclared, manager };
   return failure("ServerPackageNotInstalled", args, { path: [...path, "package"] });
 }
 

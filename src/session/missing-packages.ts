@@ -66,7 +66,11 @@ export function refuseIncompleteProject(found: FoundPacks, before: readonly Used
     if (broken !== undefined) throw new TrailblazeError(broken);
     if (!declared.has(name)) continue;
     if (now === undefined || !port.exists(join(now, "package.json"))) {
-      throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found) });
+      throw failure("PackNotInstalled", {
+        name,
+        isDeclared: true,
+        manager: managerIn(port, found.workspace),
+      });
     }
   }
 }

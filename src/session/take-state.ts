@@ -139,7 +139,7 @@ export class StateSources {
         return loadDefinitions(port, pack.found, { only: pack.selected });
       }),
     );
-    const manager = managerIn(port, found);
+    const manager = managerIn(port, found.workspace);
     const packs: CheckedPack[] = [];
     const installed: CheckedPack[] = [];
     for (const inspected of selection.selected) {
@@ -400,7 +400,7 @@ export class StateSources {
   }
 
   #createRegistry(found: FoundPacks): Registry {
-    const manager = managerIn(this.#port, found);
+    const manager = managerIn(this.#port, found.workspace);
     return createRegistry(
       found.packs.map(({ pack }) => pack),
       { builtIns: this.#builtInNames, manager },

@@ -89,13 +89,14 @@ export async function findWatchedEntries(
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
   const entries = new Entries();
-  const members = workspace === undefined ? [] : [workspace.root, ...workspace.members];
-  for (const folder of new Set([project.directory, ...members])) entries.addEntries(folder, isInProject);
+  const { root, members } = workspace;
+  for (const folder of new Set([project.directory, root, ...members]))
+    entries.addEntries(folder, isInProject);
   for (const folder of ancestorsOf(project.directory)) {
-    if (workspace === undefined || !folder.startsWith(workspace.root)) break;
+    if (!folder.startsWith(root)) break;
     entries.addFile(join(folder, "trailblaze.lock"));
   }
-  const declared = declaredFolders(port, project, workspace);
+  const declared = declaredFolders(port, workspace);
   const names = new Set(declared.flatMap(({ name }) => name ?? []));
   for (const folder of ancestorsOf(project.directory)) {
     const nodeModules = join(folder, "node_modules");

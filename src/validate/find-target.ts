@@ -3,7 +3,7 @@ import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
-import { searchWorkspace } from "../discovery/workspace.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import {
@@ -111,12 +111,11 @@ function rejectItem(found: FoundPacks, target: string): void {
 export async function findWorkspacePacks(cwd: string): Promise<{ folders: string[]; problems: Problem[] }> {
   const port = createNodeDiscoveryPort();
   const project = findProject(port, cwd);
-  const { workspace, problems } = await searchWorkspace(port, project);
-  const folders = (workspace?.members ?? []).filter((folder) => {
+  const { root, members, problems } = await findWorkspace(port, project);
+  const folders = members.filter((folder) => {
     const read = readManifest(port, folder);
     return read !== undefined && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
   });
-  if (folders.length === 0)
-    throw failure("NoExtension", { name: workspace?.root ?? project.directory, isWorkspace: true });
+  if (folders.length === 0) throw failure("NoExtension", { name: root, isWorkspace: true });
   return { folders, problems };
 }

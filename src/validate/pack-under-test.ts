@@ -44,7 +44,7 @@ interface FactSources {
   port: InspectionPort;
   /** The packs around the pack. Not asked in sessions. */
   findContext: () => Promise<FoundPacks>;
-  findWorkspace: () => Promise<Workspace | undefined>;
+  findWorkspace: () => Promise<Workspace>;
   /** Names of the host's built-ins. */
   builtIns: readonly string[];
   /** The project's package manager, in a session, which starts without facts that take long. */
@@ -135,7 +135,7 @@ export class PackUnderTest {
   readonly context = lazy(() => this.#sources.findContext());
   /** The package manager for commands in hints. */
   readonly manager = lazy(
-    async () => this.#sources.sessionManager ?? managerIn(this.port, await this.context()),
+    async () => this.#sources.sessionManager ?? managerIn(this.port, (await this.context()).workspace),
   );
 
   readonly #followed = lazy(async () => {
@@ -201,7 +201,8 @@ export class PackUnderTest {
     const { pack, manifest } = this.inspected;
     const { findPacked } = await import("./packing.ts");
     // If a package lists its files, the workspace's ignore files have no effect.
-    const workspace = Array.isArray(manifest.value.files) ? undefined : await this.#sources.findWorkspace();
+    const found = Array.isArray(manifest.value.files) ? undefined : await this.#sources.findWorkspace();
+    const workspace = found?.isDeclared ? found : undefined;
     const request = { packageRoot: pack.location, manifest: manifest.value, files, workspace };
     const packed = await findPacked(request);
     return new Set(packed === undefined ? [] : files.filter((file) => !packed.has(file)));

@@ -12,10 +12,10 @@ import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
 /** The package manager of a project, or of a member of a workspace with these files. */
-const find = (project: string, root?: string) =>
+const find = (project: string, root = project) =>
   findProjectManager(createNodeDiscoveryPort(), {
-    project,
-    workspace: root === undefined ? undefined : { root, manifest: undefined, members: [project] },
+    project: { directory: project, manifest: undefined, fault: undefined },
+    root,
   });
 const npm = { name: "npm", isModernYarn: false };
 const pnpm = { name: "pnpm", isModernYarn: false };
@@ -34,8 +34,13 @@ describe("the package manager of a project", () => {
     ["the packageManager key", pnpm, { "yarn.lock": "" }, { packageManager: "pnpm@9.1.0+sha512.abc" }],
     ["the packageManager key for Yarn 4", modern, {}, { packageManager: "yarn@4.5.0" }],
     ["the devEngines key", pnpm, {}, { devEngines: { packageManager: [{ name: "pnpm" }] } }],
-    ["bun.lock", { unsupported: "bun" }, { "bun.lock": "" }],
-    ["a packageManager key with an unknown name", { unsupported: "deno" }, {}, { packageManager: "deno@2" }],
+    ["bun.lock", { name: "bun", isModernYarn: false }, { "bun.lock": "" }],
+    [
+      "a packageManager key with an unknown name",
+      { name: "deno", isModernYarn: false },
+      {},
+      { packageManager: "deno@2" },
+    ],
     ["keys with invalid values", npm, {}, { packageManager: 7, devEngines: "x" }],
     [
       "the lockfile in use if there are two",

@@ -1,5 +1,5 @@
+import { join } from "node:path";
 import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
-import { hasInstalledPackages } from "../../discovery/package-folders.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
@@ -57,8 +57,11 @@ function explainEmpty(
 ): string {
   const verb = scope === "all" ? "installed" : "declared";
   const empty = `No ${what} are ${verb} in ${printable(abbreviateHome(project))}.`;
-  const folders = [project, ...(workspace === undefined ? [] : [workspace.root, ...workspace.members])];
-  const mayHaveMore = scope === "declared" && hasInstalledPackages(createNodeDiscoveryPort(), folders);
+  const folders = [project, workspace.root, ...workspace.members];
+  const { listDirectory } = createNodeDiscoveryPort();
+  const hasPackages = (folder: string) =>
+    listDirectory(join(folder, "node_modules"))?.some(({ name }) => !name.startsWith("."));
+  const mayHaveMore = scope === "declared" && folders.some(hasPackages);
   const next = mayHaveMore
     ? "Run `trailblaze list --all` to list everything that is installed."
     : "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";

@@ -55,7 +55,7 @@ interface PackageChange {
 }
 
 /** Files that package managers change when they add or remove packages. */
-const writtenFiles = ["package.json", ...lockfileNames, "pnpm-workspace.yaml", ".yarnrc.yml"];
+const writtenFiles = ["package.json", ...lockfileNames, ".yarnrc.yml"];
 
 /** A file before a change; `bytes` is `undefined` if it did not exist. */
 interface SavedFile {

@@ -27,9 +27,8 @@ export interface InstalledClaim {
 
 /** Reads the package.json of every installed package of a project. Throws `TrailblazeError` `ProjectNotFound`. */
 export async function readInstalledPackages(port: DiscoveryPort, cwd: string): Promise<InstalledPackage[]> {
-  const project = findProject(port, cwd);
-  const workspace = await findWorkspace(port, project);
-  return [...walkInstalled(port, project, workspace)].flatMap(([location, installedAs]) => {
+  const workspace = await findWorkspace(port, findProject(port, cwd));
+  return [...walkInstalled(port, workspace)].flatMap(([location, installedAs]) => {
     const read = readUsableManifest(port, location);
     if (read === undefined) return [];
     const name = String(read.value.name ?? installedAs);

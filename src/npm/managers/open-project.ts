@@ -1,6 +1,6 @@
 import { describeFault } from "../../discovery/describe-fault.ts";
 import { findProject, type Project } from "../../discovery/project.ts";
-import { findProjectManager } from "../../discovery/project-manager.ts";
+import { findProjectManager, isDriven } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
@@ -23,23 +23,24 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
     throw new TrailblazeError(describeFault(fault, undefined, { context: "operation", isSource: true }));
   }
   const workspace = await findWorkspace(port, project);
-  const manager = findProjectManager(port, { project: directory, workspace });
-  if ("unsupported" in manager) {
-    const reason = `the project uses ${manager.unsupported}, which Trailblaze does not support`;
+  const { name, isModernYarn } = findProjectManager(port, workspace);
+  if (!isDriven(name)) {
+    const reason = `the project uses ${name}, which Trailblaze does not support`;
     throw failure("InstallFailed", {
       what,
       reason,
       hint: "Run it directly, with lifecycle scripts disabled.",
     });
   }
-  const program = findManagerProgram(manager.name);
+  const program = findManagerProgram(name);
   if (program === undefined) {
-    const reason = `the project uses ${manager.name}, which is not installed`;
+    const reason = `the project uses ${name}, which is not installed`;
     throw failure("InstallFailed", {
       what,
       reason,
-      hint: `Install it: npm install --global ${manager.name}`,
+      hint: `Install it: npm install --global ${name}`,
     });
   }
-  return { directory, workspaceRoot: workspace?.root, manifest, manager, program };
+  const workspaceRoot = workspace.isDeclared ? workspace.root : undefined;
+  return { directory, workspaceRoot, manifest, manager: { name, isModernYarn }, program };
 }

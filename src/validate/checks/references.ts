@@ -66,7 +66,7 @@ export const checkReferences: Check = async function* (pack) {
     from,
   );
   const packs = found.packs.map((one) => one.pack);
-  const manager = managerIn(port, found);
+  const manager = managerIn(port, found.workspace);
 
   const failures = new Map<string, TrailblazeError | undefined>();
   /** The error for a reference that cannot be resolved; `undefined` if it can. */
