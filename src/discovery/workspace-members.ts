@@ -117,7 +117,9 @@ export function findWorkspaces(
     }
   }
   for (const folder of [root, ...excluded]) included.delete(folder);
-  const folders = [...included].filter((folder) => port.exists(join(folder, "package.json")));
+  // A package.json that is a link to itself does not exist, but is reported later.
+  const isMember = (one: string) => port.exists(join(one, "package.json")) || port.readManifest(one);
+  const folders = [...included].filter(isMember);
   return { folders: folders.sort(), skipped };
 }
 
