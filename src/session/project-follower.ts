@@ -31,8 +31,8 @@ export class ProjectFollower {
   #hasBegun = false;
   #isClosed = false;
   #hasWatchFault = false;
-  /** Whether the project has been unusable for too long, and the problem if that was reported. */
-  #isOverdue = false;
+  /** Why the project could last not be used, and the problem if that was reported. */
+  #fault: unknown;
   #reported: Problem | undefined;
 
   constructor(options: FollowerOptions) {
@@ -91,32 +91,26 @@ export class ProjectFollower {
         await this.#options.apply(signal);
         this.#cancelKept?.();
         this.#cancelKept = undefined;
-        this.#isOverdue = false;
         if (this.#reported !== undefined) this.#options.withdraw(this.#reported);
         this.#reported = undefined;
         await this.#watch();
       } catch (error) {
-        if (!signal.aborted) this.#keep(error);
+        if (signal.aborted || this.#isClosed) continue;
+        this.#fault = error;
+        this.#cancelKept ??= this.#options.clock.after(keptMs, () => this.#reportFault());
       }
     }
     this.#applying = undefined;
   }
 
-  /** Reports an unusable project once, if it stays so. */
-  #keep(error: unknown): void {
-    if (this.#isClosed || this.#reported !== undefined) return;
-    if (this.#isOverdue) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const isUnlocked = error instanceof TrailblazeError && error.code === "LockMissing";
-      this.#reported = isUnlocked
-        ? error.problem
-        : createProblem("ChangeNotApplied", { cause: "project", reason });
-      this.#options.report(this.#reported);
-      return;
-    }
-    this.#cancelKept ??= this.#options.clock.after(keptMs, () => {
-      this.#isOverdue = true;
-      this.#request();
-    });
+  /** Reports a project that has stayed unusable. */
+  #reportFault(): void {
+    const error = this.#fault;
+    const reason = error instanceof Error ? error.message : String(error);
+    const isUnlocked = error instanceof TrailblazeError && error.code === "LockMissing";
+    this.#reported = isUnlocked
+      ? error.problem
+      : createProblem("ChangeNotApplied", { cause: "project", reason });
+    this.#options.report(this.#reported);
   }
 }

@@ -4,8 +4,8 @@ import { declaredFolders } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import type { WatchedEntries } from "../processes/entry-watcher.ts";
 
 /** What package managers and users write next to a package.json. */
 const projectFiles: ReadonlySet<string> = new Set([
@@ -33,37 +33,6 @@ const lastFiles: ReadonlySet<string> = new Set([
   ".yarn-integrity",
 ]);
 
-const isInProject = (name: string) => projectFiles.has(name);
-const isManifest = (name: string) => name === "package.json";
-
-/** Entries by folder; several conditions for one folder are joined. */
-class Entries extends Map<string, (name: string) => boolean> {
-  addEntries(folder: string, isWatched: (name: string) => boolean): void {
-    const before = this.get(folder);
-    this.set(folder, before === undefined ? isWatched : (name) => before(name) || isWatched(name));
-  }
-
-  addFile(path: string): void {
-    const name = basename(path);
-    this.addEntries(dirname(path), (one) => one === name);
-  }
-
-  /** The folders that packages with these names have or would have, and what a package manager writes last. */
-  addNodeModules(port: DiscoveryPort, folder: string, names: ReadonlySet<string>): void {
-    const tops = new Set([...names].map((name) => name.replace(/\/.*/, "")));
-    this.addEntries(folder, (name) => lastFiles.has(name) || tops.has(name));
-    for (const scope of tops) {
-      const path = join(folder, scope);
-      if (scope.startsWith("@") && port.exists(path))
-        this.addEntries(path, (name) => names.has(`${scope}/${name}`));
-    }
-    for (const name of names) {
-      const path = join(folder, name);
-      if (port.exists(path) && !port.exists(join(path, "package.json"))) this.addEntries(path, isManifest);
-    }
-  }
-}
-
 /** The modules of the config's built-ins, absolute. */
 function findBuiltInModules({ builtIns, directory }: SessionConfig): string[] {
   return builtIns.flatMap((definition) =>
@@ -84,26 +53,42 @@ export async function findWatchedEntries(
   config: SessionConfig,
   configOption: unknown,
   packages: readonly string[],
-): Promise<ReadonlyMap<string, (name: string) => boolean>> {
+): Promise<WatchedEntries> {
   const port = createNodeDiscoveryPort();
+  const entries = new Map<string, ((name: string) => boolean)[]>();
+  const add = (folder: string, isWatched: (name: string) => boolean) =>
+    entries.set(folder, [...(entries.get(folder) ?? []), isWatched]);
+  const addFile = (path: string) => add(dirname(path), (name) => name === basename(path));
+
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
-  const entries = new Entries();
   const { root, members } = workspace;
   for (const folder of new Set([project.directory, root, ...members]))
-    entries.addEntries(folder, isInProject);
+    add(folder, (name) => projectFiles.has(name));
   for (const folder of ancestorsOf(project.directory)) {
     if (!folder.startsWith(root)) break;
-    entries.addFile(join(folder, "trailblaze.lock"));
+    addFile(join(folder, "trailblaze.lock"));
   }
   const declared = declaredFolders(port, workspace);
   const names = new Set(declared.flatMap(({ name }) => name ?? []));
+  const tops = new Set([...names].map((name) => name.replace(/\/.*/, "")));
   for (const folder of ancestorsOf(project.directory)) {
     const nodeModules = join(folder, "node_modules");
-    if (port.exists(nodeModules)) entries.addNodeModules(port, nodeModules, names);
+    if (!port.exists(nodeModules)) continue;
+    add(nodeModules, (name) => lastFiles.has(name) || tops.has(name));
+    for (const scope of tops) {
+      const path = join(nodeModules, scope);
+      if (scope.startsWith("@") && port.exists(path)) add(path, (name) => names.has(`${scope}/${name}`));
+    }
+    for (const name of names) {
+      const manifest = join(nodeModules, name, "package.json");
+      if (port.exists(dirname(manifest)) && !port.exists(manifest)) addFile(manifest);
+    }
   }
-  for (const location of packages) entries.addEntries(location, isManifest);
-  if (typeof configOption === "string") entries.addFile(resolve(cwd, configOption));
-  for (const path of findBuiltInModules(config)) entries.addFile(path);
-  return entries;
+  for (const location of packages) addFile(join(location, "package.json"));
+  if (typeof configOption === "string") addFile(resolve(cwd, configOption));
+  for (const path of findBuiltInModules(config)) addFile(path);
+  return new Map(
+    [...entries].map(([folder, conditions]) => [folder, (name) => conditions.some((fits) => fits(name))]),
+  );
 }
