@@ -27,18 +27,16 @@ export type {
   Variant,
 } from "./runtime/tool-result.ts";
 export type { CallLog, CallOptions, ToolLog, ToolProgress } from "./session/call-listeners.ts";
-export type { InputQuestion, OnInput } from "./session/host-input.ts";
-export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
-export type { PromptArgument } from "./session/pack-prompt.ts";
 export type {
   PromptMessage,
   PromptResult,
   RequestOptions as PromptOptions,
   RequestOptions as ReadOptions,
   ResourceResult,
-} from "./session/requests.ts";
-export type { FoundTool } from "./session/search/tool-index.ts";
-export type { LlmToolsOptions, SearchOptions } from "./session/search/tool-search.ts";
+} from "./session/calls.ts";
+export type { InputQuestion, OnInput } from "./session/host-input.ts";
+export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
+export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionChange } from "./session/session-change.ts";
@@ -53,6 +51,7 @@ export type {
   SkipReason,
   ToolInputSchema,
 } from "./session/session-tool.ts";
+export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-search.ts";
 
 /**
  * Opens a session with the tools of a project's installed packs and of the config's servers.

@@ -1,6 +1,6 @@
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
-import type { LlmToolsOptions } from "../session/search/tool-search.ts";
 import type { Session } from "../session/session.ts";
+import type { LlmToolsOptions } from "../session/tool-search.ts";
 
 /** A message of JSON-RPC. */
 type Message = object;

@@ -13,7 +13,7 @@ import {
 } from "../runtime/pack-resource.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
-import { type CallScope, reachServer } from "../session/call.ts";
+import { type CallScope, reachServer } from "../session/calls.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
@@ -123,15 +123,13 @@ export class GatewayResources {
 
   /** How code runs for a request that belongs to no client's call. */
   #useCode(
-    { runners, requests }: SessionParts,
+    { calls }: SessionParts,
     state: SessionState,
     owner: CodeOwner,
     name: string,
     signal: AbortSignal,
   ): CodeUse {
-    const rest = { progress: () => {}, signal };
-    const context = requests.createContext(state, owner, name, this.#options.ownScope(), rest);
-    return { runner: () => runners.get(owner), context };
+    return calls.useCode({ state, scope: this.#options.ownScope(), signal }, owner, name);
   }
 
   /** Watches a resource: of a pack by its own function, of a server by the server. */
@@ -141,7 +139,7 @@ export class GatewayResources {
     const begin = () => {
       const parts = this.#options.parts();
       const state = parts?.state();
-      const route = state && parts?.requests.findResource(state, uri);
+      const route = state && parts?.calls.findResource(state, uri);
       const before = known;
       known = route?.by === "server" ? route.from.server : identify(route?.resource);
       if (before === known) return;
@@ -151,7 +149,7 @@ export class GatewayResources {
       if (parts === undefined || state === undefined || route === undefined) return;
       if (route.by === "server") {
         const isRefused = () => {
-          const now = parts.requests.findResource(parts.state(), uri);
+          const now = parts.calls.findResource(parts.state(), uri);
           return now?.by !== "server" || now.from.approval?.refuses("resource", uri) === true;
         };
         end = route.from.server.watchResource({ uri, changed, isRefused });

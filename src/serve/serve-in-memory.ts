@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { ProtocolServer } from "../mcp/protocol-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/search/tool-search.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-change.ts";
+import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
 import { serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 

@@ -7,7 +7,7 @@ import type {
   ServedProtocol,
 } from "../mcp/protocol-server.ts";
 import { createStateSeal, readStateKey } from "../mcp/request-state.ts";
-import type { LlmToolsOptions } from "../session/search/tool-search.ts";
+import type { LlmToolsOptions } from "../session/tool-search.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
 import type { ClientScope, SessionGateway } from "./session-gateway.ts";
 import { serveOverHttp, serveOverStdio } from "./transports.ts";

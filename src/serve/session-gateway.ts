@@ -3,33 +3,24 @@ import { isRecord } from "../data/parse-json.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
 import { type Questions, UnaskedError } from "../mcp/questions.ts";
 import { RpcError } from "../mcp/rpc-error.ts";
-import type {
-  CallTool,
-  ListChange,
-  Listing,
-  ServedPrompt,
-  ServedRequest,
-  ServedServer,
-} from "../mcp/served-server.ts";
+import type { CallTool, ListChange, Listing, ServedRequest, ServedServer } from "../mcp/served-server.ts";
 import type { Problem } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
-import { toSignal } from "../runtime/abort-listeners.ts";
 import { createGeneralError } from "../runtime/bundle.ts";
-import type { InputAnswers, InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
+import type { InputAnswers, InputRound } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { makesSuggestions } from "../runtime/pack-resource.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
-import type { CallScope } from "../session/call.ts";
-import type { ToolProgress } from "../session/call-listeners.ts";
+import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { AskedRound } from "../session/host-input.ts";
-import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/search/tool-search.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
+import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import { attempt, GatewayResources } from "./gateway-resources.ts";
 
@@ -105,13 +96,6 @@ function describeSearch(): Listing {
   return { name, title, description, inputSchema, outputSchema, annotations };
 }
 
-/** What a session's result asks; `undefined` for any other result. */
-function findAsked({ variant, details }: ToolResult): InputRequired | undefined {
-  if (variant !== "InputRequired") return undefined;
-  const { inputRequests, ...state } = details ?? {};
-  return { requests: inputRequests as InputRequests, ...state };
-}
-
 /** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */
 async function askClient(
   questions: Questions,
@@ -180,15 +164,20 @@ export class SessionGateway {
     return { sessionId, memory };
   }
 
-  /** The scope of one request. */
-  #createScope(client: ClientScope, { log, questions, meta, session }: ServedRequest): CallScope {
+  /** One request of a client. */
+  #ask(
+    state: SessionState,
+    client: ClientScope,
+    { log, questions, meta, session, signal, progress }: ServedRequest,
+    round: InputRound | undefined,
+  ): CallRequest {
     const { id, clientInfo, capabilities } = session;
-    return {
+    const scope: CallScope = {
       ...client,
       record: () => {},
       log: ({ level, data }) => log(level, client.memory.redact(data)),
       reportFault: this.#report,
-      ask: (round) => askClient(questions, round),
+      ask: (asked) => askClient(questions, asked),
       passesRounds: true,
       request: {
         meta,
@@ -199,6 +188,8 @@ export class SessionGateway {
         },
       },
     };
+    const onProgress: CallRequest["onProgress"] = (step) => progress(step.progress, step.total, step.message);
+    return { state, scope, signal, round, onProgress };
   }
 
   get #open(): SessionParts {
@@ -250,7 +241,7 @@ export class SessionGateway {
       found &&
       (async (args) => {
         const before = list("tools").length;
-        const { result } = found.call(args);
+        const result = found.call(args);
         // What it found may be listed in any case.
         if (list("tools").length !== before)
           for (const follower of followers) follower({ tools: true, prompts: false });
@@ -273,19 +264,20 @@ export class SessionGateway {
       findPrompt: (name) => {
         const state = this.#open.state();
         const candidate = attempt(() => state.resolvePrompt(name));
-        return candidate && this.#servePrompt(state, candidate, scopeOf);
+        if (candidate === undefined) return undefined;
+        const { arguments: args = [] } = candidate.listing;
+        return {
+          required: args.filter(({ required }) => required).map((one) => one.name),
+          get: (given, request, round) =>
+            this.#open.calls.askPrompt(candidate, given, this.#ask(state, scopeOf(), request, round)),
+        };
       },
       findResource: (uri) => {
         const state = this.#parts?.state();
-        const route = state && this.#open.requests.findResource(state, uri);
+        const route = state && this.#open.calls.findResource(state, uri);
         if (state === undefined || route === undefined) return undefined;
         return (request, round) =>
-          this.#open.requests.askResource(state, route, uri, {
-            signal: toSignal(request.signal),
-            progress: request.progress,
-            scope: this.#createScope(scopeOf(), request),
-            round,
-          });
+          this.#open.calls.askResource(uri, route, this.#ask(state, scopeOf(), request, round));
       },
       subscribe: (uri, changed) => this.#resources.subscribe(uri, changed),
       complete: (request, signal) => this.#resources.complete(request, signal),
@@ -335,41 +327,19 @@ export class SessionGateway {
     client: ClientScope,
   ): ReturnType<CallTool> {
     const { tool, route } = candidate;
-    const { signal, progress } = request;
     const { isComposed = false } = this.#options;
     let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
-    const scope: CallScope = {
-      ...this.#createScope(client, request),
-      onError: (outcome) => {
-        if (isComposed) failed = outcome;
-      },
+    const asked = this.#ask(state, client, request, round);
+    asked.scope.onError = (outcome) => {
+      if (isComposed) failed = outcome;
     };
-    const onProgress = (step: ToolProgress) => progress(step.progress, step.total, step.message);
-    const result = await this.#open.calls.callFromHost(
-      state,
-      candidate,
-      args,
-      { signal, onProgress, round },
-      scope,
-    );
+    const result = await this.#open.calls.askTool(candidate, args, asked);
+    if ("inputRequired" in result) return result;
     if (failed?.uncaught !== undefined) this.#report(`${tool.name}: ${failed.uncaught.message}`);
     const isEntry = route.by === "code" && route.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
     const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
-    const inputRequired = findAsked(result);
-    return inputRequired === undefined ? toCallResult(result) : { inputRequired };
-  }
-
-  #servePrompt(state: SessionState, candidate: PromptCandidate, scopeOf: () => ClientScope): ServedPrompt {
-    const { arguments: args = [] } = candidate.listing;
-    return {
-      required: args.filter(({ required }) => required).map((one) => one.name),
-      get: (given, { signal, progress, ...request }, round) => {
-        const scope = this.#createScope(scopeOf(), { signal, progress, ...request });
-        const asked = { signal: toSignal(signal), progress, scope, round };
-        return this.#open.requests.askPrompt(state, candidate, given, asked);
-      },
-    };
+    return toCallResult(result);
   }
 }

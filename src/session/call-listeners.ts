@@ -52,8 +52,6 @@ export interface CallOptions {
   among?: readonly string[] | undefined;
 }
 
-const silent = { end() {} };
-
 /** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
 export class CallListeners {
   readonly #report: (problem: Problem) => void;
@@ -65,24 +63,13 @@ export class CallListeners {
 
   /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
   listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): Listeners & { end(): void } {
-    if (onProgress === undefined && onLog === undefined) return silent;
     let isOver = false;
-    const tell = <Event>(option: keyof Listeners, listener: (event: Event) => unknown, event: Event) => {
-      const fail = (error: unknown) => this.#fail(option, tool, error);
-      try {
-        const returned = listener(event);
-        if (returned instanceof Promise) returned.catch(fail);
-      } catch (error) {
-        fail(error);
-      }
-    };
     return {
       onProgress:
         onProgress &&
         (({ message, ...step }) => {
-          if (isOver) return;
           const text = message === undefined ? {} : { message: memory.redact(message) };
-          tell("onProgress", onProgress, { ...step, ...text });
+          if (!isOver) void this.#tell("onProgress", tool, () => onProgress({ ...step, ...text }));
         }),
       onLog:
         onLog &&
@@ -91,7 +78,8 @@ export class CallListeners {
           // Code of packs can log a value that cannot be redacted, because it is no JSON.
           notifyHost(() => {
             const name = logger === undefined ? {} : { logger: memory.redact(logger) };
-            tell("onLog", onLog, { level: memory.redact(level), ...name, data: memory.redact(data) });
+            const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
+            void this.#tell("onLog", tool, () => onLog(entry));
           });
         }),
       end: () => {
@@ -100,11 +88,16 @@ export class CallListeners {
     };
   }
 
-  #fail(option: keyof Listeners, tool: string, error: unknown): void {
-    const key = `${option} ${tool}`;
-    if (this.#failed.has(key)) return;
-    this.#failed.add(key);
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#report(createProblem("HostListenerFailed", { option, tool, reason }));
+  /** Calls a listener at once, and waits only to see whether it rejects. */
+  async #tell(option: keyof Listeners, tool: string, listener: () => unknown): Promise<void> {
+    try {
+      await listener();
+    } catch (error) {
+      const key = `${option} ${tool}`;
+      if (this.#failed.has(key)) return;
+      this.#failed.add(key);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#report(createProblem("HostListenerFailed", { option, tool, reason }));
+    }
   }
 }

@@ -1,15 +1,7 @@
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import {
-  type InputAnswer,
-  type InputAnswers,
-  type InputRequest,
-  type InputRequests,
-  type InputRequired,
-  type InputRound,
-  mostRounds,
-} from "../runtime/handler-context.ts";
+import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
-import type { Clock, TimeLimit } from "../runtime/time-limit.ts";
+import type { Clock } from "../runtime/time-limit.ts";
 
 /** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
 export interface InputQuestion {
@@ -41,24 +33,6 @@ export interface AskedRound {
 
 /** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
 export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
-
-/**
- * Runs what asks until it has an answer: each time from its beginning, with the answers of the round before. Resolves with its
- * questions if there is no `ask`. Rejects if it asks too often, and as `run` and `ask` do.
- */
-export async function answerRounds<Answer extends object>(
-  first: Answer | { inputRequired: InputRequired },
-  run: (round: InputRound) => Promise<Answer | { inputRequired: InputRequired }>,
-  ask: ((requests: InputRequests) => Promise<InputAnswers>) | undefined,
-): Promise<Answer | { inputRequired: InputRequired }> {
-  let answer = first;
-  for (let rounds = 0; "inputRequired" in answer && ask !== undefined; rounds += 1) {
-    if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
-    const { requests, ...state } = answer.inputRequired;
-    answer = await run({ input: await ask(requests), ...state });
-  }
-  return answer;
-}
 
 export interface HostInputOptions {
   onInput: OnInput;
@@ -119,24 +93,4 @@ export function signRequests(requests: InputRequests, author: string | undefined
     "method" in request ? request : { ...request, message: `[${author}] ${request.message}` },
   ]);
   return Object.fromEntries(signed);
-}
-
-/**
- * Asks for a tool or a prompt in a scope, whose time stands still meanwhile. `undefined` if the session has no user.
- * `author`: the label of the server or the name of the pack that asks. `isWaiting`: whether a server waits in the middle of a call.
- */
-export function askInScope(
-  { tool, author }: { tool: string; author: string | undefined },
-  { ask, limits = [] }: { ask: AskInput | undefined; limits?: readonly TimeLimit[] },
-  isWaiting = false,
-) {
-  if (ask === undefined) return undefined;
-  return async (requests: InputRequests, signal: AbortSignal): Promise<InputAnswers> => {
-    const ends = limits.map((limit) => limit.pause());
-    try {
-      return await ask({ tool, requests: signRequests(requests, author), isWaiting, signal });
-    } finally {
-      for (const end of ends) end();
-    }
-  };
 }

@@ -12,14 +12,13 @@ import { whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/late-errors.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
-import { OpenCalls } from "./call.ts";
 import type { ToolLog } from "./call-listeners.ts";
+import { Calls } from "./calls.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { openLogs } from "./log-files.ts";
 import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Recording } from "./recording.ts";
-import { Requests } from "./requests.ts";
 import { Session } from "./session.ts";
 import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
@@ -28,7 +27,6 @@ import { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import { SessionStates } from "./session-states.ts";
 import { StateSources } from "./take-state.ts";
-import { ToolCalls } from "./tool-calls.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
@@ -79,7 +77,7 @@ class Opening {
   readonly #reported: Problem[] = [];
   readonly #recording: Recording;
   readonly #processes: SessionProcesses;
-  #calls: ToolCalls | undefined;
+  #calls: Calls | undefined;
   readonly #states: SessionStates;
   #isLocked = false;
   /** Ends what readings of the project started that were superseded. */
@@ -144,11 +142,10 @@ class Opening {
     await follower?.start();
     const { selection } = this.#frame.rules;
     const state = await (selection ? this.#select(selection) : this.#take(config, problems));
-    const open = new OpenCalls(this.#processes.runners, this.#frame.resources.closing);
     const record = (name: string, json: string) => this.#recording.add(name, json);
     const { id: sessionId, memory, log } = this.#frame;
     const own = { sessionId, memory, record, log, ask: this.#ask };
-    const calls = new ToolCalls(this.#frame, this.#processes, open, own);
+    const calls = new Calls(this.#frame, this.#processes, own);
     this.#calls = calls;
     await follower?.begin();
     return new Session({
@@ -163,8 +160,6 @@ class Opening {
       resources: this.#frame.resources,
       runners: this.#processes.runners,
       calls,
-      ask: this.#ask,
-      requests: new Requests(calls, open, this.#processes.runners),
     });
   }
 

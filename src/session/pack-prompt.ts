@@ -1,7 +1,6 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer } from "../mcp/served-server.ts";
-import type { InputRound } from "../runtime/handler-context.ts";
 import { requireInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
@@ -28,8 +27,8 @@ export interface PackPrompt {
   item: InspectedItem;
   /** Its entry in `prompts/list`. */
   listing: AdvertisedPrompt;
-  /** Fills the content, or runs the handler, with the answers to its questions if it asked before. */
-  get(args: Readonly<Record<string, string>>, use: CodeUse, round?: InputRound): Promise<PromptAnswer>;
+  /** Fills the content, or runs the handler. */
+  get(args: Readonly<Record<string, string>>, use: CodeUse): Promise<PromptAnswer>;
 }
 
 /** The advertised name of a prompt of a pack. */
@@ -61,13 +60,13 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   return {
     item,
     listing,
-    async get(given, { runner, context, leaveOut }, round) {
+    async get(given, { runner, context, leaveOut }) {
       if (content !== undefined) {
         const names = (listing.arguments ?? []).map(({ name }) => name);
         return repairPrompt({ messages: fillPrompt(content, given, names), ...shown }, leaveOut);
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
-      const outcome = await (await runner()).invoke(handler, { ...given }, { ...context, ...round });
+      const outcome = await (await runner()).invoke(handler, { ...given }, context);
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;
       if (returned.kind === "refused") throw new Error(returned.message);

@@ -3,19 +3,9 @@ import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-listeners.ts";
-import type { AskInput } from "./host-input.ts";
+import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { Recording } from "./recording.ts";
-import type { PromptResult, RequestOptions, Requests, ResourceResult } from "./requests.ts";
-import type { FoundTool } from "./search/tool-index.ts";
-import {
-  createSearchTool,
-  type LlmToolsOptions,
-  refuseSearchName,
-  type SearchOptions,
-  searchTools,
-  ToolSearch,
-} from "./search/tool-search.ts";
 import { type SessionServerState, startEntry } from "./server-states.ts";
 import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -24,7 +14,15 @@ import type { SessionResource } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
 import type { RecordedCall, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
-import type { ToolCalls } from "./tool-calls.ts";
+import type { FoundTool } from "./tool-search.ts";
+import {
+  createSearchTool,
+  type LlmToolsOptions,
+  refuseSearchName,
+  type SearchOptions,
+  searchTools,
+  ToolSearch,
+} from "./tool-search.ts";
 
 /** The parts of an open session. */
 export interface SessionParts {
@@ -43,11 +41,7 @@ export interface SessionParts {
   recording: Recording;
   resources: SessionResources;
   runners: CodeRunners;
-  calls: ToolCalls;
-  /** Asks the host's user; `undefined` if it cannot. */
-  ask: AskInput | undefined;
-  /** For prompts and resources. */
-  requests: Requests;
+  calls: Calls;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -161,11 +155,14 @@ export class Session implements AsyncDisposable {
     const state = this.#parts.state();
     if (this.#isSearch(name)) {
       options.signal?.throwIfAborted();
-      return this.#search.call(args, options.among).result as ToolResultOf<Name>;
+      return this.#search.call(args, options.among) as ToolResultOf<Name>;
     }
     const candidate = state.resolve(name, undefined);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
-    return this.#parts.calls.callFromHost(state, candidate, args, options) as Promise<ToolResultOf<Name>>;
+    const { signal, timeoutMs, onProgress, onLog } = options;
+    const { calls } = this.#parts;
+    const request = { scope: calls.own, state, signal, timeoutMs, onProgress, onLog };
+    return calls.callTool(candidate, args, request) as Promise<ToolResultOf<Name>>;
   }
 
   /**
@@ -199,11 +196,13 @@ export class Session implements AsyncDisposable {
   async getPrompt(
     name: string,
     args: Readonly<Record<string, string>> = {},
-    options: RequestOptions = {},
+    { signal, timeoutMs }: RequestOptions = {},
   ): Promise<PromptResult> {
-    this.#parts.resources.closing.throwIfAborted();
+    const { calls, resources } = this.#parts;
+    resources.closing.throwIfAborted();
     const state = this.#parts.state();
-    return this.#parts.requests.getPrompt(state, state.resolvePrompt(String(name)), args, options);
+    const request = { scope: calls.own, state, signal, timeoutMs };
+    return calls.getPrompt(state.resolvePrompt(String(name)), args, request);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
@@ -219,9 +218,10 @@ export class Session implements AsyncDisposable {
    * `SessionClosed`, or with the reason of `signal`. For a resource of a server also with `NotApproved`, or, if it starts for
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
-  async readResource(uri: string, options: RequestOptions = {}): Promise<ResourceResult> {
-    this.#parts.resources.closing.throwIfAborted();
-    return this.#parts.requests.readResource(this.#parts.state(), uri, options);
+  async readResource(uri: string, { signal, timeoutMs }: RequestOptions = {}): Promise<ResourceResult> {
+    const { calls, resources } = this.#parts;
+    resources.closing.throwIfAborted();
+    return calls.readResource(uri, { scope: calls.own, state: this.#parts.state(), signal, timeoutMs });
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */

@@ -2,14 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
-import { mcpTransport } from "../../../src/adapters.ts";
-import type { TrailblazeError } from "../../../src/problems/index.ts";
-import { ToolIndex, wordsOf } from "../../../src/session/search/tool-index.ts";
-import { openSession, type SessionOptions, type SessionTool } from "../../../src/session.ts";
-import { makeTree } from "../../support/packs.ts";
-import { waitUntil } from "../../support/wait-until.ts";
-import { openFollowed } from "../support/followed.ts";
-import { makeProject, openForTest, probe, toolPack } from "../support/session.ts";
+import { mcpTransport } from "../../src/adapters.ts";
+import type { TrailblazeError } from "../../src/problems/index.ts";
+import { ToolIndex, wordsOf } from "../../src/session/tool-search.ts";
+import { openSession, type SessionOptions, type SessionTool } from "../../src/session.ts";
+import { makeTree } from "../support/packs.ts";
+import { waitUntil } from "../support/wait-until.ts";
+import { openFollowed } from "./support/followed.ts";
+import { makeProject, openForTest, probe, toolPack } from "./support/session.ts";
 
 const tool = (name: string, description?: string, parameters: readonly string[] = [], more: object = {}) => ({
   name,

@@ -1,0 +1,745 @@
+// The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
+import { randomUUID } from "node:crypto";
+import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
+import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
+import { writePointer } from "../extension-schema/pointer.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { AnswerError, saysUnknownResource } from "../mcp/client/answer-error.ts";
+import { createPackNotes } from "../mcp/client/call-result.ts";
+import {
+  type ConnectedServer,
+  ServerCallError,
+  type ServerCallOptions,
+} from "../mcp/client/connected-server.ts";
+import { copyArguments } from "../mcp/client/copy-arguments.ts";
+import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
+import type { PromptMessage } from "../mcp/served-server.ts";
+import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
+import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
+import { describeCodeExit } from "../runtime/code-runners.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
+import {
+  type HandlerContext,
+  type InputRequired,
+  type InputRound,
+  legacyContextKey,
+  mostRounds,
+} from "../runtime/handler-context.ts";
+import { listRequests } from "../runtime/input-rounds.ts";
+import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import { OpenEntries } from "../runtime/open-entries.ts";
+import type { CodeUse, ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
+import { ResourceLinks } from "../runtime/resource-links.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
+import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
+import {
+  type CallToolResult,
+  failedResult,
+  readToolResult,
+  type ToolResult,
+} from "../runtime/tool-result.ts";
+import { CallListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
+import { type AskInput, signRequests } from "./host-input.ts";
+import { findMissingArguments } from "./pack-prompt.ts";
+import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
+import { findRoute, type LinkMaker, type ResourceRoute } from "./session-reads.ts";
+import { describeServerExit, type PlannedServer } from "./session-servers.ts";
+import type { SessionState } from "./session-state.ts";
+import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
+
+export type { PromptMessage } from "../mcp/served-server.ts";
+
+/** Limits of getting a prompt or reading a resource. */
+export interface RequestOptions {
+  /** Cancels the request, which rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds. Default: the config's `timeouts.callMs`. */
+  timeoutMs?: number | undefined;
+}
+
+/** The messages of a prompt. Strings are the author's and not trusted. */
+export interface PromptResult {
+  description?: string | undefined;
+  messages: PromptMessage[];
+}
+
+/** What a resource contains. Strings are the author's and not trusted. */
+export interface ResourceResult {
+  contents: readonly ResourceContents[];
+  /** What its server adds. */
+  _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** For whom a call is executed: the session itself, or one of the clients that it is served to. */
+export interface CallScope {
+  sessionId: string;
+  memory: SessionMemory;
+  /** What entries of bundles see of the client's request. */
+  request?: Pick<BundleRequest, "meta" | "session">;
+  /** `json`: the arguments. */
+  record(name: string, json: string): void;
+  log(entry: ToolLog): void;
+  /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
+  reportFault?(message: string): void;
+  /** Gets the JSON-RPC error of a bundle's entry, of which the result has the code and the data as details. */
+  onError?(outcome: Extract<BundleOutcome, { error: unknown }>): void;
+  /** Asks for input; `undefined` if the session has no user. */
+  ask: AskInput | undefined;
+  /** Passes on what its calls ask, and asks only for what they call, and while a server waits. */
+  passesRounds?: boolean;
+  /** What stands still while the user is asked: the time of the call, and of those around it. */
+  limits?: readonly TimeLimit[];
+}
+
+/** Who calls, and how. */
+export interface CallRequest extends Listeners {
+  scope: CallScope;
+  /** The state that the call uses until its end, also for nested calls. */
+  state: SessionState;
+  /** 0 for a call of the host or of a client, one more for each nested call. */
+  depth?: number;
+  /** Whether a tool may be recorded if it succeeds. Default: true. */
+  recorded?: boolean;
+  signal?: Cancellation | undefined;
+  timeoutMs?: number | undefined;
+  /** What a client answers that the call asked in an earlier request. */
+  round?: InputRound | undefined;
+}
+
+/** What is called, by its advertised name or its URI, and what answers: the code of a pack, or a server. */
+type Target =
+  | { kind: "tool"; name: string; route: ToolRoute; tool: ToolCandidate }
+  | { kind: "prompt"; name: string; route: PromptRoute; tool?: undefined }
+  | { kind: "resource"; name: string; route: ResourceRoute; tool?: undefined };
+
+/** One open call. */
+interface OpenCall extends CallRequest {
+  id: string;
+  target: Target;
+  depth: number;
+  stop: CallStop;
+  limit: TimeLimit;
+}
+
+/** An answer, or what is asked before there is one. */
+export type Round<Answer> = Answer | { inputRequired: InputRequired };
+
+/** Runs a call once, with the answers to what it asked before. */
+type Run<Answer> = (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>;
+
+/** Whose code answers. */
+const ownerOf = (route: Extract<Target["route"], { by: "code" }>): CodeOwner =>
+  "code" in route ? route.code.owner : "prompt" in route ? route.owner : route.resource.owner;
+
+/** The server that answers. */
+const serverOf = (route: Extract<Target["route"], { by: "server" }>): PlannedServer =>
+  "from" in route ? route.from : route;
+
+/** Who asks the questions of a call; `undefined` for the host's own code. */
+function authorOf({ route }: Target): string | undefined {
+  if (route.by === "code") return ownerOf(route).pack?.qualifiedName;
+  const { plan } = serverOf(route);
+  return plan.pack ?? plan.label;
+}
+
+const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
+  `The ${kind} did not answer within ${ms} ms.`;
+
+const asInner = (result: ToolResult): InnerResult => ({ ...result, isError: result.variant !== "Success" });
+const failedInner = (message: string): InnerResult => asInner(failedResult(message));
+
+/** Why a call that was not canceled has failed: an exit, the end of its time, or the error in `cause`. */
+class CallFailure extends Error {
+  /** Of an exit: what is known of it, with the output of the process, which is not for clients and models. */
+  readonly exit: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(
+    message: string,
+    { exit, cause }: { exit?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.exit = exit;
+  }
+}
+
+/** The tools in code that were reported in this process because they got rounded numbers. */
+const roundedTools = new Set<string>();
+
+/** The open calls of a session, from the copy of their arguments to the record of their success. */
+export class Calls {
+  readonly #frame: SessionFrame;
+  readonly #processes: SessionProcesses;
+  readonly #closing: AbortSignal;
+  readonly #open = new OpenEntries<string, OpenCall>();
+  /** The scope of the host's own calls. */
+  readonly own: CallScope;
+  readonly #listeners: CallListeners;
+  #validator: SchemaValidator | undefined;
+  /** The links in results. */
+  readonly #links = new ResourceLinks<LinkMaker>();
+  /** What is left out of the answers of code. */
+  readonly #noteLeftOut: ReturnType<typeof createPackNotes>;
+
+  constructor(frame: SessionFrame, processes: SessionProcesses, own: CallScope) {
+    this.#frame = frame;
+    this.#processes = processes;
+    this.#closing = frame.resources.closing;
+    this.own = own;
+    this.#noteLeftOut = createPackNotes(frame.report);
+    this.#listeners = new CallListeners(frame.report);
+    whenAborted(this.#closing, () => {
+      for (const { stop } of this.#open.all()) stop.abort(this.#closing.reason);
+    });
+  }
+
+  /** Throws the reason why no call can begin. */
+  #throwIfClosed(signal: Cancellation | undefined): void {
+    this.#closing.throwIfAborted();
+    signal?.throwIfAborted();
+  }
+
+  /**
+   * Executes a call: its code or its server answers within its limits, or asks and is called again with the answers. Resolves with
+   * what it asks if the questions are not answered here. Rejects with `CallFailure`, or with the reason of what cancels it.
+   */
+  async #execute<Answer extends object>(
+    target: Target,
+    request: CallRequest,
+    run: Run<Answer>,
+  ): Promise<Round<Answer>> {
+    const { signal, timeoutMs, state, depth = 0 } = request;
+    const { kind, route } = target;
+    this.#throwIfClosed(signal);
+    const stop = new CallStop();
+    const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
+    const limit = new TimeLimit(timeoutMs ?? state.config.timeouts.callMs, () =>
+      stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
+    );
+    const scope = { ...request.scope, limits: [...(request.scope.limits ?? []), limit] };
+    const call: OpenCall = { ...request, id: randomUUID(), target, scope, depth, stop, limit };
+    this.#open.add(call);
+    const server = route.by === "server" ? serverOf(route).server : undefined;
+    // Until its last round, in which it may ask the user.
+    server?.beginRequest();
+    const endCall = state.beginCall();
+    try {
+      return await this.#answer(call, run);
+    } catch (error) {
+      throw this.#explain(error, call);
+    } finally {
+      limit.end();
+      this.#open.remove(call.id);
+      server?.endRequest();
+      endCall();
+      release?.();
+    }
+  }
+
+  /** Runs a call until it asks no more. What a client answers with a new request is passed on to it. */
+  async #answer<Answer extends object>(call: OpenCall, run: Run<Answer>): Promise<Round<Answer>> {
+    const { scope, depth, target } = call;
+    let answer = await run(call, call.round);
+    for (let rounds = 0; "inputRequired" in answer; rounds += 1) {
+      const { requests, ...state } = answer.inputRequired;
+      if (scope.passesRounds && depth === 0)
+        return { inputRequired: { requests: signRequests(requests, authorOf(target)), ...state } };
+      const ask = this.#askFor(call);
+      if (ask === undefined) return answer;
+      if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
+      answer = await run(call, { input: await ask(requests, call.stop.signal), ...state });
+    }
+    return answer;
+  }
+
+  /** Asks for a call, whose time stands still meanwhile. `isWaiting`: whether a server waits in the middle of it. */
+  #askFor({ target, scope: { ask, limits = [] } }: OpenCall, isWaiting = false): ServerCallOptions["ask"] {
+    if (ask === undefined) return undefined;
+    return async (requests, signal) => {
+      const ends = limits.map((limit) => limit.pause());
+      try {
+        const signed = signRequests(requests, authorOf(target));
+        return await ask({ tool: target.name, requests: signed, isWaiting, signal });
+      } finally {
+        for (const end of ends) end();
+      }
+    };
+  }
+
+  /** What a call rejects with. */
+  #explain(error: unknown, { target: { kind, route }, stop, limit, scope }: OpenCall): unknown {
+    if (error instanceof CallFailure) return error;
+    // An exit may end the session; its own calls must report the exit and not the closed session.
+    const isByCaller = stop.aborted && !this.#closing.aborted;
+    if (route.by === "server") {
+      const exit = error instanceof ServerCallError ? error.exit : undefined;
+      const { server, plan } = serverOf(route);
+      const exited = exit ?? (isByCaller ? undefined : server.exit);
+      if (exited !== undefined) {
+        const { exitCode, signal, reason, stderrTail: stderr } = exited;
+        const details = { exitCode, signal, ...(reason && { reason }), stderr };
+        return new CallFailure(describeServerExit(plan.label, exited), { exit: details });
+      }
+    } else {
+      const exited = isByCaller ? undefined : this.#processes.runners.exitOf(ownerOf(route));
+      const exit = error instanceof CodeExitError ? error : exited;
+      if (exit !== undefined) {
+        const { exitCode, signal } = exit;
+        const { message, stderr } = describeCodeExit(exit, (text) => scope.memory.redact(text));
+        return new CallFailure(message, { exit: { exitCode, signal, stderr } });
+      }
+    }
+    if (limit.isOver) return new CallFailure(describeLate(kind, limit));
+    if (stop.aborted) return stop.reason;
+    return new CallFailure(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+
+  /** The server that answers a call, and how it is then requested. `name`: its own name for what is called, or a URI. */
+  async #reach(
+    planned: PlannedServer,
+    call: OpenCall,
+    name: string,
+    round: InputRound | undefined,
+  ): Promise<{ connected: ConnectedServer; how: ServerCallOptions }> {
+    const { stop: signal, limit, scope, target } = call;
+    const { limits } = scope;
+    const connected = await reachServer(planned, { kind: target.kind, name, signal, limits });
+    const how = { signal, limit, round, ask: this.#askFor(call, true), user: scope.sessionId };
+    return { connected, how };
+  }
+
+  /** Calls a tool for the host or a nested call. What it asks without a user is a failure. */
+  async callTool(candidate: ToolCandidate, args: unknown, request: CallRequest): Promise<ToolResult> {
+    const answer = await this.askTool(candidate, args, request);
+    if (!("inputRequired" in answer)) return answer;
+    const { requests: inputRequests, ...state } = answer.inputRequired;
+    const message = `The tool needs input. ${listRequests(inputRequests)}`;
+    return failedResult(message, "InputRequired", { inputRequests, ...state });
+  }
+
+  /** The same for a client; resolves with what the tool asks. */
+  async askTool(tool: ToolCandidate, args: unknown, request: CallRequest): Promise<Round<ToolResult>> {
+    const { route, meta } = tool;
+    const { name } = tool.tool;
+    const { scope, signal, recorded = true } = request;
+    this.#throwIfClosed(signal);
+    const copied = copyArguments(args);
+    if ("fault" in copied) return failedResult(copied.fault);
+    const { json } = copied;
+    let values: Record<string, unknown> | undefined = copied.args;
+    const listeners = this.#listeners.listen(request, name, scope.memory);
+    try {
+      const target: Target = { kind: "tool", name, route, tool };
+      const answer = await this.#execute<ToolResult>(target, { ...request, ...listeners }, (call, round) => {
+        // A tool may have changed the arguments of its run before.
+        const own = values ?? (parseExactly(json) as Record<string, unknown>);
+        values = undefined;
+        return route.by === "server"
+          ? this.#callServer(call, route, own, round)
+          : this.#callCode(call, route, own, round);
+      });
+      // Recorded without the schema's defaults, which the replay adds again.
+      const isSuccess = "variant" in answer && answer.variant === "Success";
+      if (isSuccess && recorded && meta.isRecordable) scope.record(name, json);
+      return answer;
+    } catch (error) {
+      if (error instanceof CallFailure) return describeFailure(error, route);
+      throw error;
+    } finally {
+      listeners.end();
+    }
+  }
+
+  /** Executes a call that a server makes during one of its own calls. */
+  async callFromServer({ invocationId, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
+    const failed = (errorMessage: string) => ({ success: false as const, errorMessage });
+    const outer = this.#open.find(invocationId);
+    if (outer === undefined) return failed("The calling tool's own call has ended.");
+    const candidate = await this.#resolveInside(toolName, outer);
+    if ("fault" in candidate) return failed(candidate.fault);
+    // The server validates the arguments, too, but the caller relies on the advertised schema.
+    if (candidate.route.by === "server") {
+      const validator = await this.#loadValidator();
+      const { name, inputSchema } = candidate.tool;
+      const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.plan);
+      // An invalid schema is the server author's error, and the server still validates.
+      if (!checked.ok && checked.schemaFault === undefined)
+        return failed(describeRefusal(name, inputSchema, Object.keys(call.arguments), checked));
+    }
+    const { signal, limit, depth } = call;
+    const scope = { ...outer.scope, limits: [...(outer.scope.limits ?? []), limit] };
+    const options = { signal, timeoutMs: limit.ms, depth };
+    const result = await this.#callInside(candidate, call.arguments, { ...outer, scope }, options);
+    if (result.variant !== "Success") return failed(result.message);
+    return { success: true, text: result.message, structuredContent: result.structuredContent };
+  }
+
+  /** The tool of a nested call, or why it cannot be called. */
+  async #resolveInside(
+    name: string,
+    { state, target }: OpenCall,
+  ): Promise<ToolCandidate | { fault: string }> {
+    try {
+      return await state.resolveStarting(name, target.tool);
+    } catch (error) {
+      return { fault: (error as Error).message };
+    }
+  }
+
+  /** Executes a nested call of `outer`. Of nested calls, only the outermost recordable one is recorded. */
+  #callInside(
+    candidate: ToolCandidate,
+    args: unknown,
+    { scope, state, onLog, recorded = true, target }: OpenCall,
+    options: Pick<CallRequest, "signal" | "timeoutMs" | "depth">,
+  ): Promise<ToolResult> {
+    const isRecorded = recorded && target.tool?.meta.isRecordable !== true;
+    return this.callTool(candidate, args, { ...options, scope, state, onLog, recorded: isRecorded });
+  }
+
+  /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
+  #readAnswer(answer: CallToolResult, { memory }: CallScope, callMemory?: CallMemory): ToolResult {
+    const { result, memory: changes } = readToolResult(answer);
+    if (result.variant === "Success") callMemory?.commit();
+    for (const key of changes?.deletions ?? []) memory.delete(key);
+    for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
+    return result;
+  }
+
+  async #callServer(
+    call: OpenCall,
+    route: Extract<ToolRoute, { by: "server" }>,
+    args: Record<string, unknown>,
+    round: InputRound | undefined,
+  ): Promise<Round<ToolResult>> {
+    const { id, scope, state, depth, stop, onProgress, onLog } = call;
+    const { plan, advertisedName: name, legacyContext } = route;
+    const { sessionId, memory } = scope;
+    const { label, key, pack } = plan;
+    const { connected, how } = await this.#reach(route, call, name, round);
+    // A remote server gets no address that it could call back.
+    const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
+    try {
+      const facts = {
+        sessionId,
+        invocationId: id,
+        baseUrl: callback?.baseUrl,
+        device: state.config.device,
+        memory: memory.snapshot(visibleMemory(state.config, pack)),
+      };
+      const sent = legacyContext
+        ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
+        : args;
+      callback?.beginInvocation(id, key, depth, stop, sessionId);
+      const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
+      const request = { name, arguments: sent, _meta };
+      const answer = await connected.callTool(request, { ...how, onProgress, onLog });
+      this.#links.note(answer.content, { server: label });
+      const { inputRequired } = answer;
+      return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
+    } finally {
+      callback?.endInvocation(id);
+    }
+  }
+
+  async #loadValidator(): Promise<SchemaValidator> {
+    const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
+    this.#validator ??= createSchemaValidator();
+    return this.#validator;
+  }
+
+  /** Code gets numbers, which cannot hold every integer. `source`: the tool whose result it is, if it is not the arguments. */
+  #reportRounded(tool: string, value: unknown, source?: string): void {
+    const keys = roundedTools.has(tool) ? undefined : findRounded(value);
+    if (keys === undefined) return;
+    roundedTools.add(tool);
+    this.#frame.report(createProblem("IntegerRounded", { tool, path: writePointer(keys), source }));
+  }
+
+  async #callCode(
+    call: OpenCall,
+    tool: RunnableTool,
+    args: Record<string, unknown>,
+    round: InputRound | undefined,
+  ): Promise<Round<ToolResult>> {
+    const { id, scope, state, depth, stop: signal, onProgress, onLog, target } = call;
+    const { name } = target;
+    // Members of a composed server get nothing of a session: no id, device or memory.
+    const isWithoutSession = this.#frame.rules.selection !== undefined;
+    const { device, callback } = state.config;
+    const { sessionId, memory } = scope;
+    const { owner, initialize, options } = tool.code;
+    const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
+    const callMemory = new CallMemory(memory, visible);
+    const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device });
+    this.#reportRounded(name, args);
+    const outcome = await invokeTool(tool, {
+      args,
+      depth,
+      legacyContext: isWithoutSession ? undefined : legacyContext,
+      maxDepth: callback.maxDepth,
+      isForClient: scope.passesRounds && depth === 0,
+      leaveOut: this.#noteLeftOut("tools/call", { name }, owner),
+      validator: this.#validator ?? (await this.#loadValidator()),
+      request: {
+        name: tool.entry?.name ?? name,
+        ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
+      },
+      context: {
+        signal,
+        ...(isWithoutSession
+          ? {}
+          : { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory }),
+        ...round,
+        log: (level, data) => {
+          scope.log({ tool: name, level, data });
+          onLog?.({ level, data });
+        },
+        progress: (progress, total, message) => onProgress?.({ progress, total, message }),
+      },
+      getRunner: () => {
+        const runner = this.#processes.runners.get(owner);
+        if (initialize === undefined) return runner;
+        // `initialize` may never settle, so the call's timeout applies.
+        return runner.then((one) =>
+          abortable(signal, () => one.initialize(initialize, { options })).then(() => one),
+        );
+      },
+      callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
+        const called = await this.#resolveInside(inner, call);
+        if ("fault" in called) return failedInner(called.fault);
+        const result = await this.#callInside(called, values, call, { signal, depth: innerDepth });
+        this.#reportRounded(name, result, called.tool.name);
+        return asInner(result);
+      },
+    });
+    if ("result" in outcome) {
+      const { fault } = outcome;
+      if (fault !== undefined) scope.log({ tool: name, level: "error", data: fault });
+      if (fault !== undefined) scope.reportFault?.(`${name}: ${memory.redact(fault)}`);
+      this.#links.note(outcome.result.content, { pack: owner.pack?.name });
+      return this.#readAnswer(outcome.result, scope, callMemory);
+    }
+    if ("inputRequired" in outcome) return outcome;
+    if (depth === 0) scope.onError?.(outcome);
+    return this.#readAnswer(toErrorResult(outcome), scope);
+  }
+
+  /**
+   * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or
+   * `SessionClosed`, or with the signal's reason.
+   */
+  async getPrompt(candidate: PromptCandidate, given: unknown, request: CallRequest): Promise<PromptResult> {
+    this.#throwIfClosed(request.signal);
+    const answer = await this.askPrompt(candidate, readArguments(candidate, given), request);
+    return requireAnswer(candidate.prompt.name, answer);
+  }
+
+  /** The same with valid arguments, for a client; resolves with what the prompt asks. */
+  askPrompt(
+    { prompt: { name }, route }: PromptCandidate,
+    args: Readonly<Record<string, string>>,
+    request: CallRequest,
+  ): Promise<Round<PromptResult>> {
+    return this.#ask<PromptResult>({ kind: "prompt", name, route }, request, async (call, round) => {
+      if (route.by === "code") {
+        const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
+        return route.prompt.get(args, {
+          ...this.useCode({ ...call, signal: call.stop }, route.owner, name, round),
+          leaveOut,
+        });
+      }
+      const { advertisedName } = route;
+      const { connected, how } = await this.#reach(route, call, advertisedName, round);
+      const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, how);
+      return inputRequired === undefined ? result : { inputRequired };
+    });
+  }
+
+  /** How a URI is read; `undefined` for an unknown one. */
+  findResource(state: SessionState, uri: string): ResourceRoute | undefined {
+    return findRoute(uri, state, this.#links.makerOf(uri));
+  }
+
+  /**
+   * Reads a resource for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `ResourceNotFound`, `ResourceFailed`,
+   * `InputRequired` or `SessionClosed`, or with the signal's reason.
+   */
+  async readResource(uri: unknown, request: CallRequest): Promise<ResourceResult> {
+    const { state, signal } = request;
+    this.#throwIfClosed(signal);
+    if (typeof uri !== "string" || uri === "") {
+      const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
+      throw failure("InvalidArguments", { reason });
+    }
+    const route = this.findResource(state, uri);
+    if (route === undefined) {
+      const excluded = state.resourceServers.flatMap((one) => one.findHidden(uri)?.problem ?? [])[0];
+      if (excluded !== undefined) throw new TrailblazeError(excluded);
+      throw notFound(state, uri);
+    }
+    const { isStatic: _, ...result } = requireAnswer(uri, await this.askResource(uri, route, request));
+    return result;
+  }
+
+  /** The same for a client; resolves with what the resource asks. */
+  askResource(uri: string, route: ResourceRoute, request: CallRequest): Promise<Round<ReadAnswer>> {
+    return this.#ask<ReadAnswer>({ kind: "resource", name: uri, route }, request, async (call, round) => {
+      if (route.by === "code") {
+        const { owner, match, read } = route.resource;
+        const leaveOut = this.#noteLeftOut("resources/read", { uri }, owner);
+        return read(uri, match(uri) ?? {}, {
+          ...this.useCode({ ...call, signal: call.stop }, owner, uri, round),
+          leaveOut,
+        });
+      }
+      const { connected, how } = await this.#reach(route.from, call, uri, round);
+      try {
+        const { inputRequired, ...result } = await connected.readResource(uri, how);
+        if (inputRequired !== undefined) return { inputRequired };
+        return { ...(result as unknown as ResourceResult), isStatic: false };
+      } catch (error) {
+        const { cause } = error instanceof ServerCallError ? error : {};
+        throw cause instanceof AnswerError && saysUnknownResource(cause) ? notFound(call.state, uri) : error;
+      }
+    });
+  }
+
+  /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */
+  async #ask<Answer extends object>(
+    target: Target,
+    request: CallRequest,
+    run: Run<Answer>,
+  ): Promise<Round<Answer>> {
+    try {
+      return await this.#execute<Answer>(target, request, (call, round) =>
+        abortable(call.stop, () => run(call, round)),
+      );
+    } catch (error) {
+      if (!(error instanceof CallFailure)) throw error;
+      const { cause = error, message: reason } = error;
+      if (cause instanceof TrailblazeError) throw cause;
+      throw failure(target.kind === "prompt" ? "PromptFailed" : "ResourceFailed", { reason }, {}, { cause });
+    }
+  }
+
+  /** How code of prompts and resources runs. It calls tools of the state, those of its own pack first. */
+  useCode(
+    {
+      state,
+      scope,
+      onProgress,
+      signal,
+    }: Pick<CallRequest, "state" | "scope" | "onProgress"> & { signal: Cancellation },
+    owner: CodeOwner,
+    name: string,
+    round?: InputRound,
+  ): CodeUse {
+    const nested: CallScope = { ...scope, record: () => {}, passesRounds: false };
+    const context: HandlerContext = {
+      ...round,
+      signal: toSignal(signal),
+      progress: (progress, total, message) => onProgress?.({ progress, total, message }),
+      options: {},
+      log: (level, data) => scope.log({ tool: name, level, data }),
+      callTool: async (wanted, args = {}) => {
+        try {
+          const own = `${owner.pack?.qualifiedName}/${wanted}`;
+          const isOwn = state.tools.some(({ qualifiedName }) => qualifiedName === own);
+          const called = state.resolve(isOwn ? own : wanted, undefined);
+          return asInner(await this.callTool(called, args, { state, scope: nested, signal }));
+        } catch (error) {
+          if (!(error instanceof TrailblazeError)) throw error;
+          return failedInner(error.message);
+        }
+      },
+    };
+    return { runner: () => this.#processes.runners.get(owner), context };
+  }
+}
+
+/**
+ * The server that answers a request, which starts if it does not run. `name`: its own name for what is requested, or a URI.
+ * `limits` stand still while the server starts for the request, within its own timeouts. Rejects with `CallFailure` if it has
+ * exited, with `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by
+ * this name.
+ */
+export async function reachServer(
+  { server, plan, approval }: PlannedServer,
+  request: {
+    kind: Target["kind"];
+    name: string;
+    signal: Cancellation;
+    limits: readonly TimeLimit[] | undefined;
+  },
+): Promise<ConnectedServer> {
+  const { kind, name, signal, limits = [] } = request;
+  if (server.exit !== undefined)
+    throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
+  let connected = server.current;
+  if (connected === undefined) {
+    let ends: (() => void)[] = [];
+    try {
+      connected = await abortable(signal, () => {
+        const ready = server.start();
+        // During a restart after an exit, a request waits within its own time.
+        if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
+        return ready;
+      });
+    } finally {
+      for (const end of ends) end();
+    }
+  }
+  approval?.refuse(kind, name);
+  return connected;
+}
+
+/** The arguments of a prompt as strings. Throws `InvalidArguments`. */
+function readArguments({ prompt }: PromptCandidate, given: unknown): Record<string, string> {
+  const invalid = (reason: string) =>
+    failure("InvalidArguments", { reason: `Prompt ${quote(prompt.name)} ${reason}` });
+  if (!isRecord(given)) throw invalid(`takes an object of arguments, not ${describeType(given)}`);
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  const [wrong] = entries.filter(([, value]) => typeof value !== "string");
+  if (wrong !== undefined)
+    throw invalid(`takes strings as arguments, but ${quote(wrong[0])} is ${describeType(wrong[1])}`);
+  const args = Object.fromEntries(entries) as Record<string, string>;
+  const missing = findMissingArguments(prompt.arguments, args).map((name) => quote(name));
+  if (missing.length === 0) return args;
+  throw invalid(`requires the ${missing.length === 1 ? "argument" : "arguments"} ${missing.join(", ")}`);
+}
+
+/** The error for a URI that neither the session nor its server knows. */
+function notFound({ resources }: SessionState, uri: string): TrailblazeError {
+  const known = resources.flatMap(({ resource }) => resource.uri ?? resource.uriTemplate ?? []);
+  const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
+  return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
+}
+
+/** The answer to the host. Throws `InputRequired` for what asks in a session without a user. */
+function requireAnswer<Answer extends object>(name: string, answer: Round<Answer>): Answer {
+  if (!("inputRequired" in answer)) return answer;
+  throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
+}
+
+/** The result of a call of a tool that has failed. */
+function describeFailure({ message, exit, cause }: CallFailure, route: ToolRoute): ToolResult {
+  if (exit !== undefined)
+    return failedResult(message, "FatalError", Object.keys(exit).length > 0 ? exit : undefined);
+  if (!(cause instanceof TrailblazeError) || route.by === "code") return failedResult(message);
+  const isRefused = cause.code === "NotApproved" || cause.code === "LockOutdated";
+  return failedResult(message, "ExceptionThrown", { code: isRefused ? cause.code : "ServerStartFailed" });
+}
+
+/** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */
+function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unknown }>): CallToolResult {
+  const { code, data } = error;
+  return {
+    ...createErrorResult(uncaught?.message ?? error.message),
+    _meta: { trailblaze: { code, data } },
+  };
+}
