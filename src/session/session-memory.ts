@@ -26,9 +26,6 @@ export class SessionMemory extends Map<string, string> {
   }
 
   override set(key: string, value: string): this {
-    if (typeof key !== "string" || typeof value !== "string") {
-      throw new TypeError("Keys and values of memory must be strings.");
-    }
     this.noteSecret(key, value);
     return super.set(key, value);
   }
@@ -42,24 +39,22 @@ export class SessionMemory extends Map<string, string> {
     }
   }
 
-  isSensitive(key: string): boolean {
-    return this.#sensitive.has(key);
+  /** Whether a call sees a key. `visible`: the keys that its pack may see; default: all. */
+  shows(key: string, visible: readonly string[] | undefined): boolean {
+    return !this.#sensitive.has(key) && (visible === undefined || visible.includes(key));
   }
 
-  /** The memory as an object for a call. `visible`: the keys that the tool's pack may see; default: all. */
+  /** The memory as an object for a call. */
   snapshot(visible?: readonly string[] | undefined): Record<string, string> {
     if (this.size === 0) return {};
-    const shown = [...this].filter(
-      ([key]) => !this.#sensitive.has(key) && (visible === undefined || visible.includes(key)),
-    );
-    return Object.fromEntries(shown);
+    return Object.fromEntries([...this].filter(([key]) => this.shows(key, visible)));
   }
 
-  /** Registers the value as a secret if the key is sensitive. */
+  /** Registers the value as a secret if the key is sensitive. Throws a `TypeError` for what is no string. */
   noteSecret(key: string, value: string): void {
-    if (!this.#sensitive.has(key)) return;
-    const owner = this.#shared ?? this;
-    owner.#addSecret(value);
+    if (typeof key !== "string" || typeof value !== "string")
+      throw new TypeError("Keys and values of memory must be strings.");
+    if (this.#sensitive.has(key)) (this.#shared ?? this).#addSecret(value);
   }
 
   #addSecret(value: string): void {
@@ -100,15 +95,10 @@ export class CallMemory implements HandlerMemory {
 
   get(key: string): string | undefined {
     if (this.#written.has(key)) return this.#written.get(key);
-    if (this.#memory.isSensitive(key)) return undefined;
-    if (this.#visible !== undefined && !this.#visible.includes(key)) return undefined;
-    return this.#memory.get(key);
+    return this.#memory.shows(key, this.#visible) ? this.#memory.get(key) : undefined;
   }
 
   set(key: string, value: string): void {
-    if (typeof key !== "string" || typeof value !== "string") {
-      throw new TypeError("Keys and values of memory must be strings.");
-    }
     // A call that fails may print the value before it is stored.
     this.#memory.noteSecret(key, value);
     this.#written.set(key, value);
@@ -122,20 +112,21 @@ export class CallMemory implements HandlerMemory {
 
   snapshot(): Record<string, string> {
     const seen = new Map(Object.entries(this.#memory.snapshot(this.#visible)));
-    for (const [key, value] of this.#written) {
-      if (value === undefined) seen.delete(key);
-      else seen.set(key, value);
-    }
+    this.#write(seen);
     return Object.fromEntries(seen);
   }
 
   /** Applies the writes to the session's memory. */
   commit(): void {
-    for (const [key, value] of this.#written) {
-      if (value === undefined) this.#memory.delete(key);
-      else this.#memory.set(key, value);
-    }
+    this.#write(this.#memory);
     this.#written.clear();
+  }
+
+  #write(memory: Map<string, string>): void {
+    for (const [key, value] of this.#written) {
+      if (value === undefined) memory.delete(key);
+      else memory.set(key, value);
+    }
   }
 }
 
