@@ -29,28 +29,22 @@ export interface TextStyle {
   width: number | undefined;
 }
 
-/** The result of a command: data, and text that is formatted only when it is printed. */
+/**
+ * The result of a command: data, and text that is formatted only when it is printed. A command that has already printed its
+ * result leaves both out.
+ */
 export interface CommandAnswer {
   /** The document that `--json` prints. */
-  json: unknown;
+  json?: unknown;
   /** Writes it in place of `JSON.stringify`, indented. */
   stringify?: (document: unknown) => string;
   /** The result as text, without a trailing line end. */
-  formatText(style: TextStyle): string;
-  /** Printed on stderr. If one of them is an error, the exit code is 1. */
+  formatText?(style: TextStyle): string;
+  /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. */
   problems: readonly Problem[];
-  /** The text contains the problems, so they are not printed on stderr. */
-  problemsAreInText?: boolean;
+  exitCode?: ExitCode;
   /** The text is generated source or a report for programs, and text from packs in it is escaped for CI runners. */
   isDocument?: boolean;
-  /** The command has already printed its result. */
-  isSilent?: boolean;
-  /** The problems do not affect the exit code. */
-  problemsAreAside?: boolean;
-  /** Overrides the exit code that `problems` and `failed` determine. */
-  exitCode?: ExitCode;
-  /** Makes the exit code 1 regardless of the problems. */
-  failed?: boolean;
 }
 
 /** What the file of a command exports: its part of the command line and of the help, and what it does. */

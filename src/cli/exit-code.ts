@@ -36,12 +36,9 @@ export function exitCodeOfFailure(failure: Failure): ExitCode {
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 
-/** The exit code of a command with an answer. */
-export function exitCodeOfAnswer(
-  problems: readonly Problem[],
-  { strict = false, failed = false } = {},
-): ExitCode {
+/** The exit code that the problems of an answer make; `strict`: warnings count, too. */
+export function exitCodeOfProblems(problems: readonly Problem[], strict: boolean): ExitCode {
   const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
   if (problems.some(({ code, severity }) => severity === "error" && unusableInput.has(code))) return 2;
-  return failed || problems.some(fails) ? 1 : 0;
+  return problems.some(fails) ? 1 : 0;
 }

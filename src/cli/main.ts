@@ -66,21 +66,17 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
     const { explainLayout } = await import("./explain-layout.ts");
     throw await explainLayout(error, input.cwd);
   });
-  if (answer.isSilent) {
-    // The command has already printed its result.
-  } else if (input.options.json) {
-    output.json(answer.json, answer.stringify);
-  } else {
-    const print = answer.isDocument ? output.document : output.answer;
-    print(answer.formatText(output.stdoutStyle()));
-    if (!answer.problemsAreInText) await noteProblems(answer.problems);
+  const { json, formatText, problems, exitCode, isDocument } = answer;
+  if (input.options.json) {
+    if (json !== undefined) output.json(json, answer.stringify);
+  } else if (formatText !== undefined) {
+    const print = isDocument ? output.document : output.answer;
+    print(formatText(output.stdoutStyle()));
+    await noteProblems(problems);
   }
-  if (answer.exitCode !== undefined) return answer.exitCode;
-  const { exitCodeOfAnswer } = await import("./exit-code.ts");
-  return exitCodeOfAnswer(answer.problemsAreAside ? [] : answer.problems, {
-    strict: input.options.strict === true,
-    failed: answer.failed === true,
-  });
+  if (exitCode !== undefined) return exitCode;
+  const { exitCodeOfProblems } = await import("./exit-code.ts");
+  return exitCodeOfProblems(problems, input.options.strict === true);
 }
 
 async function noteProblems(problems: readonly Problem[]): Promise<void> {

@@ -17,7 +17,7 @@ export function writeOrCheck(
   edit: Edit,
   { options }: CommandInput,
   { path, command, written, unchanged }: Words,
-): Pick<CommandAnswer, "formatText" | "failed"> & { json: object } {
+): Pick<CommandAnswer, "formatText" | "exitCode"> & { json: object } {
   const isCheck = options.check === true;
   const differs = isChange(edit);
   if (differs && !isCheck) applyEdits([edit]);
@@ -26,6 +26,6 @@ export function writeOrCheck(
   return {
     json: { file: edit.file, differs: isCheck && differs, changed: !isCheck && differs },
     formatText: () => printable(`${path} ${words}`),
-    failed: isCheck && differs,
+    exitCode: isCheck && differs ? 1 : undefined,
   };
 }

@@ -12,14 +12,14 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 test.each(samplePacks)("the README of $name documents it as `docs --check` wants", async ({ folder }) => {
   const options = { write: "README.md", check: true };
-  const { failed, json } = await docs.run({ positionals: [], options, cwd: folder });
-  expect({ failed, ...(json as object) }).toMatchObject({ failed: false, differs: false });
+  const { exitCode, json } = await docs.run({ positionals: [], options, cwd: folder });
+  expect({ exitCode, ...(json as object) }).toMatchObject({ exitCode: 0, differs: false });
 });
 
 test("a change of a definition makes the README of a sample pack outdated", async () => {
   const copy = copyPack(samplePacks.find(({ name }) => name === "hello-tools")?.folder ?? "");
   const options = { write: "README.md", check: true, level: "3" };
-  expect(await docs.run({ positionals: [], options, cwd: copy })).toMatchObject({ failed: true });
+  expect(await docs.run({ positionals: [], options, cwd: copy })).toMatchObject({ exitCode: 1 });
 });
 
 function copyPack(folder: string): string {

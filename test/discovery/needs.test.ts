@@ -30,7 +30,7 @@ const discover = async (field: unknown) => {
 async function inspectForPeople(field: unknown): Promise<string> {
   const input = { positionals: ["@acme/jira"], options: {}, cwd: makeProject(field) };
   const answer = await inspect.run({ ...input, json: false } as never);
-  return answer.formatText({ color: false, width: undefined });
+  return answer.formatText?.({ color: false, width: undefined }) ?? "";
 }
 
 const preview = (field: unknown) => {

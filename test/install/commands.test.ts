@@ -54,7 +54,7 @@ describe("the command install", () => {
       backup: expect.stringContaining(join(home, ".local/state/trailblaze/backups")),
       diff: expect.stringContaining('+    "mine": {'),
     });
-    const text = answer.formatText(plain);
+    const text = answer.formatText?.(plain);
     expect(text).toContain(`Installed mine in cursor as "mine": ${join("~", ".cursor/mcp.json")}`);
     expect(text).toContain("reads TOKEN from its own environment");
     expect(text).toContain("Settings, MCP");
@@ -65,7 +65,7 @@ describe("the command install", () => {
 
     const again = await run(project, "install", "cursor", "mine", "--env", "A=1", "--env", "TOKEN");
     expect(again.json).toMatchObject({ changed: false, backup: null, diff: "" });
-    expect(again.formatText(plain)).toContain("Nothing to do");
+    expect(again.formatText?.(plain)).toContain("Nothing to do");
     expect((await run(project, "uninstall", "cursor", "mine")).json).toMatchObject({ changed: true });
     expect(existsSync(file)).toBe(false);
   });
@@ -83,8 +83,8 @@ describe("the command install", () => {
     const { project, home } = makePlace();
     const answer = await run(project, "install", "codex", "mine", "--dry-run");
     expect(answer.json).toMatchObject({ changed: true, backup: null });
-    expect(answer.formatText(plain)).toContain("+[mcp_servers.mine]");
-    expect(answer.formatText({ color: true, width: 80 })).toContain("\u001b[32m+[mcp_servers.mine]");
+    expect(answer.formatText?.(plain)).toContain("+[mcp_servers.mine]");
+    expect(answer.formatText?.({ color: true, width: 80 })).toContain("\u001b[32m+[mcp_servers.mine]");
     expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('# mine\nmodel = "x"\n');
     expect(existsSync(join(home, ".local"))).toBe(false);
   });
@@ -102,11 +102,11 @@ describe("the command install", () => {
       ["kiro", undefined],
     ]);
     expect(results[3]).toMatchObject({ server: "mine", error: { code: "ClientConfigMalformed", line: 1 } });
-    expect(answer.failed).toBe(true);
-    expect(answer.formatText(plain)).toContain("ClientConfigMalformed");
+    expect(answer.exitCode).toBe(1);
+    expect(answer.formatText?.(plain)).toContain("ClientConfigMalformed");
     writeFileSync(join(home, ".kiro/settings/mcp.json"), "");
     const gone = await run(project, "uninstall", "mine", "--all");
-    expect(gone.failed).toBe(false);
+    expect(gone.exitCode).toBe(0);
     expect(readFileSync(join(home, ".codex/config.toml"), "utf8")).toBe('# mine\nmodel = "x"\n');
     expect(readFileSync(join(home, ".config/goose/config.yaml"), "utf8")).toBe("GOOSE_MODEL: x # mine\n");
   });
@@ -130,8 +130,8 @@ describe("the command install", () => {
       code: "ServerNotFound",
     });
     const answer = await run(project, "install", "mine", "--all");
-    expect(answer).toMatchObject({ json: { results: [] }, failed: false });
-    expect(answer.formatText(plain)).toBe("No supported MCP client was detected.");
+    expect(answer).toMatchObject({ json: { results: [] }, exitCode: 0 });
+    expect(answer.formatText?.(plain)).toBe("No supported MCP client was detected.");
     expect((await run(project, "uninstall", "absent", "--all")).json).toEqual({ results: [] });
   });
 
@@ -163,7 +163,7 @@ describe("the command install", () => {
   test("`install` escapes control characters of a config and cuts very long lines", async () => {
     const { project, home } = makePlace();
     writeFileSync(join(home, ".cursor/mcp.json"), `{"a":"${"x".repeat(5000)}\u009b31m\u202e","b":1}`);
-    const text = (await run(project, "install", "cursor", "mine", "--dry-run")).formatText(plain);
+    const text = (await run(project, "install", "cursor", "mine", "--dry-run")).formatText?.(plain) ?? "";
     expect(text).not.toMatch(/[\u009b\u202e]/);
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThan(600);
   });
@@ -177,5 +177,5 @@ test("`clients` lists the clients", async () => {
       expect.objectContaining({ id: "goose", format: "yaml", present: true, projectFile: null }),
     ]),
   });
-  expect(answer.formatText(plain)).toMatch(/^cursor +yes +Cursor +user, project +~/m);
+  expect(answer.formatText?.(plain)).toMatch(/^cursor +yes +Cursor +user, project +~/m);
 });

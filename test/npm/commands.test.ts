@@ -29,7 +29,7 @@ test("`search` shows packs as a table, with control characters escaped", async (
   });
   useHome([`registry=${registry.url}`]);
   const answer = await search.run(input([], makeTree({})));
-  const text = answer.formatText(style);
+  const text = answer.formatText?.(style) ?? "";
   expect(text.split("\n")[1]).toMatch(/^@acme\/jira +1\.2\.3 +no +1 tool +The pack @acme\/jira\.$/);
   expect(text).toContain("\\u{001b}[31mred");
   expect([...text].some((character) => /[\u0000-\u0009\u000b-\u001f\u202e]/.test(character))).toBe(false);
@@ -42,7 +42,7 @@ test("`search` accepts several words and rejects --refresh together with --offli
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({});
   expect((await search.run(input(["one", "two"], cwd))).json).toMatchObject({ total: 1 });
-  expect((await search.run(input(["none"], cwd))).formatText(style)).toBe("No packs found.");
+  expect((await search.run(input(["none"], cwd))).formatText?.(style)).toBe("No packs found.");
   await expect(search.run(input([], cwd, { refresh: true, offline: true }))).rejects.toMatchObject({
     code: "InvalidArguments",
   });

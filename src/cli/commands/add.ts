@@ -247,7 +247,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       json: { added, removed: [], servers, problems },
       formatText: () => (declined ? "Nothing was installed." : lines.map(printable).join("\n")),
       problems,
-      failed: declined,
+      exitCode: declined ? 1 : undefined,
     };
   });
 }

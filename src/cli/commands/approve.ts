@@ -87,8 +87,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       json: problems.length === 0 ? result : { ...result, problems },
       formatText: () => formatResult(approval, isDryRun),
       problems,
-      problemsAreAside: true,
-      failed: isDeclined || plan.failedServers.length > 0,
+      exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
     };
   });
 }

@@ -42,7 +42,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));
   const answer = withSession(
     input,
-    async (session, signal) => {
+    async (session, signal): Promise<CommandAnswer> => {
       const tool = await session.resolveTool(name);
       const args = completeArguments(given, tool.inputSchema);
       const startTime = performance.now();
@@ -62,8 +62,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         stringify: (document: unknown) => stringifyExactly(document, 2),
         formatText: () => formatResult(result),
         problems: session.problems,
-        problemsAreAside: true,
-        failed: variant !== "Success",
+        exitCode: variant === "Success" ? 0 : 1,
       };
     },
     [name],

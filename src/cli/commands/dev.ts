@@ -1,6 +1,7 @@
 import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
 import { type Problem, printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { exitCodeOfProblems } from "../exit-code.ts";
 import { abbreviateHome, wrap } from "../layout.ts";
 import { flag } from "../options.ts";
 import { output } from "../output.ts";
@@ -82,14 +83,13 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       },
     }),
   );
+  const { ok, problems } = result;
+  // The problems were reported while watching, and Ctrl-C is not a failure.
+  const exitCode = isOnce ? exitCodeOfProblems(problems, options.strict === true) || (ok ? 0 : 1) : 0;
   return {
     json: result,
-    formatText: () => formatResult(result),
-    problems: result.problems,
-    problemsAreInText: true,
-    isSilent: isOnce && !asJson,
-    // Problems were reported while watching, and Ctrl-C is not a failure.
-    problemsAreAside: !isOnce,
-    failed: isOnce && !result.ok,
+    formatText: isOnce ? undefined : () => formatResult(result),
+    problems: [],
+    exitCode,
   };
 }

@@ -32,8 +32,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
           : entries.map(({ diff }) => diff).join("\n"),
       problems,
       // Broken items of packs are no difference.
-      problemsAreAside: true,
-      failed: !inSync || failedServers.length > 0,
+      exitCode: inSync && failedServers.length === 0 ? 0 : 1,
     };
   });
 }

@@ -45,12 +45,13 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const problems = [...pack.pack.problems, ...pack.problems, ...pack.ofReferences];
   const markdown = formatPackDocs(pack, numberOf(options.level) ?? 2);
   // A broken pack is documented as far as it can be.
-  const shown = { problems, problemsAreAside: options.strict !== true };
+  const exitCode = options.strict === true ? undefined : 0;
   if (target === undefined)
     return {
       json: { markdown, problems },
       formatText: () => markdown.trimEnd(),
-      ...shown,
+      problems,
+      exitCode,
     };
   const { path, isSection } = target;
   const file = resolve(cwd, path);
@@ -64,5 +65,5 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     written: `now documents ${pack.pack.name}`,
     unchanged: "is already up to date",
   });
-  return { json: { ...json, problems }, ...answer, ...shown };
+  return { json: { ...json, problems }, problems, ...answer, exitCode: answer.exitCode ?? exitCode };
 }

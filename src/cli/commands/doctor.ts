@@ -1,6 +1,7 @@
 import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { exitCodeOfProblems } from "../exit-code.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
 import { readSessionOptions, withStopSignal } from "../session/session-command.ts";
 import { sessionOptions } from "../session/session-options.ts";
@@ -30,13 +31,15 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
     // Nothing is wrong with the arguments or the config.
     const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
+    // An entry in a client's config may belong to another project, so it does not affect a session here.
+    const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
+    const strict = input.options.strict === true;
+    const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
     return {
       json: health,
       formatText: (style) => formatHealth(health, style),
       problems: health.problems,
-      // An entry in a client's config may belong to another project, so it does not affect a session here.
-      failed: health.checks.some(({ name, ok }) => !ok && name !== "clients"),
-      exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : undefined,
+      exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
     };
   });
 }

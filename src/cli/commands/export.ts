@@ -45,7 +45,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       json: { format, server: server ?? null, files: [], problems },
       formatText: () => "Nothing was exported, because the pack is invalid.",
       problems,
-      failed: true,
+      exitCode: 1,
     };
   }
   const plan = planExport(pack, format, server, {
@@ -66,6 +66,6 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     json: { format, server: plan.server, files, problems },
     formatText: () => formatPlan(plan, mode),
     problems,
-    failed: isCheck && files.some(({ changed }) => changed),
+    exitCode: isCheck && files.some(({ changed }) => changed) ? 1 : undefined,
   };
 }

@@ -57,7 +57,7 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
       json: { added: [], skipped, variables: [], file: edit.file, diff: edit.diff },
       formatText: () => "Nothing was added.",
       problems: [],
-      failed: true,
+      exitCode: 1,
     };
   if (!isDryRun) await edit.apply();
   for (const note of notes) output.note(printable(note));

@@ -53,7 +53,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         json: { description, messages },
         formatText: () => shown.join("\n\n"),
         problems: session.problems,
-        problemsAreAside: true,
+        exitCode: 0,
       };
     },
     [name],

@@ -55,15 +55,17 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     throw invalid("--out and --json cannot be combined", "Remove one of them.");
   const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
     const { contents } = await session.readResource(uri, { signal });
-    const text = out === undefined && json !== true ? readTexts(uri, contents) : "";
-    if (out !== undefined) writeContents(resolve(cwd, String(out)), uri, contents);
+    if (out !== undefined) {
+      writeContents(resolve(cwd, String(out)), uri, contents);
+      return { problems: session.problems, exitCode: 0 };
+    }
+    const text = json === true ? "" : readTexts(uri, contents);
     return {
       json: { contents },
       // Others than a terminal get the text as it is. Not every terminal says its width.
       formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text),
-      isSilent: out !== undefined,
       problems: session.problems,
-      problemsAreAside: true,
+      exitCode: 0,
     };
   };
   return withSession(input, use, [], { asks: true });

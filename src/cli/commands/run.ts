@@ -76,9 +76,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         json: { steps, stopped },
         formatText: () => [...steps.map(formatStep), summary].join("\n"),
         problems: [...session.problems, ...(interruption ? [interruption.problem] : [])],
-        problemsAreAside: true,
-        failed: failed > 0 || stopped,
-        exitCode: interruption?.exitCode,
+        exitCode: interruption?.exitCode ?? (failed > 0 || stopped ? 1 : 0),
       };
     },
     trail.map(({ tool }) => tool),

@@ -108,7 +108,7 @@ function whenInputEnds(stop: () => void): void {
 }
 
 /** The result after a server has stopped: there is nothing to print. */
-const served: CommandAnswer = { json: null, formatText: () => "", problems: [], isSilent: true };
+const served: CommandAnswer = { problems: [] };
 
 const sessionOnly = [
   ...["platform", "driver", "memory", "toolset", "on-device", "no-watch", "lazy", "eager"],

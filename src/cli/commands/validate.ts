@@ -4,7 +4,7 @@ import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } f
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { exitCodeOfFailure } from "../exit-code.ts";
+import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { choice, flag, textOf, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
@@ -156,10 +156,9 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
           return details.map((detailed) => formatPretty(detailed, style, !isOne)).join("\n\n");
       }
     },
-    problems: isOne ? (reports[0]?.problems ?? []) : problems,
-    problemsAreInText: isOne,
-    problemsAreAside: !isOne,
+    // The text has those of the reports.
+    problems,
+    exitCode: ok ? 0 : isOne ? exitCodeOfProblems(reports[0]?.problems ?? [], true) : 1,
     isDocument: format !== "pretty",
-    failed: !ok,
   };
 }

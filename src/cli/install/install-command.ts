@@ -161,7 +161,7 @@ async function performForAll(
             )
             .join("\n\n"),
     problems: [],
-    failed: attempts.some((attempt) => "problem" in attempt),
+    exitCode: attempts.some((attempt) => "problem" in attempt) ? 1 : 0,
   };
 }
 
