@@ -1,7 +1,7 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
-import { own } from "../mcp/client/incoming-message.ts";
+import { own } from "../mcp/client/json-rpc.ts";
 import { quote } from "../problems/text.ts";
 
 /** The supported version of the format. */

@@ -4,7 +4,7 @@ import type { ServerEntry } from "../config/server-entries.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
-import { connectServer } from "../mcp/client/start-server.ts";
+import { startServer } from "../mcp/client/start-server.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
 import { failure, listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { createProcessPort } from "../processes/server-process.ts";
@@ -115,7 +115,7 @@ async function startOnce(
   const { env: hostEnvironment, platform } = process;
   const facts = { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
   const { name: label } = server;
-  const connected = await connectServer(
+  const starting = startServer(
     {
       label,
       command,
@@ -130,6 +130,7 @@ async function startOnce(
     { onStdoutNoise() {}, onListChanged() {}, onLeftOut() {} },
     { processes: createProcessPort() },
   );
+  const connected = await starting.ready;
   try {
     return connected.tools.map(({ name }) => name);
   } finally {

@@ -5,7 +5,6 @@ import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
-import { AnswerError, saysUnknownResource } from "../mcp/client/answer-error.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import {
   type ConnectedServer,
@@ -13,6 +12,7 @@ import {
   type ServerCallOptions,
 } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
+import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
 import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents } from "../mcp/client/connected-server.ts";
-import type { StartingServer } from "../mcp/client/start-server.ts";
+import type { StartingServer } from "../mcp/client/server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";

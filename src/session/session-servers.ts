@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
+import type { StartingServer } from "../mcp/client/server.ts";
 import { listKeys, listRules, type ServerLists, takeLists } from "../mcp/client/server-lists.ts";
-import type { StartingServer } from "../mcp/client/start-server.ts";
 import {
   createProblem,
   describeExit,

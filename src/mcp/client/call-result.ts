@@ -5,7 +5,7 @@ import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mc
 import type { CodeOwner } from "../../runtime/tool-code.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 import type { PromptResult, ResourceResult, ResultFault, Suggestions } from "./connected-server.ts";
-import { type JsonObject, own } from "./incoming-message.ts";
+import { type JsonObject, own } from "./json-rpc.ts";
 import type { ListFault } from "./server-lists.ts";
 
 /** The keys of results that are passed on. */

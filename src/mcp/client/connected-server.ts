@@ -196,11 +196,6 @@ export interface ConnectedServer extends ServerLists {
   close(): Promise<void>;
 }
 
-/** A server that runs as a process. */
-export interface ConnectedProcess extends ConnectedServer {
-  readonly pid: number;
-}
-
 /** What is left out of a result because it is invalid. */
 export interface ResultFault {
   method: string;

@@ -1,7 +1,6 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { legacyRevisions, modernRevision } from "../revisions.ts";
-import { AnswerError } from "./answer-error.ts";
-import { type JsonObject, own } from "./incoming-message.ts";
+import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 
 /** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
 export type Era = "legacy" | "modern";
@@ -20,87 +19,49 @@ export interface ServerFacts {
   instructions: string | undefined;
 }
 
-/** Collects what is wrong with a result. */
-function createReader(method: string) {
+/** Reads the keys of the result of `initialize` or `server/discover` that are used here. Throws `AnswerError`. */
+export function readHandshake(era: Era, result: JsonObject): ServerFacts {
+  const isModern = era === "modern";
+  const method = isModern ? "server/discover" : "initialize";
   const faults: string[] = [];
   const expect = (name: string, value: unknown, isValid: boolean, type: string) => {
     if (!isValid) faults.push(`\`${name}\` must be ${type}, but is ${describeType(value)}`);
   };
-  const readString = (name: string, value: unknown): string => {
-    expect(name, value, typeof value === "string", "a string");
-    return String(value);
-  };
-  return {
-    readString,
-    readStrings(name: string, value: unknown): string[] {
-      const isValid = Array.isArray(value) && value.every((one) => typeof one === "string");
-      if (!isValid) faults.push(`\`${name}\` must be an array of strings`);
-      return isValid ? value : [];
-    },
-    readServerInfo(info: unknown) {
-      if (info === undefined || info === null) return null;
-      expect("serverInfo", info, isRecord(info), "an object");
-      if (!isRecord(info)) return { name: "", version: "" };
-      return {
-        name: readString("serverInfo.name", own(info, "name")),
-        version: readString("serverInfo.version", own(info, "version")),
-      };
-    },
-    readCapabilities(capabilities: unknown): JsonObject {
-      expect("capabilities", capabilities, isRecord(capabilities), "an object");
-      if (!isRecord(capabilities)) return {};
-      const { tools = {} } = capabilities;
-      if (tools !== null) expect("capabilities.tools", tools, isRecord(tools), "an object");
-      // Null is like absent.
-      return Object.fromEntries(Object.entries(capabilities).filter(([, value]) => value !== null));
-    },
-    /** Throws `AnswerError` with everything that is wrong. */
-    finish(): void {
-      if (faults.length === 0) return;
-      throw new AnswerError(`it answered \`${method}\` with an invalid result: ${faults.join("; ")}`);
-    },
-  };
-}
-
-function readInstructions(result: JsonObject): string | undefined {
-  const instructions = own(result, "instructions");
-  return typeof instructions === "string" ? instructions : undefined;
-}
-
-/** Reads the keys of an `initialize` result that are used here. Throws `AnswerError`. */
-export function readInitializeResult(result: JsonObject): ServerFacts {
-  const reader = createReader("initialize");
-  const protocolVersion = reader.readString("protocolVersion", own(result, "protocolVersion"));
-  const capabilities = reader.readCapabilities(own(result, "capabilities"));
-  const serverInfo = reader.readServerInfo(own(result, "serverInfo"));
-  reader.finish();
-  if (!legacyRevisions.includes(protocolVersion)) {
-    throw new AnswerError(
-      `it answered \`initialize\` with the unsupported protocol version ${protocolVersion}`,
-    );
-  }
-  return { era: "legacy", protocolVersion, serverInfo, capabilities, instructions: readInstructions(result) };
-}
-
-/** Reads the keys of a `server/discover` result that are used here. Throws `AnswerError`. */
-export function readDiscoverResult(result: JsonObject): ServerFacts {
-  const reader = createReader("server/discover");
-  const revisions = reader.readStrings("supportedVersions", own(result, "supportedVersions"));
-  const capabilities = reader.readCapabilities(own(result, "capabilities"));
+  const version = own(result, "protocolVersion");
+  const supported = own(result, "supportedVersions");
+  const versions = Array.isArray(supported) ? supported : [];
+  if (!isModern) expect("protocolVersion", version, typeof version === "string", "a string");
+  else if (!Array.isArray(supported) || versions.some((one) => typeof one !== "string"))
+    faults.push("`supportedVersions` must be an array of strings");
+  const given = own(result, "capabilities");
+  expect("capabilities", given, isRecord(given), "an object");
+  // Null is like absent.
+  const capabilities = Object.fromEntries(
+    Object.entries(isRecord(given) ? given : {}).filter(([, value]) => value !== null),
+  );
+  const { tools = {} } = capabilities;
+  expect("capabilities.tools", tools, isRecord(tools), "an object");
   const meta = own(result, "_meta");
-  const info = isRecord(meta) ? own(meta, "io.modelcontextprotocol/serverInfo") : undefined;
-  const serverInfo = reader.readServerInfo(info);
-  reader.finish();
-  if (!revisions.includes(modernRevision)) {
+  const inMeta = isRecord(meta) ? own(meta, "io.modelcontextprotocol/serverInfo") : undefined;
+  const info = (isModern ? inMeta : own(result, "serverInfo")) ?? null;
+  if (info !== null) expect("serverInfo", info, isRecord(info), "an object");
+  const { name, version: infoVersion } = isRecord(info) ? info : { name: "", version: "" };
+  expect("serverInfo.name", name, typeof name === "string", "a string");
+  expect("serverInfo.version", infoVersion, typeof infoVersion === "string", "a string");
+  if (faults.length > 0)
+    throw new AnswerError(`it answered \`${method}\` with an invalid result: ${faults.join("; ")}`);
+  if (isModern && !versions.includes(modernRevision))
     throw new AnswerError(
-      `it supports only the protocol versions ${revisions.join(", ")}, not ${modernRevision}`,
+      `it supports only the protocol versions ${versions.join(", ")}, not ${modernRevision}`,
     );
-  }
+  if (!isModern && !legacyRevisions.includes(String(version)))
+    throw new AnswerError(`it answered \`initialize\` with the unsupported protocol version ${version}`);
+  const instructions = own(result, "instructions");
   return {
-    era: "modern",
-    protocolVersion: modernRevision,
-    serverInfo,
+    era,
+    protocolVersion: isModern ? modernRevision : String(version),
+    serverInfo: info === null ? null : { name: String(name), version: String(infoVersion) },
     capabilities,
-    instructions: readInstructions(result),
+    instructions: typeof instructions === "string" ? instructions : undefined,
   };
 }

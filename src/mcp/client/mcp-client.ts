@@ -1,18 +1,12 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
-import { abortable } from "../../runtime/abort-listeners.ts";
+import { abortable, type CallStop } from "../../runtime/abort-listeners.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
 import { hostVersion } from "../../version.ts";
 import { rpcCode } from "../client-message.ts";
 import { isModern, legacyRevisions, modernRevision, unsupportedRevision } from "../revisions.ts";
-import { AnswerError } from "./answer-error.ts";
-import {
-  type Era,
-  readDiscoverResult,
-  readInitializeResult,
-  type ServerFacts,
-  type ServerProtocol,
-} from "./handshake.ts";
-import { type Incoming, type JsonObject, own, readIncoming } from "./incoming-message.ts";
+import type { ServerCallOptions } from "./connected-server.ts";
+import { type Era, readHandshake, type ServerFacts, type ServerProtocol } from "./handshake.ts";
+import { AnswerError, type JsonObject, own, readAnswer } from "./json-rpc.ts";
 
 export interface OutgoingMessage {
   jsonrpc: "2.0";
@@ -27,15 +21,11 @@ export interface MessageTransport {
   send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;
   /** Set by the client. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;
-  /** Set by the owner of the client. Called when notifications arrive again, after which some may have been lost. */
-  onresume?(): void;
   /** Whether each request has its own response stream. */
   hasPerRequestStream?: boolean | undefined;
   /** Called after the handshake with a legacy server. */
   setProtocolVersion?(version: string): void;
 }
-
-type Notification = Extract<Incoming, { kind: "notification" }>;
 
 /** A request of the server. */
 export interface ServerRequest {
@@ -48,6 +38,7 @@ export interface ServerRequest {
 }
 
 export interface ClientOptions {
+  onNotification(method: string, params: JsonObject, requestId: unknown): void;
   /** What servers are told that this client can do. */
   capabilities(era: Era): JsonObject;
   /** Answers a request; `undefined` for a method that it does not know. Rejects with `AnswerError` for an error answer. */
@@ -65,14 +56,24 @@ export interface OpenRequest {
   cancel(reason: string): void;
 }
 
-interface Pending {
+/** What a call hears while it is open. */
+export interface CallEars extends Pick<ServerCallOptions, "ask" | "onProgress" | "onLog"> {
+  /** How often the server has asked, and whether it waits for an answer. */
+  questions: number;
+  isAsking: boolean;
+  /** Aborted when the call has ended. */
+  ended: CallStop;
+}
+
+/** A request that the server may work for. */
+interface SentRequest {
   id: number;
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
-  /** The server does not work for the request any more. */
-  release(): void;
-  /** The values of `resultType` that are accepted besides `complete`; `undefined` for any. */
-  resultTypes: readonly unknown[] | undefined;
+  /** `undefined` for a request that is not a call, and whose result cannot ask. */
+  ears: CallEars | undefined;
+  /** When a canceled request is forgotten; `undefined` for one that is open. */
+  forgetting?: NodeJS.Timeout;
 }
 
 /** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
@@ -99,31 +100,27 @@ function addModernMeta(params: JsonObject, capabilities: JsonObject): JsonObject
   return { ...params, _meta: { ...modernMeta, ...(isRecord(meta) ? meta : {}) } };
 }
 
+/** Our ids are numbers; some servers return them as strings. */
+const readId = (id: unknown): number =>
+  typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : typeof id === "number" ? id : Number.NaN;
+
 const describeValue = (value: unknown) =>
   typeof value === "string" ? JSON.stringify(value) : describeType(value);
 
-/** A client of one server, of either era. Without options it has no capabilities, and answers only `ping`. */
+/** A client of one server, of either era. */
 export class McpClient {
   readonly #transport: MessageTransport;
-  readonly #onNotification: (notification: Notification, requestId: unknown) => void;
   readonly #options: ClientOptions;
-  readonly #pending = new OpenEntries<number, Pending>();
-  /** The canceled requests that the server may still work for, by ID. */
-  readonly #canceled = new Map<number, () => void>();
+  readonly #sent = new OpenEntries<number, SentRequest>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
   #era: Era = "legacy";
 
   /** Receives the messages of the transport, which is open. */
-  constructor(
-    transport: MessageTransport,
-    onNotification: (notification: Notification, requestId: unknown) => void,
-    options: ClientOptions = { capabilities: () => ({}), onRequest: () => undefined },
-  ) {
+  constructor(transport: MessageTransport, options: ClientOptions) {
     this.#options = options;
     this.#transport = transport;
-    this.#onNotification = onNotification;
     transport.onmessage = (message, requestId) => this.#receive(message, requestId);
   }
 
@@ -146,7 +143,7 @@ export class McpClient {
     const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
     // A client must not cancel `initialize`.
     const result = await abortable(signal, () => this.request("initialize", params).answer);
-    const facts = readInitializeResult(result);
+    const facts = readHandshake("legacy", result);
     this.#transport.setProtocolVersion?.(facts.protocolVersion);
     this.#notify({ method: "notifications/initialized" });
     return facts;
@@ -154,7 +151,7 @@ export class McpClient {
 
   async #discover(signal: AbortSignal): Promise<ServerFacts> {
     this.#era = "modern";
-    return readDiscoverResult(await abortable(signal, () => this.request("server/discover", {}).answer));
+    return readHandshake("modern", await abortable(signal, () => this.request("server/discover", {}).answer));
   }
 
   /** `legacy` before the handshake. */
@@ -162,44 +159,49 @@ export class McpClient {
     return this.#era;
   }
 
-  /**
-   * Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. A `resultType` other than
-   * `complete` and those given is an error, unless the result is `openEnded`. `onReleased` is called once, when the server does
-   * not work for the request any more: of a canceled one when it is answered after all, at the latest after ten minutes.
-   */
-  request(
-    method: string,
-    params: JsonObject,
-    {
-      openEnded = false,
-      resultTypes = [],
-      onReleased = () => {},
-    }: { openEnded?: boolean; resultTypes?: readonly string[]; onReleased?: () => void } = {},
-  ): OpenRequest {
+  /** Whether the server works for no call. A canceled one counts until it is answered, at most ten minutes. */
+  get isIdle(): boolean {
+    return this.#sent.all().every(({ ears }) => ears === undefined);
+  }
+
+  /** The open calls, the oldest first. */
+  calls(): { id: number; ears: CallEars }[] {
+    return this.#sent
+      .all()
+      .flatMap(({ id, ears, forgetting }) => (ears === undefined || forgetting ? [] : [{ id, ears }]));
+  }
+
+  /** Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. */
+  request(method: string, params: JsonObject, ears?: CallEars): OpenRequest {
     const id = ++this.#lastId;
     const isModernRequest = this.#era === "modern";
     const answer = new Promise<JsonObject>((resolve, reject) => {
-      const accepted = openEnded || !isModernRequest ? undefined : resultTypes;
-      this.#pending.add({ id, resolve, reject, release: onReleased, resultTypes: accepted });
+      this.#sent.add({ id, resolve, reject, ears });
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
-    const sent = isModernRequest ? addModernMeta(params, this.#options.capabilities("modern")) : params;
+    const meta =
+      ears?.onProgress === undefined ? {} : { _meta: { ...(params._meta as object), progressToken: id } };
+    const asked = { ...params, ...meta };
+    const sent = isModernRequest ? addModernMeta(asked, this.#options.capabilities("modern")) : asked;
     this.#send(
       { jsonrpc: "2.0", id, method, params: sent },
-      (error) => this.#settle(id)?.reject(error),
+      (error) => {
+        // The server may still work for a canceled request.
+        if (this.#sent.find(id)?.forgetting === undefined) this.#sent.remove(id)?.reject(error);
+      },
       stream?.signal,
     );
     return {
       id,
       answer,
       cancel: (reason) => {
-        const pending = this.#pending.remove(id);
-        if (pending === undefined) return;
-        this.#keepCanceled(pending);
+        const request = this.#sent.find(id);
+        if (request === undefined || request.forgetting !== undefined) return;
+        request.forgetting = setTimeout(() => this.#sent.remove(id), canceledMs).unref();
         if (stream === undefined) {
           this.#notify({ method: "notifications/cancelled", params: { requestId: id, reason } });
         } else stream.abort();
-        pending.reject(new AnswerError(reason));
+        request.reject(new AnswerError(reason));
       },
     };
   }
@@ -218,43 +220,48 @@ export class McpClient {
     this.#send({ jsonrpc: "2.0", ...message }, () => {});
   }
 
-  #settle(id: number): Pending | undefined {
-    const pending = this.#pending.remove(id);
-    pending?.release();
-    return pending;
-  }
-
-  #keepCanceled({ id, release }: Pending): void {
-    const forget = () => {
-      clearTimeout(timer);
-      if (this.#canceled.delete(id)) release();
-    };
-    const timer = setTimeout(forget, canceledMs).unref();
-    this.#canceled.set(id, forget);
-  }
-
+  /** Returns whether the value is a message of MCP. */
   #receive(message: unknown, requestId: unknown): boolean {
-    const incoming = readIncoming(
-      message,
-      (id) => this.#pending.find(id) !== undefined || this.#canceled.has(id),
-    );
-    switch (incoming.kind) {
-      case "reply":
-        this.#onReply(incoming);
-        break;
-      case "request":
-        void this.#answer(incoming, requestId);
-        break;
-      case "notification":
-        if (incoming.method === "notifications/cancelled")
-          this.#asked.get(own(incoming.params, "requestId"))?.abort();
-        this.#onNotification(incoming, requestId);
+    if (!isRecord(message)) return false;
+    const id = own(message, "id");
+    const method = own(message, "method");
+    const isProtocol = own(message, "jsonrpc") === "2.0";
+    if (typeof method === "string" && isProtocol) {
+      const given = own(message, "params");
+      const params = isRecord(given) ? given : {};
+      if (id === undefined) this.#onNotification(method, params, requestId);
+      else if (typeof id === "string" || Number.isSafeInteger(id))
+        void this.#answer(id as string | number, { method, params, requestId });
+      return true;
     }
-    return incoming.kind !== "noise";
+    const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+    const request = method === undefined && isAnswer ? this.#sent.remove(readId(id)) : undefined;
+    if (request === undefined) return isProtocol;
+    // Of a canceled request, the rest changes nothing any more.
+    clearTimeout(request.forgetting);
+    try {
+      request.resolve(this.#checkType(readAnswer(message), request));
+    } catch (error) {
+      request.reject(error);
+    }
+    return true;
   }
 
-  async #answer(request: Extract<Incoming, { kind: "request" }>, requestId: unknown): Promise<void> {
-    const { id, method, params = {} } = request;
+  /** Throws `AnswerError` for a `resultType` that a modern server must not send; legacy servers have none. */
+  #checkType(result: JsonObject, { ears }: SentRequest): JsonObject {
+    const type = own(result, "resultType");
+    const isKnown = type === undefined || type === "complete" || (type === "input_required" && ears);
+    if (isKnown || this.#era === "legacy") return result;
+    throw new AnswerError(`its answer has the unsupported \`resultType\` ${describeValue(type)}`);
+  }
+
+  #onNotification(method: string, params: JsonObject, requestId: unknown): void {
+    if (method === "notifications/cancelled") this.#asked.get(own(params, "requestId"))?.abort();
+    this.#options.onNotification(method, params, requestId);
+  }
+
+  async #answer(id: string | number, request: Omit<ServerRequest, "signal">): Promise<void> {
+    const { method } = request;
     if (method === "ping") {
       this.#notify({ id, result: {} });
       return;
@@ -263,7 +270,7 @@ export class McpClient {
     this.#asked.set(id, cancel);
     try {
       const { signal } = cancel;
-      const result = await this.#options.onRequest({ method, params, requestId, signal });
+      const result = await this.#options.onRequest({ ...request, signal });
       if (result === undefined) throw new AnswerError("Method not found", rpcCode.method);
       // The server does not expect an answer to what it has canceled.
       if (!signal.aborted) this.#notify({ id, result });
@@ -277,32 +284,13 @@ export class McpClient {
     }
   }
 
-  #onReply({ id, reply }: Extract<Incoming, { kind: "reply" }>): void {
-    const pending = this.#settle(id);
-    if (pending === undefined) {
-      this.#canceled.get(id)?.();
-      return;
-    }
-    if ("fault" in reply) pending.reject(new AnswerError(reply.fault));
-    else if ("error" in reply) {
-      const { message, code, data } = reply.error;
-      pending.reject(new AnswerError(message, code, data));
-    } else {
-      const { resultTypes } = pending;
-      const type = own(reply.result, "resultType");
-      const isAccepted = type === undefined || type === "complete" || resultTypes?.includes(type);
-      if (isAccepted || resultTypes === undefined) pending.resolve(reply.result);
-      else
-        pending.reject(
-          new AnswerError(`its answer has the unsupported \`resultType\` ${describeValue(type)}`),
-        );
-    }
-  }
-
   /** Rejects all open requests. */
   close(): void {
-    for (const { id } of this.#pending.all()) this.#settle(id)?.reject(new Error("the connection is closed"));
-    for (const forget of this.#canceled.values()) forget();
+    for (const { id, reject, forgetting } of this.#sent.all()) {
+      this.#sent.remove(id);
+      clearTimeout(forgetting);
+      reject(new Error("the connection is closed"));
+    }
     for (const cancel of this.#asked.values()) cancel.abort();
   }
 }

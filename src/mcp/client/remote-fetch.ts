@@ -2,8 +2,9 @@ import { markText, unmarkText } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable } from "../../problems/index.ts";
-import { AnswerError } from "./answer-error.ts";
-import { own } from "./incoming-message.ts";
+import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { nestsDeeper } from "./json-depth.ts";
+import { AnswerError, own } from "./json-rpc.ts";
 import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -39,18 +40,17 @@ export interface Exchange {
   id: unknown;
   /** Set when the answer begins: as a stream of events, or whole. */
   isStream: boolean;
-  /** What happened to the stream, which the SDK may resume. */
-  fault?: Error;
-  /** Ends the request with an error, unless it is answered. */
-  fail(error: Error): void;
+  /** The request is answered, or fails with the error. */
+  settle(error?: Error): void;
 }
 
-export interface RemoteFetchOptions {
+/** What is known of a remote server. */
+export interface RemoteFacts {
   label: string;
   url: URL;
-  frameBytes: number;
+  limits: { frameBytes: number; depth: number };
   redactor: Redactor;
-  /** Bytes of an answer. */
+  /** Called with the number of bytes that arrive. */
   onBytes(count: number): void;
 }
 
@@ -61,6 +61,7 @@ const probeMs = 3000;
 /** How much of the body of an error is read, and for how long. */
 const errorBytes = 1 << 16;
 const errorBodyMs = 2000;
+const none = Buffer.alloc(0);
 
 /** Codes of certificates that are not signed by an authority that Node knows. */
 const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
@@ -98,17 +99,17 @@ function summarize(body: string, type: string): string {
  * `AuthorizationRequired` and `RemoteRedirect`.
  */
 export class RemoteFetch {
-  readonly #options: RemoteFetchOptions;
+  readonly #facts: RemoteFacts;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
   readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
 
-  constructor(options: RemoteFetchOptions) {
-    this.#options = options;
+  constructor(facts: RemoteFacts) {
+    this.#facts = facts;
   }
 
   async fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
     const url = new URL(address);
-    const { label, redactor } = this.#options;
+    const { label, redactor } = this.#facts;
     const { body } = init;
     const response = await this.#send(
       url,
@@ -140,8 +141,8 @@ export class RemoteFetch {
     }
     exchange.isStream = type === "text/event-stream";
     if (exchange.isStream && response.body !== null) {
-      const lines = ReadableStream.from(this.#readLines(response.body, exchange));
-      return new Response(lines, { status, headers });
+      const events = ReadableStream.from(this.#readEvents(response.body, exchange));
+      return new Response(events, { status, headers });
     }
     if (exchange.id !== undefined && type === "application/json")
       return new Response(markText(await this.#readAll(response)), { status, headers });
@@ -154,7 +155,7 @@ export class RemoteFetch {
   /** Whether the server speaks the transport before streamable HTTP, which begins a stream with an address. */
   async servesOldTransport(headers: Readonly<Record<string, string>>): Promise<boolean> {
     try {
-      const response = await this.#send(this.#options.url, {
+      const response = await this.#send(this.#facts.url, {
         headers: { ...headers, accept: "text/event-stream" },
         method: "GET",
         signal: AbortSignal.timeout(probeMs),
@@ -194,7 +195,7 @@ export class RemoteFetch {
     if (![301, 302, 303, 307, 308].includes(status) || location === null) return false;
     if (!URL.canParse(location, url.href)) return false;
     const target = new URL(location, url);
-    const { label, redactor, url: first } = this.#options;
+    const { label, redactor, url: first } = this.#facts;
     const isOther = target.origin !== url.origin || target.username !== "" || target.password !== "";
     const isSecond = url.href !== first.href || target.href === url.href;
     const isKept = status === 307 || status === 308;
@@ -208,7 +209,7 @@ export class RemoteFetch {
   async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       for await (const chunk of body) {
-        this.#options.onBytes(chunk.length);
+        this.#facts.onBytes(chunk.length);
         yield chunk;
       }
     } catch (error) {
@@ -217,10 +218,12 @@ export class RemoteFetch {
     }
   }
 
-  /** Throws if a message has more bytes than the limit. */
-  #checkSize(bytes: number): void {
-    const { frameBytes } = this.#options;
+  /** Throws if a message has more bytes than the limit, or if its text, as far as it is given, is nested too deeply. */
+  #check(bytes: number, text: Buffer): void {
+    const { frameBytes, depth } = this.#facts.limits;
     if (bytes > frameBytes) throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
+    if (nestsDeeper(text, depth))
+      throw new AnswerError(`it sent a message that is nested more than ${depth} levels deep`);
   }
 
   async #readAll({ body }: Response): Promise<string> {
@@ -228,10 +231,12 @@ export class RemoteFetch {
     let size = 0;
     for await (const chunk of this.#read(body ?? ReadableStream.from([]))) {
       size += chunk.length;
-      this.#checkSize(size);
+      this.#check(size, none);
       chunks.push(chunk);
     }
-    return Buffer.concat(chunks).toString("utf8");
+    const all = Buffer.concat(chunks);
+    this.#check(size, all);
+    return all.toString("utf8");
   }
 
   /** The start of an error's body, as far as it arrives in time. */
@@ -254,38 +259,27 @@ export class RemoteFetch {
   }
 
   /** The lines of a stream of events as they arrive, with marks in place of integers that a number cannot hold. */
-  async *#readLines(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
-    let held: Uint8Array[] = [];
-    /** Of the lines of the event so far, and of what is held. */
+  async *#readEvents(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+    let lines = "";
+    /** Of the lines of the event so far. */
     let size = 0;
-    const take = () => {
-      // Each byte is a character, and of the bytes beyond ASCII none matters.
-      const text = Buffer.concat(held).toString("latin1");
-      size -= text.length;
-      for (const line of text.slice(0, -1).split("\n")) {
-        size = line === "" || line === "\r" ? 0 : size + line.length;
-        this.#checkSize(size);
-      }
-      return Buffer.from(text.replace(/^data:.*/gm, markText), "latin1");
-    };
+    const decoder = new LineDecoder(this.#facts.limits.frameBytes, {
+      onLine: (line) => {
+        size = line.length === 0 ? 0 : size + line.length;
+        this.#check(size, line);
+        // Each byte is a character, and of the bytes beyond ASCII none matters.
+        lines += `${line.toString("latin1").replace(/^data:.*/, markText)}\n`;
+      },
+      onTooLong: () => this.#check(Number.POSITIVE_INFINITY, none),
+    });
     try {
       for await (const chunk of this.#read(body)) {
-        const end = chunk.lastIndexOf(0x0a) + 1;
-        held.push(chunk.subarray(0, end));
-        size += end;
-        if (end > 0) {
-          yield take();
-          held = [];
-        }
-        held.push(chunk.subarray(end));
-        size += chunk.length - end;
-        this.#checkSize(size);
+        decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if (lines !== "") yield Buffer.from(lines, "latin1");
+        lines = "";
       }
-      yield take();
     } catch (error) {
-      exchange.fault = error as Error;
-      // Resumed, the stream would bring the same message again.
-      if (error instanceof AnswerError) exchange.fail(error);
+      exchange.settle(error as Error);
       throw error;
     }
   }

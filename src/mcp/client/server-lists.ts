@@ -1,14 +1,13 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
-import { AnswerError } from "./answer-error.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
   AdvertisedResourceTemplate,
   AdvertisedTool,
 } from "./connected-server.ts";
-import { type JsonObject, own } from "./incoming-message.ts";
+import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 
 export interface ListLimits {
   pages: number;
@@ -16,11 +15,6 @@ export interface ListLimits {
   entries: number;
   /** Bytes that the server sends while a list is fetched. */
   bytes: number;
-}
-
-/** A list is invalid. The message continues the server's name. */
-export class ListError extends Error {
-  override readonly name = "ListError";
 }
 
 /** What servers list, by the key of the result. */
@@ -108,7 +102,7 @@ function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fa
   return [...first.values()];
 }
 
-/** A page of a list: entries that are valid for every client, and the cursor of the next page. Throws `ListError`. */
+/** A page of a list: entries that are valid for every client, and the cursor of the next page. Throws `AnswerError`. */
 export function readPage(
   list: ListKey,
   result: Readonly<JsonObject>,
@@ -119,7 +113,7 @@ export function readPage(
   // Some languages write an empty list as null.
   if (written === null) onLeftOut({ list, reason: `${invalid} is null` });
   const members = written ?? [];
-  if (!Array.isArray(members)) throw new ListError(`${invalid} must be an array`);
+  if (!Array.isArray(members)) throw new AnswerError(`${invalid} must be an array`);
   const entries = members.filter((member) => repairEntry(list, member, onLeftOut));
   const cursor = own(result, "nextCursor") ?? undefined;
   if (cursor === undefined || (typeof cursor === "string" && cursor !== ""))
@@ -129,7 +123,7 @@ export function readPage(
 }
 
 /**
- * Fetches every page of a list. Rejects with `ListError`, or as `request` does, if the first page cannot be used; another one
+ * Fetches every page of a list. Rejects with `AnswerError`, or as `request` does, if the first page cannot be used; another one
  * that cannot be used, which `explain` says, ends the list.
  */
 export async function fetchList<Key extends ListKey>(
@@ -154,13 +148,13 @@ export async function fetchList<Key extends ListKey>(
   let listed = 0;
   const fetchPage = async (cursor: string | undefined) => {
     if (cursors.size >= limits.pages)
-      throw new ListError(`its list of ${what} has more than ${limits.pages} pages`);
+      throw new AnswerError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
     const members = own(result, list);
     listed += Array.isArray(members) ? members.length : 0;
-    if (listed > limits.entries) throw new ListError(`it lists more than ${limits.entries} ${what}`);
+    if (listed > limits.entries) throw new AnswerError(`it lists more than ${limits.entries} ${what}`);
     if (bytesRead() - bytesBefore > limits.bytes)
-      throw new ListError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
+      throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     return readPage(list, result, onLeftOut);
   };
   const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
@@ -168,8 +162,7 @@ export async function fetchList<Key extends ListKey>(
   let cursor: string | undefined;
   do {
     const page = await fetchPage(cursor).catch((error) => {
-      const isOfPage = error instanceof ListError || error instanceof AnswerError;
-      if (cursor === undefined || !isOfPage) throw error;
+      if (cursor === undefined || !(error instanceof AnswerError)) throw error;
       endWith(explain(error));
       return { entries: [], nextCursor: undefined };
     });

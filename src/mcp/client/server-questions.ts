@@ -9,7 +9,7 @@ import type {
   InputRound,
 } from "../../runtime/handler-context.ts";
 import { findInputFault } from "../../runtime/input-rounds.ts";
-import { type JsonObject, own } from "./incoming-message.ts";
+import { type JsonObject, own } from "./json-rpc.ts";
 
 /** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
 function toInputRequest(method: unknown, params: JsonObject): unknown {

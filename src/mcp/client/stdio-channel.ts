@@ -2,9 +2,9 @@ import type { Readable, Writable } from "node:stream";
 import { markIds, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
-import { AnswerError } from "./answer-error.ts";
 import { describeUnwritable } from "./copy-arguments.ts";
 import { nestsDeeper } from "./json-depth.ts";
+import { AnswerError } from "./json-rpc.ts";
 import type { MessageTransport, OutgoingMessage } from "./mcp-client.ts";
 
 export interface ChannelLimits {

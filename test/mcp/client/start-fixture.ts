@@ -1,16 +1,12 @@
 import { afterEach, expect } from "vitest";
 import type {
-  ConnectedProcess,
+  ConnectedServer,
   ServerCallError,
   ServerEvents,
   ServerLaunch,
 } from "../../../src/mcp/client/connected-server.ts";
-import {
-  type ServerLimits,
-  type StartingServer,
-  type StartOptions,
-  startServer,
-} from "../../../src/mcp/client/start-server.ts";
+import type { StartingServer } from "../../../src/mcp/client/server.ts";
+import { type ServerLimits, type StartOptions, startServer } from "../../../src/mcp/client/start-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
@@ -49,7 +45,7 @@ export interface FixtureOptions {
 export function startFixture(
   options: object = {},
   given: FixtureOptions = {},
-): StartingServer<ConnectedProcess> & { reports: Reports } {
+): Omit<StartingServer, "ready"> & { ready: Promise<ConnectedServer & { pid: number }>; reports: Reports } {
   const launch: ServerLaunch = {
     label: "fixture",
     command: process.execPath,
@@ -87,11 +83,13 @@ export function startFixture(
     onLog: (entry) => reports.log.push(entry),
   };
   const processes = createProcessPort({ leftoverMs: 400 });
+  let pid = 0;
   const port: StartOptions["processes"] = {
     ...processes,
     start(wanted) {
       const child = processes.start(wanted);
       if (child.pid !== undefined) pids.push(child.pid);
+      pid = child.pid ?? 0;
       return child;
     },
   };
@@ -99,7 +97,9 @@ export function startFixture(
   if (given.limits !== undefined) means.limits = given.limits;
   const server = startServer(launch, events, means);
   started.push(server);
-  return { ...server, reports };
+  const ready = server.ready.then((connected) => ({ ...connected, pid }));
+  ready.catch(() => {});
+  return { ...server, ready, reports };
 }
 
 /** The processes that tests of this file have started, by now. */

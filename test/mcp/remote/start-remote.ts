@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
-import type { StartingServer } from "../../../src/mcp/client/start-server.ts";
+import type { StartingServer } from "../../../src/mcp/client/server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";

@@ -1,0 +1,506 @@
+import { carryIntegers } from "../../data/exact-integers.ts";
+import { isRecord } from "../../data/parse-json.ts";
+import {
+  describeExit,
+  failure,
+  printable,
+  quote,
+  TrailblazeError,
+  type UnexpectedExit,
+} from "../../problems/index.ts";
+import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
+import { mostRounds } from "../../runtime/handler-context.ts";
+import { notifyHost } from "../../runtime/late-errors.ts";
+import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
+import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import { rpcCode } from "../client-message.ts";
+import { noteLeftOut, type Results, readResult } from "./call-result.ts";
+import {
+  type AdvertisedTool,
+  type ConnectedServer,
+  type ServerAnswer,
+  type ServerCall,
+  ServerCallError,
+  type ServerCallOptions,
+  type ServerEvents,
+  type ServerLaunch,
+} from "./connected-server.ts";
+import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
+import { type CallEars, McpClient, type MessageTransport, type ServerRequest } from "./mcp-client.ts";
+import type { Redactor } from "./redact.ts";
+import {
+  fetchList,
+  type ListCapability,
+  type ListFault,
+  type ListKey,
+  type ListLimits,
+  listKeys,
+  listRules,
+  type ServerLists,
+} from "./server-lists.ts";
+
+/** What a server is reached through: a process or HTTP. It carries its messages, and ends it. */
+export interface Carrier extends MessageTransport {
+  readonly redactor: Redactor;
+  readonly limits: ListLimits;
+  /** Settles when the server can be spoken to. */
+  readonly started?: Promise<void>;
+  /** How many bytes were read in total. */
+  bytesRead(): number;
+  /** Called when the tools are known. */
+  onReady?(tools: readonly AdvertisedTool[]): void;
+  /** What is known of a failed start besides its error. The reason continues the server's name. */
+  explain(error: unknown): Promise<{ reason?: string | undefined; hint?: string | undefined }>;
+  /** What a server has written whose start has failed. */
+  quote?(exit: UnexpectedExit | undefined): { stderrTail: string | undefined; stdout: string | undefined };
+  /** Ends the server, one that has failed without waiting for it. Idempotent. */
+  end(hasFailed: boolean): Promise<void>;
+}
+
+/** A server that is starting. */
+export interface StartingServer {
+  readonly label: string;
+  /**
+   * Rejects after the server's processes have ended, with `ServerStartFailed`; of a remote server also with
+   * `AuthorizationRequired` and `RemoteRedirect`.
+   */
+  readonly ready: Promise<ConnectedServer>;
+  /** Ends the server, also while it starts. */
+  close(): Promise<void>;
+}
+
+type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk">;
+type Events = Omit<ServerEvents, "onStdoutNoise">;
+
+/** How often a list is fetched if it changes while the lists are fetched. */
+const mostListings = 3;
+/** Before a lost subscription is opened again; the time doubles while subscriptions are short. Milliseconds. */
+const firstDelayMs = 1000;
+const longestDelayMs = 30_000;
+const messageCharacters = 1000;
+/** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
+const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
+/** The result of a call that asks. */
+const emptyResult = () => ({ content: [], messages: [], contents: [], completion: { values: [] } });
+/** What the server gets as the error of a question. */
+const refuse = (message: string) => new AnswerError(message, rpcCode.request);
+
+/** Whether a server does not offer what it was asked for. */
+const isRefusal = (error: unknown) =>
+  error instanceof AnswerError && (error.code === rpcCode.method || error.code === rpcCode.params);
+
+/** What a modern server wants that this client does not have; `undefined` for another error. */
+function describeMissing({ code, data }: AnswerError): string | undefined {
+  const required = isRecord(data) ? own(data, "requiredCapabilities") : undefined;
+  if (code !== rpcCode.capability || !isRecord(required)) return undefined;
+  const names = Object.entries(required).map(([name, value]) =>
+    [name, ...(isRecord(value) ? Object.keys(value) : [])].join("."),
+  );
+  return `the tool needs what this session does not offer: ${quote(names.join(", "), 200)}`;
+}
+
+/** Runs a step of the start with its own timeout. */
+async function limitStep<T>(
+  describeStep: () => string,
+  limitMs: number,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), timerMs(limitMs));
+  try {
+    return await run(limit.signal);
+  } catch (error) {
+    if (limit.signal.aborted) throw new Error(`it did not answer \`${describeStep()}\` within ${limitMs} ms`);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. */
+export class Server implements StartingServer {
+  readonly label: string;
+  readonly ready: Promise<ConnectedServer>;
+  readonly #facts: Facts;
+  readonly #events: Events;
+  readonly #carrier: Carrier;
+  readonly #clock: Clock;
+  readonly #client: McpClient;
+  readonly #closing = new AbortController();
+  #resolveExit: (exit: UnexpectedExit) => void = () => {};
+  readonly #exit = new Promise<UnexpectedExit>((resolve) => {
+    this.#resolveExit = resolve;
+  });
+  /** Why calls fail; `undefined` until the server has ended. */
+  #end: ServerCallError | undefined;
+  #isReady = false;
+  #capabilities: JsonObject = {};
+  /** How often the server has told of changes. */
+  readonly #changes: Record<ListCapability, number> = { tools: 0, prompts: 0, resources: 0 };
+  readonly #told = new Set<ListCapability>();
+  /** The users of the calls that the server has worked for since it was last idle. */
+  readonly #users = new Set<unknown>();
+  readonly #watches = new Set<{ uri: string; changed(): void }>();
+
+  constructor(facts: Facts, events: Events, carrier: Carrier, clock: Clock = systemClock) {
+    const { canAsk = false } = facts;
+    this.label = facts.label;
+    this.#facts = facts;
+    this.#events = events;
+    this.#carrier = carrier;
+    this.#clock = clock;
+    this.#client = new McpClient(carrier, {
+      onNotification: (method, params, requestId) => this.#onNotification(method, params, requestId),
+      capabilities: (era) =>
+        canAsk === true || canAsk === era ? { elicitation: { form: {}, url: {} } } : {},
+      onRequest: (request) =>
+        this.#isReady && canAsk === true && request.method === "elicitation/create"
+          ? this.#elicit(request)
+          : undefined,
+    });
+    this.ready = this.#connect().catch((error) => this.#fail(error));
+    // A caller that starts several servers stops at the first failure and never handles the others.
+    this.ready.catch(() => {});
+  }
+
+  async #connect(): Promise<ConnectedServer> {
+    const { label, close } = this;
+    const { protocol, timeouts } = this.#facts;
+    await this.#carrier.started;
+    this.#throwIfEnded();
+    const { capabilities, ...facts } = await limitStep(
+      () => (this.#client.era === "modern" ? "server/discover" : "initialize"),
+      timeouts.handshakeMs,
+      (signal) => this.#client.connect(protocol, signal),
+    );
+    this.#capabilities = capabilities;
+    const offered = listKeys.filter((key) => Object.hasOwn(capabilities, listRules[key].capability));
+    const followed = new Set(
+      offered.map((key) => listRules[key].capability).filter((name) => this.#offers(name, "listChanged")),
+    );
+    // Before the lists are fetched, so that no change is missed.
+    if (this.#client.era === "modern" && followed.size > 0)
+      void this.#listen(Object.fromEntries([...followed].map((name) => [`${name}ListChanged`, true])));
+    const lists = await limitStep(
+      () => "tools/list",
+      timeouts.listMs,
+      (signal) => this.#fetchLists(offered, signal),
+    );
+    this.#throwIfEnded();
+    this.#isReady = true;
+    this.#carrier.onReady?.(lists.tools);
+    return {
+      label,
+      ...facts,
+      ...lists,
+      exit: this.#exit,
+      close,
+      callTool: (call, options) => this.#call("tools/call", call, options),
+      getPrompt: (name, args, options) => this.#call("prompts/get", { name, arguments: args }, options),
+      readResource: (uri, options) => this.#call("resources/read", { uri }, options),
+      complete: async (request, options) => {
+        if (!Object.hasOwn(capabilities, "completions")) return { values: [] };
+        return (await this.#call("completion/complete", { ...request }, options)).completion;
+      },
+      watchResource: (uri, changed) => this.#watch(uri, changed),
+    };
+  }
+
+  #offers(capability: ListCapability, feature: string): boolean {
+    const offer = own(this.#capabilities, capability);
+    return isRecord(offer) && own(offer, feature) === true;
+  }
+
+  async #fail(error: unknown): Promise<never> {
+    const { label } = this;
+    const { reason: found, hint } = await this.#carrier.explain(error);
+    const end = this.#end;
+    this.#stop(new ServerCallError("closed", `Server "${label}" is closed.`));
+    await this.#carrier.end(true);
+    if (error instanceof TrailblazeError) throw error;
+    const { exit } = end ?? {};
+    const closed = end && "it was closed before it was ready";
+    const reason = exit ? `it ${describeExit(exit)}` : (closed ?? found ?? this.#explain(error));
+    const cause = exit === undefined ? { reason } : { exit };
+    const args = { label, ...cause, ...this.#carrier.quote?.(exit), hint };
+    throw failure("ServerStartFailed", args, {}, { cause: new Error(reason) });
+  }
+
+  /** The server has ended by itself. */
+  lose(exit: UnexpectedExit): void {
+    if (this.#end !== undefined) return;
+    this.#stop(new ServerCallError("exited", `Server "${this.label}" ${describeExit(exit)}.`, exit));
+    this.#resolveExit(exit);
+  }
+
+  readonly close = (): Promise<void> => {
+    this.#stop(new ServerCallError("closed", `Server "${this.label}" is closed.`));
+    return this.#carrier.end(false);
+  };
+
+  #stop(why: ServerCallError): void {
+    this.#end ??= why;
+    this.#watches.clear();
+    this.#client.close();
+    this.#closing.abort();
+  }
+
+  #throwIfEnded(): void {
+    if (this.#end !== undefined) throw this.#end;
+  }
+
+  /** All lists at once. Rejects if that of the tools fails; without another list, the rest can be used. */
+  async #fetchLists(offered: readonly ListKey[], signal: AbortSignal): Promise<ServerLists> {
+    const lists: { -readonly [Key in ListKey]: ServerLists[Key] } = {
+      tools: [],
+      prompts: [],
+      resources: [],
+      resourceTemplates: [],
+    };
+    const faults = new Map<ListKey, ListFault[]>();
+    const fetchOne = async <Key extends ListKey>(key: Key) => {
+      const found: ListFault[] = [];
+      faults.set(key, found);
+      const { method } = listRules[key];
+      const explain = (error: unknown) =>
+        signal.aborted
+          ? `it did not answer \`${method}\` within ${this.#facts.timeouts.listMs} ms`
+          : this.#explain(error, method).replace(/\.$/, "");
+      const request = (params: JsonObject) => {
+        const sent = this.#client.request(method, params);
+        const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
+        return sent.answer.finally(unlisten);
+      };
+      const { bytesRead, limits } = this.#carrier;
+      const how = { bytesRead, onLeftOut: (fault: ListFault) => void found.push(fault), limits, explain };
+      lists[key] = await fetchList(key, request, how).catch((error) => {
+        const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
+        if (key === "tools" && !isMissing) throw error;
+        // Many servers have the capability for one of its lists only.
+        if (key === "tools" || !isMissing) found.push({ list: key, reason: explain(error) });
+        return [] as unknown as ServerLists[Key];
+      });
+    };
+    let stale = offered;
+    for (let listing = 1; listing <= mostListings && stale.length > 0 && !signal.aborted; listing++) {
+      const before = { ...this.#changes };
+      await Promise.all(stale.map(fetchOne));
+      stale = offered.filter((key) => {
+        const { capability } = listRules[key];
+        return this.#changes[capability] !== before[capability];
+      });
+    }
+    for (const fault of [...faults.values()].flat()) notifyHost(() => this.#events.onLeftOut(fault));
+    return lists;
+  }
+
+  /** A message that may be the server's: shortened and redacted. */
+  #clean(message: string): string {
+    return [...this.#carrier.redactor.redact(message)].slice(0, messageCharacters).join("");
+  }
+
+  /** An error as a reason: shortened, redacted, and on one line if it is the server's. */
+  #explain(error: unknown, method?: string): string {
+    const message = this.#clean(error instanceof Error ? error.message : String(error));
+    if (!(error instanceof AnswerError) || error.code === undefined) return message;
+    const request = method === undefined ? "" : ` \`${method}\``;
+    const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
+    // An error about the protocol version names those that the server knows.
+    const known = Array.isArray(supported)
+      ? supported.filter((one) => typeof one === "string").slice(0, 10)
+      : [];
+    const names = printable(this.#clean(known.join(", ")).slice(0, 200));
+    const more = known.length === 0 ? "" : ` (it supports ${names})`;
+    return `it answered${request} with the error ${error.code}: ${printable(message)}${more}`;
+  }
+
+  async #call<Method extends ResultMethod>(
+    method: Method,
+    params: Readonly<JsonObject> | ServerCall,
+    { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
+  ): Promise<ServerAnswer<Results[Method]>> {
+    const { label } = this;
+    const isModern = this.#client.era === "modern";
+    const leaveOut = noteLeftOut(method, { ...params }, (fault) =>
+      notifyHost(() => this.#events.onLeftOut(fault)),
+    );
+    signal?.throwIfAborted();
+    this.#throwIfEnded();
+    const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
+    const given = params._meta as JsonObject | undefined;
+    const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
+    delete meta.progressToken;
+    const answers = round && (await import("./server-questions.ts")).toRoundParams(round);
+    if (this.#client.isIdle) this.#users.clear();
+    if (user !== undefined) this.#users.add(user);
+    const ears: CallEars = { ask, onProgress, onLog, questions: 0, isAsking: false, ended: new CallStop() };
+    const request = this.#client.request(method, { ...params, ...answers, _meta: meta }, ears);
+    const { onOver } = limit;
+    limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
+    const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
+    const fault = (reason: string, cause?: AnswerError) =>
+      new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
+    try {
+      const answer = await request.answer;
+      const asks = isModern && own(answer, "resultType") === "input_required";
+      const asked = asks ? await (await import("./server-questions.ts")).readInputRequired(answer) : {};
+      const result = readResult(method, asks ? emptyResult() : answer, leaveOut);
+      const found = "fault" in asked ? asked : result;
+      if ("fault" in found)
+        throw fault(`it answered \`${method}\` with an invalid result: ${this.#clean(String(found.fault))}`);
+      return carryIntegers(found, { ...found, ...asked });
+    } catch (error) {
+      if (error instanceof ServerCallError) throw error;
+      if (limit.isOver)
+        throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
+      signal?.throwIfAborted();
+      // Its message names the server.
+      if (error instanceof TrailblazeError) throw new ServerCallError("protocol", error.message);
+      if (error instanceof AnswerError) throw fault(describeMissing(error) ?? this.#explain(error), error);
+      throw this.#end ?? fault(error instanceof Error ? error.message : String(error));
+    } finally {
+      limit.onOver = onOver;
+      unlisten?.();
+      ears.ended.abort(undefined);
+    }
+  }
+
+  /**
+   * Answers a question with what the user of its call says. On stdio it names none: it belongs to the oldest call that asks
+   * nothing yet, if the server has worked for one user alone since it was last idle.
+   */
+  async #elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
+    const { readElicitation, toElicitResult } = await import("./server-questions.ts");
+    const calls = this.#client.calls();
+    const named = calls.find(({ id }) => id === requestId);
+    if (named === undefined && this.#users.size > 1)
+      throw refuse("The server works for several users, and the request does not say which it belongs to.");
+    const { ears } = named ?? calls.find((call) => !call.ears.isAsking) ?? {};
+    if (ears?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
+    if (ears.questions === mostRounds) throw refuse(`A call can ask at most ${mostRounds} times.`);
+    ears.questions += 1;
+    ears.isAsking = true;
+    try {
+      const read = await readElicitation(params);
+      if ("fault" in read) throw new AnswerError(`Invalid request: ${read.fault}`, rpcCode.params);
+      const stop = AbortSignal.any([signal, ears.ended.signal]);
+      const answers = await ears.ask({ input: read.request }, stop);
+      return toElicitResult(answers.input ?? { action: "cancel" });
+    } finally {
+      ears.isAsking = false;
+    }
+  }
+
+  #onNotification(method: string, params: JsonObject, requestId: unknown): void {
+    switch (method) {
+      case "notifications/progress":
+        this.#onProgress(params);
+        break;
+      case "notifications/tools/list_changed":
+      case "notifications/prompts/list_changed":
+      case "notifications/resources/list_changed": {
+        const capability = method.split("/")[1] as ListCapability;
+        this.#changes[capability] += 1;
+        if (this.#isReady && this.#end === undefined) this.#tellOfChange(capability);
+        break;
+      }
+      case "notifications/resources/updated": {
+        const uri = own(params, "uri");
+        // It may be of a part of what was subscribed to.
+        for (const watch of [...this.#watches])
+          if (uri === watch.uri || String(uri).startsWith(`${watch.uri.replace(/\/$/, "")}/`))
+            notifyHost(watch.changed);
+        break;
+      }
+      case "notifications/message":
+        this.#onLog(params, requestId);
+    }
+  }
+
+  #tellOfChange(capability: ListCapability): void {
+    if (this.#told.has(capability)) return;
+    this.#told.add(capability);
+    notifyHost(() => this.#events.onListChanged(capability));
+  }
+
+  #onProgress(params: JsonObject): void {
+    const token = own(params, "progressToken");
+    const progress = own(params, "progress");
+    const { onProgress } = this.#client.calls().find(({ id }) => id === token)?.ears ?? {};
+    if (onProgress === undefined || typeof progress !== "number") return;
+    const total = own(params, "total");
+    const message = own(params, "message");
+    notifyHost(() =>
+      onProgress({
+        progress,
+        ...(typeof total === "number" ? { total } : {}),
+        ...(typeof message === "string" ? { message } : {}),
+      }),
+    );
+  }
+
+  /** Passes a log message to the host, and to the call of a modern request, or to all calls if it names none. */
+  #onLog(params: JsonObject, requestId: unknown): void {
+    const { redactor } = this.#carrier;
+    const level = own(params, "level");
+    const logger = own(params, "logger");
+    const entry = {
+      level: typeof level === "string" ? redactor.redact(level) : "info",
+      ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
+      data: redactor.redactValue(own(params, "data") ?? null),
+    };
+    notifyHost(() => this.#events.onLog?.(entry));
+    const isNamed = this.#client.era === "modern" && requestId !== undefined;
+    // What names no call may belong to the call of any user.
+    if (!isNamed && this.#users.size > 1) return;
+    for (const { id, ears } of this.#client.calls())
+      if (!isNamed || id === requestId) notifyHost(() => ears.onLog?.(entry));
+  }
+
+  /**
+   * Asks a modern server for notifications until `ended` aborts. Such a request is answered when the server ends. Over HTTP it
+   * may end at any time, and is then repeated unless the server refuses it; `onRepeated` is called each time.
+   */
+  async #listen(notifications: JsonObject, ended?: AbortSignal, onRepeated = () => {}): Promise<void> {
+    const { signal: closing } = this.#closing;
+    const signal = ended === undefined ? closing : AbortSignal.any([ended, closing]);
+    let delayMs = firstDelayMs;
+    while (!signal.aborted) {
+      const start = this.#clock.now();
+      const { answer, cancel } = this.#client.request("subscriptions/listen", { notifications });
+      const unlisten = whenAborted(signal, () => cancel("No one listens any more."));
+      const isRefused = await answer.then(() => false, isRefusal);
+      unlisten();
+      if (isRefused || signal.aborted || this.#carrier.hasPerRequestStream !== true) return;
+      if (this.#clock.now() - start > longestDelayMs) delayMs = firstDelayMs;
+      await new Promise<void>((resolve) => {
+        const cancelDelay = this.#clock.after(delayMs, resolve);
+        whenAborted(signal, () => {
+          cancelDelay();
+          resolve();
+        });
+      });
+      delayMs = Math.min(2 * delayMs, longestDelayMs);
+      // It may have missed a change.
+      if (!signal.aborted) onRepeated();
+    }
+  }
+
+  #watch(uri: string, changed: () => void): () => void {
+    if (!this.#offers("resources", "subscribe") || this.#end !== undefined) return () => {};
+    const watch = { uri, changed };
+    this.#watches.add(watch);
+    const ended = new AbortController();
+    const isModern = this.#client.era === "modern";
+    // A refusal changes nothing: the server will not tell of changes.
+    const send = (method: string) => void this.#client.request(method, { uri }).answer.catch(() => {});
+    if (isModern)
+      void this.#listen({ resourceSubscriptions: [uri] }, ended.signal, () => notifyHost(changed));
+    else send("resources/subscribe");
+    return () => {
+      if (!this.#watches.delete(watch)) return;
+      ended.abort();
+      if (!isModern) send("resources/unsubscribe");
+    };
+  }
+}
