@@ -11,31 +11,10 @@ const server = { deps: { external: [/\/src\/runtime\/handler-code\.mjs$/] } };
 const quarantine: readonly string[] = [];
 
 /**
- * Rooms whose tests change back what they change of their process: one process runs many files of them, because loading our
- * modules for each file would take longer than most tests.
+ * Rooms whose tests look at all children of their process. One process runs the files of all others, because loading our
+ * modules for each file would take longer than most tests: a test changes back what it changes of its process.
  */
-const shared = [
-  "approval",
-  "author",
-  "callback",
-  "cli",
-  "config",
-  "data",
-  "discovery",
-  "expressions",
-  "extension-schema",
-  "files",
-  "inspection",
-  "install",
-  "json-schema",
-  "lock",
-  "npm",
-  "problems",
-  "qualified-names",
-  "repository",
-  "session",
-  "validate",
-].map((room) => `test/${room}/**/*.test.ts`);
+const isolated = ["test/mcp/client/**", "test/processes/**"];
 
 // Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
 const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
@@ -50,8 +29,8 @@ export default defineConfig({
         test: {
           server,
           name: "shared",
-          include: shared,
-          exclude: [...quarantine],
+          include: ["test/**/*.test.ts"],
+          exclude: [...quarantine, ...isolated, "test/integration/**"],
           isolate: false,
           ...limits,
         },
@@ -59,9 +38,9 @@ export default defineConfig({
       {
         test: {
           server,
-          name: "unit",
-          include: ["test/**/*.test.ts"],
-          exclude: [...quarantine, ...shared, "test/integration/**"],
+          name: "isolated",
+          include: isolated.map((room) => `${room}/*.test.ts`),
+          exclude: [...quarantine],
           ...limits,
         },
       },
@@ -72,6 +51,7 @@ export default defineConfig({
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           exclude: [...quarantine],
+          isolate: false,
           globalSetup: ["test/support/registry-setup.ts"],
           ...limits,
           hookTimeout: 240_000,

@@ -1,6 +1,3 @@
-import { Ajv } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mayRefuseContext } from "../../src/json-schema/reserved-parameters.ts";
 
@@ -53,77 +50,4 @@ describe("a schema that accepts an additional key", () => {
   ])("a schema that %s accepts an additional key", (_, schema) => {
     expect(mayRefuseContext(schema)).toBe(false);
   });
-});
-
-describe("agreement with a validator", () => {
-  const key = fc.constantFrom("a", "b", "_trailblazeContext");
-  const scalar = fc.constantFrom<unknown>(true, false, 0, 1, 2, "object", "string", "a");
-  const { schema } = fc.letrec<{ schema: unknown }>((tie) => {
-    const map = fc.dictionary(key, tie("schema"), { maxKeys: 2, noNullPrototype: true });
-    const list = fc.array(tie("schema"), { minLength: 1, maxLength: 2 });
-    const keywords = {
-      type: fc.constantFrom("object", "string", ["object", "null"]),
-      required: fc.uniqueArray(fc.constantFrom("a", "b"), { maxLength: 2 }),
-      properties: map,
-      patternProperties: fc.dictionary(fc.constantFrom("^_", "^a"), tie("schema"), { noNullPrototype: true }),
-      additionalProperties: tie("schema"),
-      propertyNames: tie("schema"),
-      maxProperties: fc.constantFrom(0, 1, 2),
-      minProperties: fc.constantFrom(0, 1, 2),
-      const: fc.constantFrom({}, { a: 1 }),
-      enum: fc.constantFrom([{}], [{ a: 1 }, 1]),
-      allOf: list,
-      anyOf: list,
-      oneOf: list,
-      not: tie("schema"),
-      if: tie("schema"),
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: tie("schema"),
-      else: tie("schema"),
-    };
-    const single = fc.oneof(...Object.entries(keywords).map(([name, value]) => fc.record({ [name]: value })));
-    return {
-      schema: fc.oneof(
-        { maxDepth: 3, depthSize: "small" },
-        fc.constantFrom(true, false, {}, { $ref: "#/$defs/one" }, { type: "object" }),
-        fc.tuple(single, single).map(([one, other]) => ({ ...one, ...other })),
-      ),
-    };
-  });
-  const context = { memory: { userId: "42" }, device: null };
-
-  test.each([
-    ["draft-07", new Ajv({ strict: false, logger: false })],
-    ["2020-12", new Ajv2020({ strict: false, logger: false })],
-  ] as const)(
-    "a validator agrees on whether an additional key is accepted, for %s",
-    { timeout: 60_000 },
-    (_, ajv) => {
-      let sent = 0;
-      fc.assert(
-        fc.property(
-          schema.filter((one) => typeof one === "object"),
-          schema,
-          fc.dictionary(fc.constantFrom("a", "b"), scalar, { noNullPrototype: true }),
-          (top, one, args) => {
-            const written = { ...(top as object), $defs: { one } };
-            if (mayRefuseContext(written)) return;
-            let check: (value: unknown) => boolean;
-            try {
-              check = ajv.compile(written) as typeof check;
-              if (!check(args)) return;
-            } catch {
-              // A reference that leads back to itself never ends.
-              return;
-            }
-            sent++;
-            const full = { ...args, _trailblazeContext: context };
-            expect(check(full), JSON.stringify({ written, args })).toBe(true);
-          },
-        ),
-        { numRuns: 1200, seed: 11 },
-      );
-      expect(sent).toBeGreaterThan(60);
-    },
-  );
 });

@@ -86,12 +86,6 @@ describe("a modern request over HTTP", () => {
     expect((await ask(modern(method))).result).toEqual(result);
   });
 
-  test("a modern request for a prompt returns its messages", async () => {
-    const { ask } = await serve();
-    const message = modern("prompts/get", { name: "greet", arguments: { who: "you" } });
-    expect(await ask(message)).toMatchObject({ result: { messages: [{ content: { text: "Hello you" } }] } });
-  });
-
   test("a modern request passes its own client to the tool, and no session", async () => {
     const { ask, requests } = await serve();
     const meta = {
@@ -185,12 +179,6 @@ describe("a modern request over HTTP", () => {
     await close();
     expect((await sent).status).toBe(499);
     expect(slowCalls[0]?.signal.aborted).toBe(true);
-  });
-
-  test("a modern notification gets 202", async () => {
-    const { send } = await serve();
-    const { id: _, ...notification } = modern("notifications/cancelled", { requestId: 7 });
-    expect((await send(notification)).status).toBe(202);
   });
 
   test("a modern request works on a server without sessions", async () => {
