@@ -12,9 +12,6 @@ describe("two versions of one pack", () => {
     { manager: "npm", setting: "install-strategy=nested" },
     { manager: "npm", setting: "install-strategy=linked" },
     { manager: "pnpm", setting: "node-linker=hoisted" },
-    { manager: "pnpm", setting: "shamefully-hoist=true" },
-    // Makes folder names of the store that do not tell the package.
-    { manager: "pnpm", setting: "virtual-store-dir-max-length=20" },
   ] as const)(
     "the project's own dependency shadows the copy of another pack with $manager and $setting",
     async ({ manager, setting }) => {
