@@ -259,18 +259,6 @@ describe("a registry that sends false data", () => {
 });
 
 describe("the search cache", () => {
-  test("the search cache is revalidated with ETags", async () => {
-    const { registry, cwd } = await setUp({ manifests: packs, etags: true });
-    const first = await searchPacks("", { cwd });
-    const before = registry.seen.length;
-    expect(registry.seen.some(({ headers }) => headers["if-none-match"] !== undefined)).toBe(false);
-
-    expect(await searchPacks("", { cwd })).toEqual(first);
-    const second = registry.seen.slice(before);
-    expect(second.length).toBe(before);
-    expect(second.every(({ headers }) => headers["if-none-match"] !== undefined)).toBe(true);
-  });
-
   test("the search cache answers for as long as a registry says, unless it is refreshed", async () => {
     const { registry, cwd } = await setUp({
       manifests: packs,
@@ -287,13 +275,6 @@ describe("the search cache", () => {
     expect(await versions(false)).toEqual(["1.2.3", "1.2.3"]);
     expect(registry.seen.length).toBe(before);
     expect(await versions(true)).toEqual(["2.0.0"]);
-  });
-
-  test("the search cache does not hide new versions of packs", async () => {
-    const { registry, cwd } = await setUp({ manifests: packs, etags: true });
-    await searchPacks("", { cwd });
-    registry.options.manifests = [remoteManifest("zebra-tools", { version: "2.0.0" })];
-    expect((await searchPacks("", { cwd })).packs.map(({ version }) => version)).toEqual(["2.0.0"]);
   });
 
   test.each([false, true])(
@@ -325,21 +306,6 @@ describe("the search cache", () => {
 });
 
 describe("a registry that fails or is slow", () => {
-  test("a registry that sends 429 is asked again", async () => {
-    let refusals = 0;
-    const { cwd } = await setUp({
-      manifests: packs,
-      intercept({ path }, response) {
-        if (!path.endsWith("/latest") || ++refusals > 2) return false;
-        response.writeHead(429).end();
-        return true;
-      },
-    });
-    const found = await searchPacks("", { cwd });
-    expect(namesOf(found)).toEqual(["@acme/jira", "zebra-tools"]);
-    expect(found.problems).toEqual([]);
-  });
-
   test("a registry that keeps sending 429 is asked no more", async () => {
     const { registry, cwd } = await setUp({
       manifests: packs,
@@ -367,21 +333,6 @@ describe("a registry that fails or is slow", () => {
     expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", args }]);
   });
 
-  test("a request times out if the registry sends single bytes slowly", async () => {
-    const { cwd } = await setUp({
-      intercept(_request, response) {
-        response.writeHead(200);
-        const timer = setInterval(() => response.write(" "), 50);
-        response.on("close", () => clearInterval(timer));
-        return true;
-      },
-    });
-    await expect(searchPacks("x", { cwd, timeoutMs: 400 })).rejects.toMatchObject({
-      code: "RegistryUnavailable",
-      problem: { args: { reason: expect.stringContaining("in time") } },
-    });
-  });
-
   test.each([
     [404, "search"],
     [500, "500"],
@@ -403,9 +354,7 @@ describe("a registry that fails or is slow", () => {
   const noise = Buffer.from("none of this is compressed");
 
   test.each<[what: string, send: (response: ServerResponse) => unknown]>([
-    ["deflate that is none", encode("deflate", noise)],
     ["gzip that is none", encode("gzip", noise)],
-    ["an encoding that was not requested", encode("br", noise)],
     [
       "a body that breaks off",
       (response) => {
@@ -414,7 +363,6 @@ describe("a registry that fails or is slow", () => {
       },
     ],
     ["a redirect to a file", redirect("file:///etc/hostname")],
-    ["a redirect to nothing", redirect("http://[")],
   ])("a registry that sends %s is reported as RegistryUnavailable", async (_what, send) => {
     const { cwd } = await setUp({ intercept: (_request, response) => send(response) !== null });
     await expect(searchPacks("x", { cwd })).rejects.toMatchObject({ code: "RegistryUnavailable" });

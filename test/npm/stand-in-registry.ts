@@ -16,7 +16,6 @@ export interface StandInOptions {
   hitsWithoutKeywords?: boolean;
   /** How it treats `keywords:`: as npm's registry, as words to look for, or not at all. */
   keywords?: "known" | "words" | "ignored";
-  etags?: boolean;
   /** Answers in another way; true where it did. */
   intercept?: (request: SeenRequest, response: ServerResponse) => boolean;
   pageSize?: number;
@@ -55,14 +54,9 @@ function search(query: URLSearchParams, options: StandInOptions) {
   return { objects, total: found.length };
 }
 
-function answer({ path, query, headers }: SeenRequest, response: ServerResponse, options: StandInOptions) {
-  const send = (value: unknown) => {
-    const text = JSON.stringify(value);
-    const etag = `"${Buffer.from(text).toString("base64").slice(-40)}${text.length}"`;
-    if (options.etags) response.setHeader("etag", etag);
-    if (options.etags && headers["if-none-match"] === etag) return response.writeHead(304).end();
-    return response.writeHead(200, { "content-type": "application/json" }).end(text);
-  };
+function answer({ path, query }: SeenRequest, response: ServerResponse, options: StandInOptions) {
+  const send = (value: unknown) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
   if (path === "/-/v1/search") return send(search(query, options));
   const [name = "", version] = path.slice(1).split("/").map(decodeURIComponent);
   const manifest = options.manifests?.find((one) => one.name === name);
