@@ -221,26 +221,26 @@ function startValidation(cwd: string, temporary: string) {
   return { child, ended };
 }
 
-test.skipIf(process.platform === "win32").each([
-  ["SIGTERM", 1],
-  ["SIGHUP", 1],
-] as const)("%s ends the server, leaves nothing behind and exits with %d", async (signal, exitCode) => {
-  const folder = makeTemporaryFolder();
-  onTestFinished(folder.remove);
-  const cwd = makeTree({
-    "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
-    "trailblaze/servers/desk.json": { script: "./desk.js", args: [folder.path], description: "Desk." },
-    "desk.js":
-      'import { writeFileSync } from "node:fs";\nwriteFileSync(process.argv[2] + "/pid", String(process.pid));\nsetInterval(() => {}, 1000);',
-  });
-  const { child, ended } = startValidation(cwd, folder.path);
-  const pids = join(folder.path, "pid");
-  await waitUntil(() => readPids(pids).length > 0, 30_000);
-  child.kill(signal);
-  expect((await ended).exitCode).toBe(exitCode);
-  expect(readPids(pids).filter(isRunning)).toEqual([]);
-  expectNoTraces(folder.path);
-});
+test.skipIf(process.platform === "win32")(
+  "SIGTERM ends the server, leaves nothing behind and exits with 1",
+  async () => {
+    const folder = makeTemporaryFolder();
+    onTestFinished(folder.remove);
+    const cwd = makeTree({
+      "package.json": packManifest("tb-desk", { type: "module", trailblaze: { servers: ["desk"] } }),
+      "trailblaze/servers/desk.json": { script: "./desk.js", args: [folder.path], description: "Desk." },
+      "desk.js":
+        'import { writeFileSync } from "node:fs";\nwriteFileSync(process.argv[2] + "/pid", String(process.pid));\nsetInterval(() => {}, 1000);',
+    });
+    const { child, ended } = startValidation(cwd, folder.path);
+    const pids = join(folder.path, "pid");
+    await waitUntil(() => readPids(pids).length > 0, 30_000);
+    child.kill("SIGTERM");
+    expect((await ended).exitCode).toBe(1);
+    expect(readPids(pids).filter(isRunning)).toEqual([]);
+    expectNoTraces(folder.path);
+  },
+);
 
 test.runIf(process.platform === "linux")(
   "SIGINT ends the import of a module at once and leaves nothing behind",
