@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { describe, expect, test } from "vitest";
-import { openConnection, statusesIn } from "../mcp/http/raw-connection.ts";
+import { openConnection } from "../mcp/http/raw-connection.ts";
 import { createRequest, openEndpoint, post } from "./open-endpoint.ts";
-import { formatHead, formatRequest } from "./raw-request.ts";
+import { formatHead } from "./raw-request.ts";
 
 const calling = (tool: string) => createRequest({}, { tool_name: tool });
 const statusesOf = (answers: readonly { status: number }[]) => answers.map(({ status }) => status);
@@ -23,25 +23,6 @@ describe("the body of a request", () => {
     expect(opened.calls.map(({ toolName }) => toolName)).toEqual(["grüß_😀"]);
   });
 
-  test("a body is counted while it arrives, and reading stops at the limit", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened.endpoint.port);
-    await connection.send(formatHead(opened, { "Transfer-Encoding": "chunked" }));
-    const chunk = `1000\r\n${"x".repeat(0x1000)}\r\n`;
-    await connection.send(chunk);
-    expect(connection.received()).toBe("");
-    await connection.send(chunk);
-    expect(statusesOf(await connection.answers(1))).toEqual([413]);
-  });
-
-  test("a body shorter than its announced length gets 408", async () => {
-    const opened = await openEndpoint({ limits: { bodyTimeoutMs: 100 } });
-    const connection = await openConnection(opened.endpoint.port);
-    const body = JSON.stringify(createRequest());
-    await connection.send(formatRequest(opened, body, { "Content-Length": String(body.length + 1) }));
-    expect(statusesIn(await connection.closed)).toEqual([408]);
-  });
-
   test("an aborted body gets no answer and calls nothing", async () => {
     const opened = await openEndpoint();
     const connection = await openConnection(opened.endpoint.port);
@@ -50,17 +31,6 @@ describe("the body of a request", () => {
     expect((await post(opened)).status).toBe(200);
     expect(opened.calls).toHaveLength(1);
   });
-});
-
-describe("connections of callbacks", () => {
-  test.each(["\0\0\0\0", "GET\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])(
-    "a request of another protocol gets 400: %j",
-    async (text) => {
-      const connection = await openConnection((await openEndpoint()).endpoint.port);
-      await connection.send(text);
-      expect(statusesIn(await connection.closed)).toEqual([400]);
-    },
-  );
 });
 
 describe("the port of the endpoint", () => {
