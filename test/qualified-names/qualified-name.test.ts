@@ -244,20 +244,4 @@ describe("arbitrary values as qualified names", () => {
       }),
     );
   });
-
-  test("formatting a parsed name gives a normal form, which stays the same when parsed and formatted again", () => {
-    const written = fc
-      .tuple(names, fc.boolean())
-      .map(([parts, at]) => `${at && parts.publisher ? "@" : ""}${formatQualifiedName(parts)}`);
-    fc.assert(
-      fc.property(fc.oneof(written, nearNames.filter(isQualifiedName)), (name) => {
-        fc.pre(isQualifiedName(name));
-        const normal = formatQualifiedName(parseQualifiedName(name));
-        expect(normal.startsWith("@")).toBe(false);
-        expect(normal).toBe(name.replace(/^@/, ""));
-        expect(formatQualifiedName(parseQualifiedName(normal))).toBe(normal);
-        expect(parseQualifiedName(normal)).toStrictEqual(parseQualifiedName(name));
-      }),
-    );
-  });
 });
