@@ -1,7 +1,6 @@
-import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { createProcessPort } from "../../src/processes/server-process.ts";
-import { createOutputTail, cutTail, readToEnd } from "../../src/runtime/process-output.ts";
+import { readToEnd } from "../../src/runtime/process-output.ts";
 
 function startNode(code: string) {
   const launch = { command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: {} };
@@ -32,30 +31,4 @@ test("all output of a process is read even if another process holds its stream o
   for (const end = performance.now() + 200; performance.now() < end; );
   await readToEnd([child.stdout, child.stderr.resume()]);
   expect(bytes).toBe(60_000);
-});
-
-test("reading a stream that never goes quiet ends after a while", async () => {
-  const stream = new PassThrough().on("data", () => {});
-  const timer = setInterval(() => stream.write("x"), 10);
-  await readToEnd([stream]);
-  clearInterval(timer);
-  expect(stream.destroyed).toBe(true);
-});
-
-test("a closed stream is not waited for", async () => {
-  const stream = new PassThrough();
-  stream.destroy();
-  await new Promise((resolve) => stream.on("close", resolve));
-  await readToEnd([stream]);
-});
-
-test("the tail of output has a limited number of bytes and only whole characters", () => {
-  const tail = createOutputTail(10);
-  for (const piece of ["äöü", "€€€€", "😀"]) tail.add(Buffer.from(piece));
-  expect(tail.toString()).toBe("€€😀");
-  tail.add(Buffer.from("12345678"));
-  expect(tail.toString()).toBe("12345678");
-  tail.add(Buffer.from("9"));
-  expect(tail.toString()).toBe("123456789");
-  expect(cutTail("😀ab", 3)).toBe("ab");
 });

@@ -142,14 +142,6 @@ describe("a server of the config that speaks only the modern revision", () => {
     },
   );
 
-  test("does not start with the protocol `legacy`", async () => {
-    const config = { trailblazeSubprocessToolsets: [{ ...modern, protocol: "legacy" }] };
-    await expect(openForTest(makeModern(), { config })).rejects.toMatchObject({
-      code: "ServerStartFailed",
-      problem: { args: { label: "modern", reason: expect.stringContaining("-32022") } },
-    });
-  });
-
   test("may return any JSON as `structuredContent`, and no unknown kind of result", async () => {
     const session = await openForTest(makeModern(), { config: { trailblazeSubprocessToolsets: [modern] } });
     const call = (result: object) => session.callTool("result", { result: { content: [], ...result } });
