@@ -1,11 +1,12 @@
+import { isRecord } from "../data/parse-json.ts";
+import { placesFor } from "../extension-schema/prompt-messages.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import type { PromptAnswer } from "../mcp/served-server.ts";
+import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
 import { requireInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
-import { fillPrompt, readPromptAnswer } from "./prompt-content.ts";
 
 /** An argument of a prompt; its value is a string. */
 export interface PromptArgument {
@@ -31,10 +32,6 @@ export interface PackPrompt {
   get(args: Readonly<Record<string, string>>, use: CodeUse): Promise<PromptAnswer>;
 }
 
-/** The advertised name of a prompt of a pack. */
-const advertisedPrompt = ({ definition, declaration }: InspectedItem) =>
-  typeof definition?.name === "string" ? definition.name : declaration.name;
-
 /** What an entry of a list says about a prompt. */
 export const readPromptTexts = ({
   title,
@@ -51,9 +48,10 @@ export const findMissingArguments = (args: readonly PromptArgument[], given: obj
   args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => name);
 
 export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
-  const { content, handler: code, title, description, arguments: args, _meta } = item.definition ?? {};
+  const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
-  const values = { name: advertisedPrompt(item), title, description, arguments: args, _meta: meta };
+  const advertised = typeof name === "string" ? name : item.declaration.name;
+  const values = { name: advertised, title, description, arguments: args, _meta: meta };
   const listing = createEntry("prompts", values) as unknown as AdvertisedPrompt;
   const shown = listing.description === undefined ? {} : { description: listing.description };
   const handler = placeOfCode(code, owner.root, "handler", item);
@@ -83,4 +81,47 @@ function repairPrompt<Answer extends { messages: unknown[] }>(answer: Answer, le
   const fault = repairResult("prompts/get", answer, leaveOut);
   if (fault !== undefined) throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
   return answer;
+}
+
+/** A message of a prompt, whose content may be a string. */
+function asMessage({ role, content }: Readonly<Record<string, unknown>>): PromptMessage {
+  const isBlock = isRecord(content) && typeof content.type === "string";
+  return {
+    role: role === "assistant" ? "assistant" : "user",
+    content: isBlock ? (content as PromptMessage["content"]) : { type: "text", text: String(content) },
+  };
+}
+
+/**
+ * The messages of a prompt's `content`: a string is one message of the user, an array is used as it is. In every string but
+ * keys, the placeholders of declared arguments are replaced, by an empty string if there is no value; those of undeclared
+ * names stay as they are. `names` are the names of all declared arguments.
+ */
+export function fillPrompt(
+  content: unknown,
+  args: Readonly<Record<string, string>>,
+  names: readonly string[],
+): PromptMessage[] {
+  const places = placesFor(names);
+  const fill = (value: unknown): unknown => {
+    if (typeof value === "string" && places !== undefined)
+      return value.replace(places, (_, name: string) =>
+        Object.hasOwn(args, name) ? (args[name] ?? "") : "",
+      );
+    if (Array.isArray(value)) return value.map(fill);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(entry)]));
+  };
+  const messages = Array.isArray(content) ? content.filter(isRecord) : [{ content: String(content) }];
+  return messages.map(({ role, content: inner }) => asMessage({ role, content: fill(inner) }));
+}
+
+/** The messages that a prompt's handler returned: a string, or `{ messages }`, whose contents may be strings. */
+function readPromptAnswer(answer: unknown): { messages: PromptMessage[]; description?: string } {
+  if (typeof answer === "string") return { messages: [asMessage({ content: answer })] };
+  if (!isRecord(answer) || !Array.isArray(answer.messages))
+    throw new Error("The prompt's handler must return a string or an object with `messages`.");
+  const messages = answer.messages.filter(isRecord).map(asMessage);
+  const { description } = answer;
+  return typeof description === "string" ? { messages, description } : { messages };
 }
