@@ -151,28 +151,46 @@ export class Names<One extends Candidate> {
    * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
    */
   resolve(name: string, caller?: ToolCandidate): One {
-    const found = this.#findOne(name, caller);
-    if (found !== undefined) return found;
-    const pack = packOf(caller);
-    const ofCaller = pack === undefined || name.includes("/") ? undefined : `${pack}/${name}`;
-    const isOfCaller =
-      ofCaller !== undefined && (this.find(ofCaller).length > 0 || this.#findSkipped("", ofCaller));
-    const qualified = isOfCaller ? ofCaller : name.includes("/") ? this.#qualify(name) : undefined;
-    const isTool = this.#kind === "tool";
-    const fault = typeof qualified === "string" ? undefined : qualified;
-    if (isTool && fault !== undefined && !mayBeLabel(fault)) throw this.#explain(fault);
-    const [item] = typeof qualified === "string" ? this.find(qualified) : [];
+    const named = this.#findOne(name, caller);
+    if (named !== undefined) return named;
+    const reference = this.#qualify(name, caller);
+    const [item] = typeof reference === "string" ? this.find(reference) : [];
     if (item !== undefined) return item;
+    throw this.#explainMiss(name, reference);
+  }
+
+  /**
+   * The qualified name that a name means, also a short one of the caller's pack, or why it means none; `undefined` for a name that
+   * is no reference.
+   */
+  #qualify(name: string, caller: ToolCandidate | undefined): string | TrailblazeError | undefined {
+    try {
+      if (name.includes("/")) return this.#context.registry.resolve(name, { kind: this.#kind }).qualifiedName;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return error;
+      throw error;
+    }
+    const pack = packOf(caller);
+    if (pack === undefined) return undefined;
+    const own = `${pack}/${name}`;
+    const isKnown = this.find(own).length > 0 || this.#findSkipped("", own) !== undefined;
+    return isKnown ? own : undefined;
+  }
+
+  /** Why a name refers to nothing in the session. `reference`: what it means, which is not offered, or why it means nothing. */
+  #explainMiss(name: string, reference: string | TrailblazeError | undefined): TrailblazeError {
+    const isTool = this.#kind === "tool";
+    const fault = isTool && reference instanceof TrailblazeError ? reference : undefined;
+    const mayBeLabel = fault?.code === "PackNotInstalled" || fault?.code === "InvalidQualifiedName";
+    if (fault !== undefined && !mayBeLabel) return this.#explain(fault);
     // It is installed but excluded; the error says why.
-    const skipped = this.#findSkipped(name, typeof qualified === "string" ? qualified : undefined);
-    if (skipped?.problem !== undefined) throw new TrailblazeError(skipped.problem);
-    if (isTool && fault !== undefined && skipped === undefined)
-      throw this.explainLabel(name) ?? this.#explain(fault);
-    const server = isTool ? undefined : this.#findServer(name)?.label;
-    throw this.#notFound(name, {
-      nearest: isTool && qualified !== undefined ? [] : this.#findNearest(name),
+    const skipped = this.#findSkipped(name, typeof reference === "string" ? reference : undefined);
+    if (skipped?.problem !== undefined) return new TrailblazeError(skipped.problem);
+    if (fault !== undefined && skipped === undefined) return this.explainLabel(name) ?? this.#explain(fault);
+    return this.#notFound(name, {
+      nearest: isTool && reference !== undefined ? [] : this.#findNearest(name),
       reason: skipped?.message,
-      server,
+      server: isTool ? undefined : this.#findServer(name)?.label,
     });
   }
 
@@ -197,16 +215,6 @@ export class Names<One extends Candidate> {
     if (caller?.tool.source.type === "pack") return this.#qualified.get(name)?.[0];
     const { server } = entryOf(one).source;
     throw failure("AmbiguousName", { name, kinds: [this.#kind], server });
-  }
-
-  /** The qualified name that a reference means, or why it means none. */
-  #qualify(reference: string): string | TrailblazeError {
-    try {
-      return this.#context.registry.resolve(reference, { kind: this.#kind }).qualifiedName;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return error;
-      throw error;
-    }
   }
 
   /** The error of a reference to a pack, which may be a package of another sort. */
@@ -247,15 +255,16 @@ export class Names<One extends Candidate> {
    */
   explainLabel(reference: string): TrailblazeError | undefined {
     const { subprocessServers, unusedServers } = this.#context.config;
-    const { label = "", own = "" } = splitReference(reference) ?? {};
-    if (label === "") return undefined;
-    if (subprocessServers.some(({ name }) => name === label)) {
-      const names = [...this.#labeled.keys()].filter((name) => name.startsWith(`${label}/`));
-      const nearest = findNearestNames(
+    const { label, own } = splitReference(reference) ?? {};
+    if (label === undefined || own === undefined) return undefined;
+    if (this.#findServer(reference) !== undefined) {
+      const start = `${label}/`;
+      const names = [...this.#labeled.keys()].filter((name) => name.startsWith(start));
+      const near = findNearestNames(
         own,
-        names.map((name) => name.slice(label.length + 1)),
+        names.map((name) => name.slice(start.length)),
       );
-      return this.#notFound(reference, { nearest: nearest.map((name) => `${label}/${name}`), server: label });
+      return this.#notFound(reference, { nearest: near.map((name) => `${start}${name}`), server: label });
     }
     const notFound = { name: label, otherKind: undefined, nearest: [] };
     if (unusedServers.some(({ name }) => name === label))
@@ -263,16 +272,10 @@ export class Names<One extends Candidate> {
     const labels = [...subprocessServers, ...unusedServers].map(({ name }) => name);
     const isLabel = !label.startsWith("@") && (!own.includes("/") || !isPackageName(label));
     if (labels.length === 0 || !isLabel) return undefined;
-    return failure("ServerNotFound", {
-      ...notFound,
-      nearest: findNearestNames(label, labels),
-      isLabel: true,
-    });
+    const nearest = findNearestNames(label, labels);
+    return failure("ServerNotFound", { ...notFound, nearest, isLabel: true });
   }
 }
-
-const mayBeLabel = ({ code }: TrailblazeError) =>
-  code === "PackNotInstalled" || code === "InvalidQualifiedName";
 
 /** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
 function packOf(caller: ToolCandidate | undefined): string | undefined {
