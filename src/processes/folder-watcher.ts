@@ -1,130 +1,148 @@
-import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { type FSWatcher, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { basename, join, relative, sep } from "node:path";
 import { errorCode } from "../files/file-errors.ts";
-import { failure, quote } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 
-/** Folders that authors do not edit or that are too large to watch. */
-const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git", ".hg", ".DS_Store"]);
-const isIgnored = (name: string): boolean =>
-  ignoredNames.has(name) || name.endsWith(".log") || name.endsWith("~");
-/** A safety limit, reached for example by watching the home folder. */
-const mostFolders = 5000;
+/** Whether a change of a folder's entry counts, by the folder's absolute path. */
+export type WatchedEntries = ReadonlyMap<string, (name: string) => boolean>;
 
-export interface WatchOptions {
-  /** Absolute paths. Changes in them and below are ignored. */
-  except?: readonly string[];
-  /** Milliseconds without a change before changes are reported. Default: 100. */
-  quietMs?: number;
-  /** Milliseconds after which changes are reported in any case. Default: 2000. */
-  mostMs?: number;
-}
+const identify = ({ dev, ino }: Stats): string => `${dev}:${ino}`;
+const statsOf = (path: string) => statSync(path, { throwIfNoEntry: false });
 
-export interface FolderWatcher {
-  /** Stops reporting changes. */
-  close(): void;
-}
+/** Watches entries of folders, not what is below them. */
+export class EntryWatcher {
+  readonly #onChange: (path: string) => void;
+  readonly #persistent: boolean;
+  readonly #watched = new Map<string, { identity: string; watcher: FSWatcher }>();
+  #entries: WatchedEntries = new Map();
+  #isClosed = false;
 
-/** Watches folders one by one: recursive watching is unreliable and includes node_modules. */
-class Watching implements FolderWatcher {
-  readonly #root: string;
-  readonly #options: Required<WatchOptions>;
-  readonly #onChange: (paths: readonly string[]) => void;
-  readonly #watchers = new Map<string, FSWatcher>();
-  readonly #changed = new Set<string>();
-  #timer: NodeJS.Timeout | undefined;
-  #since = 0;
-
-  constructor(root: string, options: Required<WatchOptions>, onChange: (paths: readonly string[]) => void) {
-    this.#root = root;
-    this.#options = options;
+  /** `persistent`: whether it keeps the process alive. */
+  constructor(onChange: (path: string) => void, { persistent = false } = {}) {
     this.#onChange = onChange;
-    this.#watchFolders();
+    this.#persistent = persistent;
   }
 
-  #watchFolders(): void {
-    const found = new Set<string>();
-    const visit = (folder: string): void => {
-      if (found.size >= mostFolders) return;
-      found.add(folder);
-      if (!this.#watchers.has(folder)) this.#watch(folder);
-      let entries: ReturnType<typeof readNames>;
-      try {
-        entries = readNames(folder);
-      } catch {
-        // The folder was deleted or is unreadable.
-        return;
-      }
-      for (const name of entries) visit(join(folder, name));
-    };
-    visit(this.#root);
-    for (const [folder, watcher] of this.#watchers) {
-      if (found.has(folder)) continue;
-      watcher.close();
-      this.#watchers.delete(folder);
+  /**
+   * Watches these entries instead, and folders that were deleted and created again. Ignores folders that do not exist. Returns
+   * why a folder cannot be watched, for the first one.
+   */
+  watch(entries: WatchedEntries): string | undefined {
+    if (this.#isClosed) return undefined;
+    this.#entries = entries;
+    for (const folder of this.#watched.keys()) {
+      if (!entries.has(folder)) this.#forget(folder);
     }
+    let fault: string | undefined;
+    for (const folder of entries.keys()) fault ??= this.#watchFolder(folder);
+    return fault;
   }
 
-  #watch(folder: string): void {
+  #watchFolder(folder: string): string | undefined {
+    const stats = statsOf(folder);
+    const identity = stats?.isDirectory() ? identify(stats) : undefined;
+    // A watch belongs to the folder that was there, even after another has its path.
+    if (this.#watched.get(folder)?.identity === identity) return undefined;
+    this.#forget(folder);
+    if (identity === undefined) return undefined;
     try {
-      const watcher = watch(folder, (_event, name) => this.#note(folder, name));
-      this.#watchers.set(folder, watcher);
+      const options = { persistent: this.#persistent };
+      const watcher = watch(folder, options, (_event, name) => this.#note(folder, name));
+      this.#watched.set(folder, { identity, watcher });
       watcher.on("error", () => {
-        watcher.close();
-        this.#watchers.delete(folder);
-        this.#note(folder, null);
+        this.#forget(folder);
+        this.#onChange(folder);
       });
     } catch (error) {
-      // A subfolder may be deleted meanwhile, but the root must exist.
       const code = errorCode(error);
-      if (folder !== this.#root && (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES")) return;
+      if (code === "ENOENT" || code === "ENOTDIR") return undefined;
       const reason = code === "ENOSPC" || code === "EMFILE" ? "the system limit of watches is reached" : code;
-      throw failure("InvalidArguments", { reason: `Cannot watch ${quote(folder, 400)}: ${reason}` });
+      return `cannot watch ${folder}: ${reason}`;
     }
+    return undefined;
   }
 
   #note(folder: string, name: string | null): void {
-    if (name !== null && isIgnored(name)) return;
-    const path = name === null ? folder : join(folder, name);
-    if (this.#options.except.some((one) => path === one || path.startsWith(one + sep))) return;
-    const now = performance.now();
-    if (this.#changed.size === 0) this.#since = now;
-    this.#changed.add(relative(this.#root, path).split(sep).join("/"));
-    clearTimeout(this.#timer);
-    const { quietMs, mostMs } = this.#options;
-    this.#timer = setTimeout(
-      () => this.#notify(),
-      Math.max(0, Math.min(quietMs, this.#since + mostMs - now)),
-    );
+    // The deletion of the folder itself has its own name.
+    const isItself = name === basename(folder) && statsOf(join(folder, name)) === undefined;
+    if (name === null || isItself) this.#onChange(folder);
+    else if (this.#entries.get(folder)?.(name)) this.#onChange(join(folder, name));
   }
 
-  #notify(): void {
-    const paths = [...this.#changed].sort();
-    this.#changed.clear();
-    // Watch new folders before the changes are handled, so that later changes in them are noticed.
-    if (statSync(this.#root, { throwIfNoEntry: false })?.isDirectory()) this.#watchFolders();
-    this.#onChange(paths);
+  #forget(folder: string): void {
+    this.#watched.get(folder)?.watcher.close();
+    this.#watched.delete(folder);
   }
 
   close(): void {
-    clearTimeout(this.#timer);
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    this.#isClosed = true;
+    for (const folder of [...this.#watched.keys()]) this.#forget(folder);
   }
 }
 
-const readNames = (folder: string): string[] =>
-  readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !isIgnored(entry.name))
-    .map(({ name }) => name);
+/** Folders that authors do not edit or that are too large to watch. */
+const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git", ".hg", ".DS_Store"]);
+const isEdited = (name: string): boolean =>
+  !(ignoredNames.has(name) || name.endsWith(".log") || name.endsWith("~"));
+/** A safety limit, reached for example by watching the home folder. */
+const mostFolders = 5000;
+/** After this time, changes are reported although others follow. Milliseconds. */
+const mostMs = 2000;
+
+/** A folder and those below it, one by one: recursive watching is unreliable and includes node_modules. */
+function findFolders(root: string): WatchedEntries {
+  const found = new Map<string, typeof isEdited>();
+  const visit = (folder: string): void => {
+    if (found.size >= mostFolders) return;
+    try {
+      const entries = readdirSync(folder, { withFileTypes: true });
+      found.set(folder, isEdited);
+      for (const entry of entries)
+        if (entry.isDirectory() && isEdited(entry.name)) visit(join(folder, entry.name));
+    } catch {
+      // The folder was deleted or is unreadable.
+    }
+  };
+  visit(root);
+  return found;
+}
 
 /**
- * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches,
- * as paths relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
+ * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches after
+ * `quietMs` without one, as paths relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
  */
 export function watchFolder(
   root: string,
-  { except = [], quietMs = 100, mostMs = 2000 }: WatchOptions,
+  { quietMs = 100 }: { quietMs?: number },
   onChange: (paths: readonly string[]) => void,
-): FolderWatcher {
-  return new Watching(root, { except, quietMs, mostMs }, onChange);
+): { close(): void } {
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let since = 0;
+  const notify = () => {
+    const paths = [...changed].sort();
+    changed.clear();
+    // Watch new folders before the changes are handled, so that later changes in them are noticed.
+    if (statsOf(root)?.isDirectory()) watcher.watch(findFolders(root));
+    onChange(paths);
+  };
+  const note = (path: string) => {
+    const now = performance.now();
+    if (changed.size === 0) since = now;
+    changed.add(relative(root, path).split(sep).join("/"));
+    clearTimeout(timer);
+    timer = setTimeout(notify, Math.max(0, Math.min(quietMs, since + mostMs - now)));
+  };
+  const watcher = new EntryWatcher(note, { persistent: true });
+  const fault = watcher.watch(findFolders(root));
+  if (fault !== undefined) {
+    watcher.close();
+    throw failure("InvalidArguments", { reason: fault });
+  }
+  return {
+    close() {
+      clearTimeout(timer);
+      watcher.close();
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
-import { EntryWatcher, type WatchedEntries } from "../processes/entry-watcher.ts";
+import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 
 /** Milliseconds without a change before changes count. */
