@@ -32,105 +32,21 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
 /** Arguments of a model that are longer are refused. In UTF-16 code units. */
 const longestArguments = 16 << 20;
 
-/** Why a text is not the JSON of arguments, with the position. */
-async function describeFault(error: DataSyntaxError): Promise<string> {
-  const { describeSyntaxError } = await import("../data/json-positions.ts");
-  const { reason, line, column } = describeSyntaxError(error);
-  const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
-  return `The arguments cannot be used: ${reason}${place}. Send a JSON object.`;
-}
-
-/** The tools of a session that a model gets, and how it calls them. Calls of a model resolve unless they are aborted. */
-export class AdaptedTools {
-  readonly #session: AdaptedSession;
-  readonly #options: AdapterOptions;
-
-  /** Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks. */
-  constructor(session: AdaptedSession, options: AdapterOptions = {}) {
-    this.#session = session;
-    this.#options = options;
-    const { names, toolsets } = options;
-    const offered = session.toolsForLlm();
-    for (const name of names ?? [])
-      this.#require(
-        "ToolNotFound",
-        name,
-        offered.map((tool) => tool.name),
-      );
-    const known = offered.flatMap((tool) => tool.toolsets);
-    for (const name of toolsets ?? []) this.#require("ToolsetNotFound", name, known);
-    // Reports names and collisions before a model is asked.
-    this.listTools();
+/** The arguments in a text of a model, or why there are none, with the position. Some models send nothing for none. */
+async function parseArguments(text: string): Promise<{ value: unknown } | { fault: string }> {
+  if (text.trim() === "") return { value: {} };
+  if (text.length > longestArguments) {
+    const fault = `The arguments have ${text.length} characters, and at most ${longestArguments} are read.`;
+    return { fault };
   }
-
-  /** Every tool that the model may call, besides the search. */
-  #findAllowed(): SessionTool[] {
-    const { names, toolsets } = this.#options;
-    return this.#session
-      .toolsForLlm()
-      .filter(
-        (tool) =>
-          (names === undefined || names.includes(tool.name)) &&
-          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
-      );
-  }
-
-  /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
-  listTools(): readonly SessionTool[] {
-    const { above, always } = this.#options;
-    const allowed = this.#findAllowed();
-    if (!this.#isSearched) return allowed;
-    // Also if there are few: the options are checked, and the model may know the search from before.
-    const listed = this.#session.toolsForLlm({ above, always });
-    if (allowed.length <= (above ?? defaultAbove)) return allowed;
-    const names = new Set(allowed.map(({ name }) => name));
-    return listed.filter(({ name }) => names.has(name) || name === searchToolName);
-  }
-
-  /** Whether the model may have been given the search. */
-  get #isSearched(): boolean {
-    const { above, always } = this.#options;
-    return above !== undefined || always !== undefined;
-  }
-
-  #require(code: "ToolNotFound" | "ToolsetNotFound", name: string, known: readonly string[]): void {
-    if (known.includes(name)) return;
-    throw failure(code, {
-      name: String(name),
-      otherKind: undefined,
-      nearest: findNearestNames(String(name), known),
-    });
-  }
-
-  /**
-   * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
-   * a signal that aborted it.
-   */
-  async call(name: unknown, written: unknown, signal?: AbortSignal): Promise<ToolResult> {
-    const { signal: own, timeoutMs, onProgress, onLog } = this.#options;
-    const signals = [own, signal].filter((one) => one !== undefined);
-    const joined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
-    joined?.throwIfAborted();
-    const allowed = this.#findAllowed().map((tool) => tool.name);
-    const isSearch = name === searchToolName && this.#isSearched;
-    if (typeof name !== "string" || !(isSearch || allowed.includes(name))) {
-      const known = this.#isSearched ? [...allowed, searchToolName] : allowed;
-      return failedResult(describeUnknown(name, known));
-    }
-    const args = await readArguments(written);
-    if ("fault" in args) return failedResult(args.fault);
-    try {
-      const among = isSearch ? allowed : undefined;
-      const options = { signal: joined, timeoutMs, onProgress, onLog, among };
-      const result = await this.#session.callTool(name, args.value, options);
-      if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
-      // APIs refuse a failure without words.
-      return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
-    } catch (error) {
-      joined?.throwIfAborted();
-      if (error instanceof TrailblazeError) return failedResult(error.message);
-      throw error;
-    }
+  try {
+    return parseJson(text, parseExactly);
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    const { describeSyntaxError } = await import("../data/json-positions.ts");
+    const { reason, line, column } = describeSyntaxError(error);
+    const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
+    return { fault: `The arguments cannot be used: ${reason}${place}. Send a JSON object.` };
   }
 }
 
@@ -142,28 +58,86 @@ function describeUnknown(name: unknown, known: readonly string[]): string {
   return `There is no tool ${quote(name)}.${question}`;
 }
 
-/** The arguments of a call: an object, or the JSON of one. Some models send nothing for a tool without arguments. */
-async function readArguments(
-  written: unknown,
-): Promise<{ value: Record<string, unknown> } | { fault: string }> {
-  let value = written;
-  if (typeof written === "string") {
-    if (written.trim() === "") return { value: {} };
-    if (written.length > longestArguments)
-      return {
-        fault: `The arguments have ${written.length} characters, and at most ${longestArguments} are read.`,
-      };
+const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name);
+
+/**
+ * The tools of a session that a model gets, and how it calls them. Throws `TrailblazeError`: `ToolNotFound` and
+ * `ToolsetNotFound` for names in the options that the session lacks.
+ */
+export function adaptTools(session: AdaptedSession, options: AdapterOptions = {}) {
+  const { names, toolsets, above, always, signal: ofAll, timeoutMs, onProgress, onLog } = options;
+  /** Whether the model may have been given the search. */
+  const isSearched = above !== undefined || always !== undefined;
+
+  const check = (code: "ToolNotFound" | "ToolsetNotFound", given: readonly string[], known: string[]) => {
+    const unknown = given.find((name) => !known.includes(name));
+    if (unknown === undefined) return;
+    const nearest = findNearestNames(String(unknown), known);
+    throw failure(code, { name: String(unknown), otherKind: undefined, nearest });
+  };
+  const offered = session.toolsForLlm();
+  check("ToolNotFound", names ?? [], namesOf(offered));
+  check(
+    "ToolsetNotFound",
+    toolsets ?? [],
+    offered.flatMap((tool) => tool.toolsets),
+  );
+
+  /** Every tool that the model may call, besides the search. */
+  const findAllowed = () =>
+    session
+      .toolsForLlm()
+      .filter(
+        (tool) =>
+          (names === undefined || names.includes(tool.name)) &&
+          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
+      );
+
+  /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
+  const list = (): readonly SessionTool[] => {
+    const allowed = findAllowed();
+    if (!isSearched) return allowed;
+    // Also if there are few: the options are checked, and the model may know the search from before.
+    const listed = session.toolsForLlm({ above, always });
+    if (allowed.length <= (above ?? defaultAbove)) return allowed;
+    const allowedNames = new Set(namesOf(allowed));
+    return listed.filter(({ name }) => allowedNames.has(name) || name === searchToolName);
+  };
+  // Reports collisions before a model is asked.
+  list();
+
+  /**
+   * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
+   * a signal that aborted it.
+   */
+  const call = async (name: unknown, given: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
+    const signals = [ofAll, ofCall].filter((one) => one !== undefined);
+    const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    signal?.throwIfAborted();
+    const allowed = namesOf(findAllowed());
+    const known = isSearched ? [...allowed, searchToolName] : allowed;
+    if (typeof name !== "string" || !known.includes(name)) return failedResult(describeUnknown(name, known));
+    const args = typeof given === "string" ? await parseArguments(given) : { value: given ?? {} };
+    if ("fault" in args) return failedResult(args.fault);
     try {
-      ({ value } = parseJson(written, parseExactly));
+      const among = isSearched && name === searchToolName ? allowed : undefined;
+      const result = await session.callTool(name, args.value, {
+        signal,
+        timeoutMs,
+        onProgress,
+        onLog,
+        among,
+      });
+      if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
+      // APIs refuse a failure without words.
+      return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
     } catch (error) {
-      if (!(error instanceof DataSyntaxError)) throw error;
-      return { fault: await describeFault(error) };
+      signal?.throwIfAborted();
+      if (error instanceof TrailblazeError) return failedResult(error.message);
+      throw error;
     }
-  }
-  if (value === undefined || value === null) return { value: {} };
-  if (!isRecord(value))
-    return { fault: `The arguments must be a JSON object, but they are ${describeType(value)}.` };
-  return { value };
+  };
+  return { list, call };
 }
 
 /** What a model gets of a tool; its schema is a copy, because some SDKs change it. */

@@ -4,8 +4,8 @@ import type { ToolResult } from "../runtime/tool-result.ts";
 import type { SessionTool } from "../session/session-tool.ts";
 import {
   type AdaptedSession,
-  AdaptedTools,
   type AdapterOptions,
+  adaptTools,
   describeForModel,
   type Part,
   partOf,
@@ -93,7 +93,7 @@ function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
  * `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks.
  */
 export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
-  const adapted = new AdaptedTools(session, options);
+  const adapted = adaptTools(session, options);
   const tools: Record<string, AiSdkTool> = {};
   const createTool = (tool: SessionTool): AiSdkTool => {
     const { description } = describeForModel(tool);
@@ -111,7 +111,7 @@ export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}
   };
   // AI SDK reads the object again for each step.
   const addTools = () => {
-    for (const tool of adapted.listTools()) {
+    for (const tool of adapted.list()) {
       if (Object.hasOwn(tools, tool.name)) continue;
       // Not an assignment, which a tool called `__proto__` would turn into another thing.
       Object.defineProperty(tools, tool.name, {

@@ -1,8 +1,8 @@
 import type { ContentBlock } from "../runtime/tool-result.ts";
 import {
   type AdaptedSession,
-  AdaptedTools,
   type AdapterOptions,
+  adaptTools,
   describeForModel,
   partOf,
   textOfResult,
@@ -71,10 +71,10 @@ const isFilled = (part: AnthropicPart): boolean => part.type !== "text" || part.
  * names in the options that the session lacks.
  */
 export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
-  const adapted = new AdaptedTools(session, options);
+  const adapted = adaptTools(session, options);
   return {
     get tools() {
-      return adapted.listTools().map((tool): AnthropicTool => {
+      return adapted.list().map((tool): AnthropicTool => {
         const { schema, ...rest } = describeForModel(tool);
         return { ...rest, input_schema: schema };
       });

@@ -1,8 +1,8 @@
 import type { ContentBlock, ToolResult } from "../runtime/tool-result.ts";
 import {
   type AdaptedSession,
-  AdaptedTools,
   type AdapterOptions,
+  adaptTools,
   describeForModel,
   partOf,
   textOfResult,
@@ -74,10 +74,10 @@ function toOutput(result: ToolResult): string | OpenAiPart[] {
  * the options that the session lacks.
  */
 export function openAiTools(session: AdaptedSession, options: AdapterOptions = {}): OpenAiTools {
-  const adapted = new AdaptedTools(session, options);
+  const adapted = adaptTools(session, options);
   return {
     get tools() {
-      return adapted.listTools().map((tool): OpenAiTool => {
+      return adapted.list().map((tool): OpenAiTool => {
         const { schema: parameters, ...rest } = describeForModel(tool);
         return { type: "function", ...rest, parameters, strict: false };
       });

@@ -163,7 +163,7 @@ describe("adapters for models", () => {
       /trailing comma.* at line 1, column 15/,
     );
     expect((await call(responsesCall("greet", "[1]"))).output).toContain(
-      "must be a JSON object, but they are an array",
+      "must be an object, but they are an array",
     );
     expect((await call(responsesCall("greet", "{}"))).output).toContain("name");
     expect((await call(responsesCall("fail", ""))).output).toContain("It is broken.");
