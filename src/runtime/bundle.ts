@@ -22,7 +22,7 @@ import {
 } from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
-import type { CodeOwner, CodePlace, Outcome } from "./tool-code.ts";
+import { type CodeOwner, type CodePlace, type Outcome, placeOfCode } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 
 /** A call of an entry, as its templates see it. Pure JSON. */
@@ -41,15 +41,6 @@ export interface BundleRequest {
   };
 }
 
-/** Where the code of an entry is. */
-export type BundleHandler =
-  /** A reference to a tool; the entry's templates see what that tool's handler returns or throws. */
-  | { from: "tool"; reference: string }
-  /** `./module.js#export`, as in a tool. */
-  | { from: "module"; handler: string }
-  /** A function in a definition that is code, at `path` from its default export. */
-  | { from: "definition"; path: readonly string[] };
-
 /** How an entry is advertised, as of a tool. */
 export interface EntryTexts {
   name: string;
@@ -63,7 +54,8 @@ export interface EntryTexts {
 
 /** A compiled tool of a bundle. */
 export interface BundleEntry extends EntryTexts {
-  handler: BundleHandler;
+  /** As written: a reference to a tool, `./module.js#export`, or a function in a definition that is code. */
+  handler: unknown;
   templates: EntryTemplates;
 }
 
@@ -73,21 +65,6 @@ interface BundleExpressionFault {
   reason: string;
   /** Keys from the top of the definition. */
   path: Path;
-}
-
-/** A compiled bundle. It must not be served if it has faults. */
-export interface Bundle {
-  /** `metadata.name`. */
-  name: string;
-  description: string | undefined;
-  entries: readonly BundleEntry[];
-  faults: readonly BundleExpressionFault[];
-}
-
-function readHandler({ handler }: Readonly<Record<string, unknown>>, index: number): BundleHandler {
-  if (typeof handler !== "string") return { from: "definition", path: ["entries", String(index), "handler"] };
-  // The same test as in definitions.
-  return /^\.\.?\//.test(handler) ? { from: "module", handler } : { from: "tool", reference: handler };
 }
 
 function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
@@ -104,15 +81,14 @@ function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
 }
 
 /**
- * Compiles a definition of the shape `toolsBundle` once, before it is served. Collects all faults. Runs none of the
- * pack's code.
+ * Compiles the entries of a definition of the shape `toolsBundle` once, and collects all faults; with one, the bundle must not
+ * be served. Runs none of the pack's code.
  */
 export function compileBundle(
-  definition: Readonly<Record<string, unknown>>,
+  { entries: written }: Readonly<Record<string, unknown>>,
   { engine }: { engine: ExpressionEngine },
-): Bundle {
+): { entries: BundleEntry[]; faults: BundleExpressionFault[] } {
   const faults: BundleExpressionFault[] = [];
-  const { metadata, description, entries: written } = definition;
   const entries = (Array.isArray(written) ? written : []).flatMap((entry: unknown, index) => {
     if (!isRecord(entry)) return [];
     const templates = compileEntryTemplates(entry, {
@@ -121,14 +97,9 @@ export function compileBundle(
       onFault: ({ expression, reason, offset, path }) =>
         faults.push({ expression, reason: `${reason}${describePosition(expression, offset)}`, path }),
     });
-    return [{ ...readTexts(entry), handler: readHandler(entry, index), templates }];
+    return [{ ...readTexts(entry), handler: entry.handler, templates }];
   });
-  return {
-    name: isRecord(metadata) ? String(metadata.name) : "",
-    description: typeof description === "string" ? description : undefined,
-    entries,
-    faults,
-  };
+  return { entries, faults };
 }
 
 /** A JSON-RPC error. */
@@ -321,29 +292,17 @@ export async function createBundleTools(
   );
   const tools = entries.flatMap((entry, index): BundleTool[] => {
     const { handler } = entry;
-    const own = {
-      owner,
-      initialize: undefined,
-      options: {},
-      inputSchema: undefined,
-      outputSchema: undefined,
-    };
-    if (handler.from === "module") {
-      const source = { from: "module", handler: handler.handler } as const;
-      return [{ entry, code: { ...own, handler: { root: owner.root, source } } }];
-    }
-    if (handler.from === "definition") {
-      if (item.file === null) return [];
-      const path = [...item.base.map(String), ...handler.path];
-      const source = { from: "definition", file: item.file, path } as const;
-      return [{ entry, code: { ...own, handler: { root: owner.root, source } } }];
-    }
-    const code = findTool(handler.reference);
-    if ("code" in code) {
+    const path = ["entries", String(index), "handler"];
+    // The same test as in definitions.
+    if (typeof handler === "string" && !/^\.\.?\//.test(handler)) {
+      const code = findTool(handler);
+      if (!("code" in code)) return [{ entry, code }];
       problems.push({ ...code, path: ["entries", index, "handler"] });
       return [];
     }
-    return [{ entry, code }];
+    const place = placeOfCode(handler, owner.root, path, item);
+    const none = { initialize: undefined, options: {}, inputSchema: undefined, outputSchema: undefined };
+    return place === undefined ? [] : [{ entry, code: { owner, handler: place, ...none } }];
   });
   const isBroken = problems.some(({ severity }) => severity === "error");
   const findings = problems.map((problem) => ({ item, problem }));

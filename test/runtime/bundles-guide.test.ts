@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { bundleVariables } from "../../src/expressions/bundle-templates.ts";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { compileTemplate } from "../../src/expressions/compile-template.ts";
-import { type Bundle, compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
+import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { inRepository } from "../support/repository.ts";
 import { makePack } from "./make-pack.ts";
@@ -30,15 +30,12 @@ const calls = [
 }));
 
 const isBundle = (file: string) => file.startsWith("trailblaze/toolsets/");
-const bundles: Bundle[] = [...files]
+const bundles = [...files]
   .filter(([file]) => isBundle(file))
   .map(([, text]) => compileBundle(parse(text), { engine }));
 
 test("the guide's examples compile", () => {
-  expect(bundles.map(({ name, faults }) => ({ name, faults }))).toEqual([
-    { name: "WeatherTools", faults: [] },
-    { name: "StationTools", faults: [] },
-  ]);
+  expect(bundles.map(({ faults }) => faults)).toEqual([[], []]);
   expect(calls).toHaveLength(3);
 });
 
@@ -47,8 +44,8 @@ test.each(calls)("the guide's tool $name answers as shown", async ({ name, args,
   const runner = createInProcessRunner({ root });
   onTestFinished(() => runner.close());
   const entry = bundles.flatMap(({ entries }) => entries).find((one) => one.name === name);
-  if (entry?.handler.from !== "module") throw new Error(`no ${name}`);
-  const place = inModule(root, entry.handler.handler);
+  if (entry === undefined) throw new Error(`no ${name}`);
+  const place = inModule(root, String(entry.handler));
   const request = { name, arguments: args, meta: {}, session };
   const invoke = (prepared: Record<string, unknown>) => runner.invoke(place, prepared, createContext());
   expect(await runBundleEntry(entry, request, invoke)).toEqual(outcome);
