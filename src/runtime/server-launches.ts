@@ -175,6 +175,14 @@ function explainCommand(
   return failure("ServerStartFailed", { ...args, hint }, { path: [...path, "command"] });
 }
 
+function describeUserServer(
+  { name, path, protocol, choices }: UserServer,
+  { file }: Pick<SessionConfig, "file">,
+) {
+  const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
+  return { label: name, key: `config ${name}`, pack: undefined, source, configPath: path, protocol, choices };
+}
+
 /**
  * A server of the user's config (seed 004). References to variables get their values from `environment`, and its package
  * is found as Node finds it from the project.
@@ -185,7 +193,7 @@ export async function planUserServer(
   config: SessionConfig,
   environment: Environment = process.env,
 ): Promise<ProgramPlan> {
-  const { name, path, package: packageName, bin, protocol, choices } = server;
+  const { package: packageName, bin } = server;
   const context = server.context ?? (server.isListed && packageName === undefined);
   let expanded: ReturnType<typeof expandServer> = server;
   let fault: TrailblazeError | undefined;
@@ -196,36 +204,27 @@ export async function planUserServer(
   }
   const { command = "", args, env } = expanded;
   const cwd = resolve(config.directory, expanded.cwd);
-  let program: Program = { command: isPath(command) ? resolve(cwd, command) : command, args };
-  let shown: Program = {
-    command: isPath(server.command ?? "") ? resolve(cwd, server.command ?? "") : (server.command ?? ""),
-    args: server.args,
-  };
-  let script = findScript({ command, args, cwd });
-  if (packageName !== undefined) {
-    const found = findPackageProgram(port, config.project, { package: packageName, bin });
-    if (found.state === "found") {
-      program = runFile(found, args);
-      shown = runFile(found, server.args);
-      script = found.file;
-    } else fault ??= await explainPackage(port, server, config, found);
-  } else
+  const found =
+    packageName === undefined
+      ? undefined
+      : findPackageProgram(port, config.project, { package: packageName, bin });
+  const toProgram = ({ command = "", args }: Pick<UserServer, "command" | "args">): Program =>
+    found?.state === "found"
+      ? runFile(found, args)
+      : { command: isPath(command) ? resolve(cwd, command) : command, args };
+  if (found === undefined)
     fault ??= explainCommand(port, server, config, { command, args, cwd, env: { ...environment, ...env } });
+  else if (found.state !== "found") fault ??= await explainPackage(port, server, config, found);
+  const script = found?.state === "found" ? found.file : findScript({ command, args, cwd });
   const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");
   return {
-    label: name,
-    key: `config ${name}`,
-    pack: undefined,
-    source: { type: "config", server: name, ...(config.file === undefined ? {} : { file: config.file }) },
-    configPath: path,
-    ...program,
+    ...describeUserServer(server, config),
+    ...toProgram(expanded),
     cwd,
-    shown,
+    shown: toProgram(server),
     fault,
-    protocol,
     context,
     legacyContext: context && server.legacyContext,
-    choices,
     toolsetFile,
     createEnvironment: (facts) =>
       createUserServerEnvironment({ ...facts, ...(context ? {} : noCallback), toolsetFile }, env),
@@ -244,10 +243,10 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
 /** A remote server of the user's config. References to variables get their values from `environment`. */
 export function planRemoteServer(
   server: UserServer,
-  { file }: Pick<SessionConfig, "file">,
+  config: Pick<SessionConfig, "file">,
   environment: Environment = process.env,
 ): RemotePlan {
-  const { name, path, protocol, choices } = server;
+  const { name, path } = server;
   const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
   let url = "";
   let headers: Record<string, string> = {};
@@ -265,20 +264,14 @@ export function planRemoteServer(
     fault = explainUnset(server, error);
   }
   return {
-    label: name,
-    key: `config ${name}`,
-    pack: undefined,
-    source: { type: "config", server: name, ...(file === undefined ? {} : { file }) },
-    configPath: path,
+    ...describeUserServer(server, config),
     url: new URL(fault === undefined ? url : "http://invalid"),
     shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
     headers,
     fault,
-    protocol,
     context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.
     legacyContext: false,
-    choices,
   };
 }
 
