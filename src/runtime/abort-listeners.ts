@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /**
  * Cancels one call. Its `AbortSignal` costs as much as the rest of a call, so it is created only for those who ask for it:
  * the host's own code waits with `whenAborted`.
@@ -57,35 +59,14 @@ export type Cancellation = AbortSignal | CallStop;
 /** The signal for code that is not the host's. */
 export const toSignal = (one: Cancellation): AbortSignal => (one instanceof CallStop ? one.signal : one);
 
-/** The listeners of each signal that still has some. */
-const waiting = new WeakMap<AbortSignal, { listeners: Set<() => void>; tell: () => void }>();
-
-/**
- * Calls `listener` once when the signal aborts, unless the returned function is called first. Registers one listener
- * per signal, however many callers wait for it: Node warns of a leak above ten.
- */
+/** Calls `listener` once when the signal aborts, unless the returned function is called first. */
 export function whenAborted(signal: Cancellation, listener: () => void): () => void {
   if (signal instanceof CallStop) return signal.listen(listener);
-  let entry = waiting.get(signal);
-  if (entry === undefined) {
-    const listeners = new Set<() => void>();
-    const tell = () => {
-      waiting.delete(signal);
-      for (const one of listeners) one();
-    };
-    entry = { listeners, tell };
-    waiting.set(signal, entry);
-    signal.addEventListener("abort", tell, { once: true });
-  }
-  const { listeners, tell } = entry;
+  // Node warns of a leak above ten, and any number of calls may wait for a signal.
+  setMaxListeners(0, signal);
   const own = () => listener();
-  listeners.add(own);
-  return () => {
-    listeners.delete(own);
-    if (listeners.size > 0 || waiting.get(signal)?.listeners !== listeners) return;
-    waiting.delete(signal);
-    signal.removeEventListener("abort", tell);
-  };
+  signal.addEventListener("abort", own, { once: true });
+  return () => signal.removeEventListener("abort", own);
 }
 
 /** The longest delay of Node's timers; they fire at once after a longer one. */

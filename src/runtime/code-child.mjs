@@ -3,7 +3,7 @@
 // trusts nothing that comes from here.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { completeContext, freeze, loadFunction, runCode } from "./handler-code.mjs";
+import { createContext, freeze, loadFunction, runCode } from "./handler-code.mjs";
 import { LineDecoder } from "./line-decoder.mjs";
 import { describeThrown } from "./returned-value.mjs";
 
@@ -54,7 +54,7 @@ function createMemory(call) {
 
 const takeWrites = (call) => call.writes.splice(0);
 
-function createContext(call, { options, extras, memory, watches }) {
+function createCallContext(call, { options, extras, memory, watches }) {
   const { id } = call;
   const host = {
     log: (level, data) => send({ kind: "log", id, level }, "data", JSON.stringify(data)),
@@ -67,8 +67,8 @@ function createContext(call, { options, extras, memory, watches }) {
     changed: watches ? () => send({ kind: "changed", id }) : undefined,
     memory: memory === null ? undefined : createMemory(call),
   };
-  const context = { ...freeze(extras), signal: call.controller.signal, options: freeze(options) };
-  return completeContext(context, host, () => !calls.has(id));
+  const context = createContext(freeze(options), host, () => !calls.has(id));
+  return Object.freeze(Object.assign(context, { signal: call.controller.signal }, freeze(extras)));
 }
 
 const loaded = new Map();
@@ -104,7 +104,7 @@ async function runCall(message) {
   const entries = memory === null ? [] : Object.entries(memory);
   const call = { id, controller, memory: new Map(entries), writes: [], answers: new Map(), toolCalls: 0 };
   calls.set(id, call);
-  const context = createContext(call, message);
+  const context = createCallContext(call, message);
   const outcome = await runCode(() => load(source), args, context, controller.signal);
   calls.delete(id);
   send({ kind: "done", id, outcome: limitOutcome(outcome), writes: takeWrites(call) });

@@ -1,4 +1,3 @@
-import type { ProcessPort } from "../processes/server-process.ts";
 import { cutTail, shownTailBytes } from "./process-output.ts";
 import type { CodeExitError, CodeOwner, OutcomeRunner } from "./tool-code.ts";
 
@@ -15,109 +14,80 @@ export function describeCodeExit(
   return { message: redact(message), stderr };
 }
 
-/** The runners of a session's code, one for each pack and one for the host's own tools, created on first use. */
+/** What is kept of one owner. */
+interface OwnedCode {
+  /** Created on first use. */
+  runner: Promise<OutcomeRunner> | undefined;
+  /** How its process exited, if it was not restarted. */
+  exit: CodeExitError | undefined;
+  /** Whether its process may be restarted after an exit; created at the first one. */
+  mayRestart: (() => boolean) | undefined;
+  holders: number;
+}
+
+/** The runners of a session's code, one for each pack and one for the host's own tools. */
 export class CodeRunners {
   readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
-  readonly #exits = new Map<string, CodeExitError>();
-  /** By owner: whether its process may be restarted. */
-  readonly #restarts = new Map<string, () => boolean>();
-  readonly #holders = new Map<string, number>();
   readonly #createRestarts: () => () => boolean;
-  readonly #runners = new Map<string, Promise<OutcomeRunner>>();
+  readonly #owned = new Map<string, OwnedCode>();
 
   /** `createRestarts` returns, for one owner, whether its process may be restarted after an exit. */
-  constructor(
-    create: (owner: CodeOwner) => Promise<OutcomeRunner>,
-    createRestarts: () => () => boolean = () => () => false,
-  ) {
+  constructor(create: (owner: CodeOwner) => Promise<OutcomeRunner>, createRestarts: () => () => boolean) {
     this.#create = create;
     this.#createRestarts = createRestarts;
   }
 
+  #of(owner: CodeOwner): OwnedCode {
+    const key = keyOf(owner);
+    let owned = this.#owned.get(key);
+    if (owned === undefined) {
+      owned = { runner: undefined, exit: undefined, mayRestart: undefined, holders: 0 };
+      this.#owned.set(key, owned);
+    }
+    return owned;
+  }
+
   /** Keeps an owner's runner until the returned function is called. It is closed when the last one is. */
   hold(owner: CodeOwner): () => void {
-    const key = keyOf(owner);
-    this.#holders.set(key, (this.#holders.get(key) ?? 0) + 1);
+    const owned = this.#of(owner);
+    owned.holders++;
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      const left = (this.#holders.get(key) ?? 1) - 1;
-      this.#holders.set(key, left);
-      if (left === 0) this.#drop(key);
+      if (--owned.holders > 0) return;
+      this.#owned.delete(keyOf(owner));
+      owned.runner?.then((one) => one.close()).catch(() => {});
     };
   }
 
-  #drop(key: string): void {
-    const runner = this.#runners.get(key);
-    for (const map of [this.#runners, this.#exits, this.#restarts, this.#holders]) map.delete(key);
-    runner?.then((one) => one.close()).catch(() => {});
-  }
-
   get(owner: CodeOwner): Promise<OutcomeRunner> {
-    const key = keyOf(owner);
-    let runner = this.#runners.get(key);
-    if (runner === undefined) {
-      const created = this.#create(owner);
-      this.#runners.set(key, created);
-      created.catch(() => this.#runners.get(key) === created && this.#runners.delete(key));
-      runner = created;
-    }
-    return runner;
+    const owned = this.#of(owner);
+    if (owned.runner !== undefined) return owned.runner;
+    const created = this.#create(owner);
+    owned.runner = created;
+    created.catch(() => {
+      if (owned.runner === created) owned.runner = undefined;
+    });
+    return created;
   }
 
-  /** How an owner's process exited; `undefined` after `renew`. */
+  /** How an owner's process exited, unless the next call gets a new one. */
   exitOf(owner: CodeOwner): CodeExitError | undefined {
-    return this.#exits.get(keyOf(owner));
+    return this.#owned.get(keyOf(owner))?.exit;
   }
 
-  noteExit(owner: CodeOwner, exit: CodeExitError): void {
-    this.#exits.set(keyOf(owner), exit);
-  }
-
-  /** Lets the next call create a new runner after an exit if it may be restarted. Returns whether it does. */
-  renew(owner: CodeOwner): boolean {
-    const key = keyOf(owner);
-    const mayRestart = this.#restarts.get(key) ?? this.#createRestarts();
-    this.#restarts.set(key, mayRestart);
-    if (!mayRestart()) return false;
-    this.#exits.delete(key);
-    return this.#runners.delete(key);
+  /** Returns whether the next call creates a new runner. */
+  noteExit(owner: CodeOwner, exit: CodeExitError): boolean {
+    const owned = this.#of(owner);
+    owned.mayRestart ??= this.#createRestarts();
+    const isRestarted = owned.mayRestart();
+    owned.exit = isRestarted ? undefined : exit;
+    if (isRestarted) owned.runner = undefined;
+    return isRestarted;
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#runners.values()].map(async (runner) => (await runner).close()));
+    await Promise.allSettled([...this.#owned.values()].map(async ({ runner }) => (await runner)?.close()));
   }
-}
-
-/** How to run the code of a pack, or of the host itself. */
-interface RunnerOptions {
-  /** Absolute path that contains its modules. */
-  root: string;
-  /** True for the host's own code, whose late errors end the process. */
-  trusted: boolean;
-  /** The complete environment of the child process; `undefined` to run the code in this process. */
-  child:
-    | {
-        env: Readonly<Record<string, string>>;
-        onOutput(chunk: Buffer): void;
-        processes: ProcessPort;
-      }
-    | undefined;
-  onLateError(message: string): void;
-}
-
-/** Creates the runner of one owner's code. Imports only the kind of runner that it needs. */
-export async function createRunner({
-  root,
-  trusted,
-  child,
-  onLateError,
-}: RunnerOptions): Promise<OutcomeRunner & { readonly exit?: Promise<CodeExitError> }> {
-  if (child === undefined) {
-    const { createInProcessRunner } = await import("./in-process-runner.ts");
-    return createInProcessRunner({ root, trusted, onLateError });
-  }
-  const { createProcessRunner } = await import("./process-runner.ts");
-  return createProcessRunner({ root, ...child, onLateError });
 }

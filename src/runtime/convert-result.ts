@@ -1,11 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
+import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./handler-context.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import { describeReturned, type Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
-import { type CallToolResult, findBlockFault, isTypedObject, type TypedObject } from "./tool-result.ts";
+import type { CallToolResult } from "./tool-result.ts";
 
 export const createErrorResult = (message: string): CallToolResult => ({
   content: [{ type: "text", text: message }],
@@ -14,41 +15,42 @@ export const createErrorResult = (message: string): CallToolResult => ({
 
 const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-/** Why an object with typed blocks is not a valid MCP result. Leaves out of it what is optional and invalid. */
-function findResultFault(
-  result: Record<string, unknown>,
-  blocks: readonly TypedObject[],
-  leaveOut?: LeaveOut,
-): string | undefined {
-  for (const [index, block] of blocks.entries()) {
-    const key = findBlockFault(block);
-    if (key !== undefined) return `/content/${index}/${key.replace(".", "/")} must be string`;
-  }
-  const { _meta, isError } = result;
-  if (_meta != null && !isRecord(_meta)) return "/_meta must be object";
-  if (isError != null && typeof isError !== "boolean") return "/isError must be boolean";
-  const unusable = repairResult("tools/call", result, leaveOut);
-  return unusable && `it ${unusable}`;
+/** What may be a block of any type. */
+type TypedObject = Record<string, unknown> & { type: string };
+
+const hasBlocks = ({ content }: Record<string, unknown>): boolean =>
+  Array.isArray(content) && content.every((block) => isRecord(block) && typeof block.type === "string");
+
+/** The required string that a block lacks, as a path. A link needs no name: it has its URI. */
+function findMissingText(block: TypedObject): string | undefined {
+  if (block.type === "resource")
+    return isRecord(block.resource) && typeof block.resource.uri === "string" ? undefined : "resource/uri";
+  return textsOfBlock.get(block.type)?.find((key) => key !== "name" && typeof block[key] !== "string");
 }
 
-/** Why a value is not a valid MCP result, as a reason; `undefined` if it is one. */
+/**
+ * Why a value is not a valid MCP result, as a reason; `undefined` if it is one. Leaves out of it what is optional and invalid.
+ */
 export function findFaultOfResult(value: unknown, leaveOut?: LeaveOut): string | undefined {
   if (!isRecord(value)) return "it must be an object";
-  const { content } = value;
-  if (!Array.isArray(content) || !content.every(isTypedObject))
-    return "/content must be an array of blocks with a `type`";
-  return findResultFault(value, content, leaveOut);
+  if (!hasBlocks(value)) return "/content must be an array of blocks with a `type`";
+  for (const [index, block] of (value.content as TypedObject[]).entries()) {
+    const key = findMissingText(block);
+    if (key !== undefined) return `/content/${index}/${key} must be string`;
+  }
+  const { _meta, isError } = value;
+  if (_meta != null && !isRecord(_meta)) return "/_meta must be object";
+  if (isError != null && typeof isError !== "boolean") return "/isError must be boolean";
+  const unusable = repairResult("tools/call", value, leaveOut);
+  return unusable && `it ${unusable}`;
 }
 
 function fromJson(json: string, leaveOut?: LeaveOut): CallToolResult {
   // Only an object can be a result; other values become text.
   if (!json.startsWith("{")) return createTextResult(json);
   const value = JSON.parse(json) as Record<string, unknown>;
-  const { content } = value;
-  if (!Array.isArray(content) || !content.every(isTypedObject)) {
-    return { ...createTextResult(json), structuredContent: value };
-  }
-  const fault = findResultFault(value, content, leaveOut);
+  if (!hasBlocks(value)) return { ...createTextResult(json), structuredContent: value };
+  const fault = findFaultOfResult(value, leaveOut);
   return fault === undefined
     ? (value as unknown as CallToolResult)
     : createErrorResult(`The handler returned an invalid MCP result: ${fault}.`);
@@ -126,7 +128,7 @@ export function convertOutcome(
 ): ToolOutcome | Promise<ToolOutcome> {
   if ("thrown" in outcome) return { result: createErrorResult(outcome.thrown.message) };
   const { returned } = outcome;
-  if (returned.kind === "input") return convertQuestions(returned.json).catch(refuseJson);
+  if (returned.kind === "input") return convertQuestions(returned.json);
   try {
     return { result: convert(returned) };
   } catch {
@@ -138,7 +140,11 @@ export function convertOutcome(
 const refuseJson = () => ({ result: createErrorResult("The handler's result is not valid JSON.") });
 
 async function convertQuestions(json: string): Promise<ToolOutcome> {
-  const { readInputRequired } = await import("./input-rounds.ts");
-  const read = await readInputRequired(json);
-  return "fault" in read ? { result: createErrorResult(read.fault), fault: read.fault } : read;
+  const { InvalidQuestionError, readInputRequired } = await import("./input-rounds.ts");
+  try {
+    return await readInputRequired(json);
+  } catch (error) {
+    if (!(error instanceof InvalidQuestionError)) return refuseJson();
+    return { result: createErrorResult(error.message), fault: error.message };
+  }
 }

@@ -10,13 +10,17 @@ export class HandlerNotFoundError extends Error {
 
 export function loadFunction(place: { root: string; source: object }): Promise<PackFunction>;
 export function freeze<Value>(value: Value): Value;
-export function completeContext(
-  context: object,
-  host: Pick<HandlerContext, "log" | "progress" | "memory" | "changed"> & {
-    callTool(name: string, json: string): Promise<unknown>;
-  },
+/** Where what a handler does goes. */
+export interface ContextHost extends Pick<HandlerContext, "log" | "progress"> {
+  callTool(name: string, json: string): Promise<unknown>;
+  readonly memory: HandlerContext["memory"];
+  readonly changed: HandlerContext["changed"];
+}
+export function createContext(
+  options: HandlerContext["options"],
+  host: ContextHost,
   isOver: () => boolean,
-): Readonly<HandlerContext>;
+): { -readonly [Key in keyof Omit<HandlerContext, "signal">]: HandlerContext[Key] };
 export function runCode(
   find: () => PackFunction | Promise<PackFunction>,
   args: unknown,

@@ -99,21 +99,24 @@ export function freeze(value) {
   return value;
 }
 
-/** Completes and freezes a handler's context. What it does reaches `host` as JSON, and no more once the call `isOver`. */
-export function completeContext(context, host, isOver) {
+/** A handler's context, not frozen yet. What the handler does reaches `host` as JSON, and no more once the call `isOver`. */
+export function createContext(options, host, isOver) {
   const { memory, changed } = host;
-  context.log = (level, data) => {
-    if (!isOver()) host.log(String(level), toLogData(data));
-  };
-  // Async, so that handlers can await it.
-  context.progress = async (progress, total, message) => {
-    checkProgress(progress, total, message);
-    if (!isOver()) host.progress(progress, total, message);
-  };
-  context.callTool = async (name, args) => {
-    const json = toArgumentsJson(args);
-    if (isOver()) throw new Error("The call has ended, so it cannot call other tools.");
-    return await host.callTool(String(name), json);
+  const context = {
+    options,
+    log(level, data) {
+      if (!isOver()) host.log(String(level), toLogData(data));
+    },
+    // Async, so that handlers can await it.
+    async progress(progress, total, message) {
+      checkProgress(progress, total, message);
+      if (!isOver()) host.progress(progress, total, message);
+    },
+    async callTool(name, args) {
+      const json = toArgumentsJson(args);
+      if (isOver()) throw new Error("The call has ended, so it cannot call other tools.");
+      return await host.callTool(String(name), json);
+    },
   };
   if (changed !== undefined) context.changed = () => void (isOver() || changed());
   if (memory !== undefined) {
@@ -123,7 +126,7 @@ export function completeContext(context, host, isOver) {
       delete: (key) => !isOver() && memory.delete(key),
     });
   }
-  return Object.freeze(context);
+  return context;
 }
 
 /**

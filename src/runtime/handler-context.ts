@@ -11,12 +11,16 @@ export interface HandlerMemory {
   set(key: string, value: string): void;
   /** Removes a value; `false` if there was none. */
   delete(key: string): boolean;
-  /** Everything that `get` can find, for a handler in another process. Handlers do not see it. */
-  snapshot?(): Readonly<Record<string, string>>;
 }
 
 /** The context as the host passes it on to a runner, which makes the handler's of it. */
-export type RunContext = Omit<HandlerContext, "signal"> & { signal: Cancellation };
+export interface RunContext extends Omit<HandlerContext, "signal" | "memory"> {
+  signal: Cancellation;
+  memory?: HandlerMemory & {
+    /** Everything that `get` can find, for a handler in another process. */
+    snapshot(): Readonly<Record<string, string>>;
+  };
+}
 
 /** What a handler gets besides its arguments (CONTRACT 4). `input` and `state` are set if it runs again after it asked; the last four only in a session. */
 export interface HandlerContext extends Partial<InputRound> {

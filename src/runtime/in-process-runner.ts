@@ -1,5 +1,12 @@
 import { abortable, type Cancellation, toSignal } from "./abort-listeners.ts";
-import { completeContext, freeze, loadFunction, type PackFunction, runCode } from "./handler-code.mjs";
+import {
+  type ContextHost,
+  createContext,
+  freeze,
+  loadFunction,
+  type PackFunction,
+  runCode,
+} from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
 import { type CodeOrigin, claimRoot, limitReports, runAs, runAsHost } from "./late-errors.ts";
 import { describeThrown } from "./returned-value.mjs";
@@ -19,8 +26,11 @@ const frozen = new WeakMap<object, object>();
 /** A frozen copy of the data, shared by all calls. */
 function freezeCopy<Data>(data: Data): Data {
   if (typeof data !== "object" || data === null) return data;
-  const copy = frozen.get(data) ?? freeze(structuredClone(data));
-  frozen.set(data, copy);
+  let copy = frozen.get(data);
+  if (copy === undefined) {
+    copy = freeze(structuredClone(data)) as object;
+    frozen.set(data, copy);
+  }
   return copy as Data;
 }
 
@@ -37,30 +47,49 @@ const signalProperty: PropertyDescriptor & ThisType<{ [stop]: Cancellation }> = 
   },
 };
 
+/** Runs what a handler asks of the host; its late errors are the host's own. */
+class Host implements ContextHost {
+  readonly #context: RunContext;
+  readonly memory: RunContext["memory"];
+  readonly changed: RunContext["changed"];
+
+  constructor(context: RunContext) {
+    const { memory, changed } = context;
+    this.#context = context;
+    this.memory = memory;
+    this.changed = changed && (() => runAsHost(changed));
+  }
+
+  log(level: string, data: unknown): void {
+    runAsHost(() => this.#context.log(level, data));
+  }
+
+  progress(progress: number, total?: number, message?: string): void {
+    runAsHost(() => this.#context.progress(progress, total, message));
+  }
+
+  callTool(name: string, json: string): Promise<unknown> {
+    return runAsHost(() => this.#context.callTool(name, JSON.parse(json)));
+  }
+}
+
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
-function createContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
-  const { sessionId, invocationId, device, memory, input, state, changed } = context;
-  const own: { -readonly [Key in keyof HandlerContext]?: HandlerContext[Key] } = {
-    options: freezeCopy(context.options),
-  };
+function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
+  const { sessionId, invocationId, device, input, state, arguments: values } = context;
+  const own: ReturnType<typeof createContext> & { [stop]?: Cancellation } = createContext(
+    freezeCopy(context.options),
+    new Host(context),
+    isOver,
+  );
   if (sessionId !== undefined) own.sessionId = sessionId;
   if (invocationId !== undefined) own.invocationId = invocationId;
   if (device !== undefined) own.device = freezeCopy(device);
   if (input !== undefined) own.input = freezeCopy(input);
   if (state !== undefined) own.state = freezeCopy(state);
-  if (context.arguments !== undefined) own.arguments = freezeCopy(context.arguments);
-  Object.defineProperty(own, stop, { value: context.signal });
+  if (values !== undefined) own.arguments = freezeCopy(values);
+  own[stop] = context.signal;
   Object.defineProperty(own, "signal", signalProperty);
-  // Late errors of what the host does for a pack are the host's own.
-  const host = {
-    log: (level: string, data: unknown) => runAsHost(() => context.log(level, data)),
-    progress: (...progress: Parameters<HandlerContext["progress"]>) =>
-      runAsHost(() => context.progress(...progress)),
-    callTool: (name: string, json: string) => runAsHost(() => context.callTool(name, JSON.parse(json))),
-    ...(changed === undefined ? {} : { changed: () => runAsHost(changed) }),
-    ...(memory === undefined ? {} : { memory }),
-  };
-  return completeContext(own, host, isOver);
+  return Object.freeze(own as HandlerContext);
 }
 
 /** What was initialized in this process, by the root of its code: sessions share loaded modules. */
@@ -88,13 +117,14 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
   let isClosed = false;
 
   const loaded = new WeakMap<CodePlace, PackFunction>();
-  const load = (place: CodePlace) => {
+  const load = async (place: CodePlace) => {
+    const found = await loadFunction(place);
+    loaded.set(place, found);
+    return found;
+  };
+  const find = (place: CodePlace) => {
     if (isClosed) throw new Error("The session is closed.");
-    const keep = (found: PackFunction) => {
-      loaded.set(place, found);
-      return found;
-    };
-    return loaded.get(place) ?? loadFunction(place).then(keep);
+    return loaded.get(place) ?? load(place);
   };
   return {
     invoke(place, args, context) {
@@ -102,12 +132,12 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
       const end = () => {
         isOver = true;
       };
-      const own = createContext(context, () => isOver);
+      const own = createOwnContext(context, () => isOver);
       const { signal } = context;
-      return abortable(signal, () => run(() => runCode(() => load(place), args, own, signal)), end);
+      return abortable(signal, () => run(() => runCode(() => find(place), args, own, signal)), end);
     },
     async load(place) {
-      await run(async () => load(place));
+      await run(async () => find(place));
     },
     initialize(place, context) {
       const done = initializedBelow(options.root);
@@ -115,7 +145,7 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
       let running = asked.get(key) ?? done.get(key);
       if (running === undefined) {
         const own = Object.freeze({ options: freezeCopy(context.options) });
-        running = run(() => runCode(() => load(place), own)).then(throwIfThrown);
+        running = run(() => runCode(() => find(place), own)).then(throwIfThrown);
         // A later session may succeed.
         running.catch(() => done.delete(key));
         done.set(key, running);

@@ -132,14 +132,22 @@ export async function findInputFault(value: unknown): Promise<string | undefined
   return undefined;
 }
 
-/** Parses what a handler asks. Throws a `SyntaxError` for what is not JSON, which only a hostile process sends. */
-export async function readInputRequired(
-  json: string,
-): Promise<{ inputRequired: InputRequired } | { fault: string }> {
+/** A handler asks what cannot be asked. The message is for the caller and for the pack's author. */
+export class InvalidQuestionError extends Error {
+  override readonly name = "InvalidQuestionError";
+}
+
+/**
+ * Parses what a handler asks. Rejects with `InvalidQuestionError` for what cannot be asked, and with a `SyntaxError` for what is
+ * not JSON, which only a hostile process sends.
+ */
+export async function readInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
   const value: unknown = JSON.parse(json);
   const fault = await findInputFault(value);
   if (fault !== undefined)
-    return { fault: `The handler asks for input with an invalid request: ${printable(fault)}.` };
+    throw new InvalidQuestionError(
+      `The handler asks for input with an invalid request: ${printable(fault)}.`,
+    );
   const { requests, state } = value as InputRequired;
   const complete = Object.entries(requests).map(([key, request]) => [
     key,
@@ -148,18 +156,6 @@ export async function readInputRequired(
   return {
     inputRequired: { requests: Object.fromEntries(complete), ...(state === undefined ? {} : { state }) },
   };
-}
-
-/** A handler asks what cannot be asked. The message is for the caller and for the pack's author. */
-export class InvalidQuestionError extends Error {
-  override readonly name = "InvalidQuestionError";
-}
-
-/** The same; throws `InvalidQuestionError` for what cannot be asked. */
-export async function requireInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
-  const read = await readInputRequired(json);
-  if ("fault" in read) throw new InvalidQuestionError(read.fault);
-  return read;
 }
 
 /** The result of a client for a request of MCP that it was asked. */

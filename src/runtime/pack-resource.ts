@@ -4,8 +4,8 @@ import { maximumResourceBytes } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { quote } from "../problems/index.ts";
-import type { HandlerContext, InputRequired } from "./handler-context.ts";
-import { requireInputRequired } from "./input-rounds.ts";
+import type { InputRequired, RunContext } from "./handler-context.ts";
+import { readInputRequired } from "./input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
@@ -55,7 +55,7 @@ type Variables = Readonly<Record<string, string>>;
 /** What runs a pack's code, and what the code gets. */
 export interface CodeUse {
   runner(): Promise<OutcomeRunner>;
-  context: HandlerContext;
+  context: RunContext & { signal: AbortSignal };
   /** Called with what is left out of the answer. */
   leaveOut?: LeaveOut;
 }
@@ -149,7 +149,7 @@ async function readReturned(
     case "json":
       return { contents: readContents(JSON.parse(returned.json), uri, mimeType, leaveOut), isStatic: false };
     case "input":
-      return requireInputRequired(returned.json);
+      return readInputRequired(returned.json);
     case "refused":
       if (returned.bytes === undefined) throw new Error(returned.message);
       return { contents: [{ uri, ...type, blob: returned.bytes }], isStatic: false };

@@ -8,6 +8,7 @@ import {
   type ProcessEnd,
   type ProcessLaunch,
   type ProcessPort,
+  type SupervisedProcess,
 } from "../processes/server-process.ts";
 import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
@@ -100,102 +101,21 @@ function readChildMessage(line: string): ChildMessage | undefined {
   return fits[message.kind as ChildMessage["kind"]](message) ? (message as ChildMessage) : undefined;
 }
 
-interface CodeChildOptions {
-  /** Absolute path of the package, symbolic links resolved. */
-  root: string;
-  cwd: string;
-  env: Readonly<Record<string, string>>;
-  processes: ProcessPort;
-  /** The longest message of the child, in bytes. */
-  messageBytes: number;
-  onMessage(message: ChildMessage): void;
-  /** Output of the pack's code on stdout and stderr. */
-  onOutput(chunk: Buffer): void;
-  onExit(error: CodeExitError): void;
-}
-
-/** The child process that runs a pack's code. */
-interface CodeChild {
-  send(message: Readonly<Record<string, unknown>>): void;
-  /** Ends the process and everything that it started; `reason` continues "terminated because". Idempotent. */
-  end(reason: string, durations: EndDurations): Promise<void>;
-}
-
-/** Starts the child process. `onExit` is called once, also if the process cannot start. */
-function startCodeChild(options: CodeChildOptions): CodeChild {
-  const { root, cwd, env, messageBytes } = options;
-  const child = options.processes.start(createCodeLaunch({ cwd, env }));
-  const tail = createOutputTail(keptTailBytes);
-  let endReason: string | undefined;
-  let hasExited = false;
-
-  const finish = (end: ProcessEnd, fault?: string) => {
-    if (hasExited) return;
-    hasExited = true;
-    const reason = endReason ?? fault;
-    const stderrTail = tail.toString();
-    options.onExit(new CodeExitError({ ...end, reason, stderrTail }));
-  };
-  const end = (reason: string, durations: EndDurations) => {
-    endReason ??= reason;
-    return child.end(durations);
-  };
-
-  let isReading = true;
-  const decoder = new LineDecoder(messageBytes, {
-    onLine(line) {
-      if (!isReading || hasExited) return;
-      const message = readChildMessage(line.toString());
-      // Other lines come from the pack's code.
-      if (message !== undefined) options.onMessage(message);
-    },
-    onTooLong() {
-      isReading = false;
-      void end(`it sent a message of more than ${formatSize(messageBytes)}`, { inputMs: 0, termMs: 0 });
-    },
-  });
-  child.stdout.on("data", (chunk: Buffer) => {
-    if (isReading) decoder.push(chunk);
-  });
-  child.stderr.on("data", (chunk: Buffer) => {
-    tail.add(chunk);
-    options.onOutput(chunk);
-  });
-  child.started.catch((error: Error) => finish({ exitCode: null, signal: null }, error.message));
-  void child.exited.then(async (ending) => {
-    await readToEnd([child.stdout, child.stderr]);
-    finish(ending);
-  });
-
-  const send: CodeChild["send"] = (message) => {
-    if (!hasExited && child.stdin.writable) child.stdin.write(`${JSON.stringify(message)}\n`);
-  };
-  send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
-  return { send, end };
-}
-
 /** Moves the host's channel to descriptors 3 and 4, away from the standard streams that the pack's code sees. */
 const script = 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2';
 
-/** Path of the program that runs in the child. */
-const program = (): string => fileURLToPath(new URL("./code-child.mjs", import.meta.url));
-
 /** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
-function createCodeLaunch(
-  { cwd, env }: Pick<CodeChildOptions, "cwd" | "env">,
-  platform: NodeJS.Platform = process.platform,
-): ProcessLaunch {
-  if (platform === "win32") return { command: process.execPath, args: [program(), "0", "1"], cwd, env };
-  return { command: "/bin/sh", args: ["-c", script, "sh", process.execPath, program(), "3", "4"], cwd, env };
+function createCodeLaunch(cwd: string, env: ProcessLaunch["env"]): ProcessLaunch {
+  const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
+  if (process.platform === "win32") return { command: process.execPath, args: [program, "0", "1"], cwd, env };
+  return { command: "/bin/sh", args: ["-c", script, "sh", process.execPath, program, "3", "4"], cwd, env };
 }
 
 export interface ProcessRunnerOptions {
-  /** Absolute path of the package, symbolic links resolved. */
+  /** Absolute path of the package, symbolic links resolved; also the child's folder. */
   root: string;
   /** The complete environment of the child process. */
   env: Readonly<Record<string, string>>;
-  /** Absolute; default: `root`. */
-  cwd?: string;
   processes?: ProcessPort;
   /** Called with a message when the pack's code throws after its call has ended. */
   onLateError?: ((message: string) => void) | undefined;
@@ -212,15 +132,13 @@ export interface ProcessRunnerOptions {
 export interface ProcessRunner extends OutcomeRunner {
   /** Resolves when the child exits unexpectedly; never rejects. */
   readonly exit: Promise<CodeExitError>;
-  /** Whether the child was started, which the first use does. */
-  readonly hasStarted: boolean;
 }
 
-/** A call or an `initialize` that the child has not answered. */
+/** What the child has not answered: a call, or the load or `initialize` of code, which has no context. */
 interface Pending {
   context: RunContext | undefined;
   resolve(outcome: Outcome): void;
-  reject(error: Error): void;
+  reject(error: unknown): void;
 }
 
 /** The non-enumerable property of the arguments, which JSON would omit. */
@@ -229,19 +147,6 @@ function findHidden(args: object | string): { name: string; value: unknown } | u
   return property === undefined || property.enumerable
     ? undefined
     : { name: legacyContextKey, value: property.value };
-}
-
-/** The contents of the handler's memory; without `snapshot`, the current values of the keys in the hidden context. */
-function takeSnapshot(memory: HandlerMemory, args: object | string): Record<string, string> {
-  if (memory.snapshot !== undefined) return { ...memory.snapshot() };
-  const hidden = findHidden(args)?.value as { memory?: object } | undefined;
-  const keys = Object.keys(hidden?.memory ?? {});
-  return Object.fromEntries(
-    keys.flatMap((key) => {
-      const value = memory.get(key);
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
 }
 
 function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryWrite[]): void {
@@ -257,13 +162,23 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
-  const { root, env, cwd = root, stuckMs = 5000, messageBytes = 64 * 1024 * 1024 } = options;
-  const durations = options.end ?? endDurations;
+  const {
+    root,
+    env,
+    onOutput,
+    stuckMs = 5000,
+    messageBytes = 64 * 1024 * 1024,
+    end = endDurations,
+  } = options;
   const reportLate = limitReports(options.onLateError);
-  const pending = new Map<number, Pending & { args: object | string }>();
+  const pending = new Map<number, Pending>();
+  /** The timers of canceled calls that the child has not acknowledged. */
   const unheard = new Map<number, NodeJS.Timeout>();
   const initialized = new Map<unknown, Promise<void>>();
-  let child: CodeChild | undefined;
+  let child: SupervisedProcess | undefined;
+  /** Why the host ends the child. */
+  let endReason: string | undefined;
+  /** After the exit. */
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
@@ -272,20 +187,30 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     notifyExit = resolve;
   });
 
-  const onExit = (error: CodeExitError) => {
-    ended = error;
+  const send = (message: Readonly<Record<string, unknown>>) => {
+    const line = `${JSON.stringify(message)}\n`;
+    if (ended === undefined && child?.stdin.writable) child.stdin.write(line);
+  };
+  /** Ends the child and everything that it started; `reason` continues "terminated because". */
+  const endChild = async (reason: string, durations: EndDurations) => {
+    endReason ??= reason;
+    await child?.end(durations);
+  };
+  const kill = (reason: string) => void endChild(reason, { inputMs: 0, termMs: 0 });
+
+  const onExit = (exited: ProcessEnd, stderrTail: string, fault?: string) => {
+    if (ended !== undefined) return;
+    ended = new CodeExitError({ ...exited, reason: endReason ?? fault, stderrTail });
     for (const timer of unheard.values()) clearTimeout(timer);
-    unheard.clear();
-    for (const { reject } of pending.values()) reject(error);
+    for (const { reject } of pending.values()) reject(ended);
     pending.clear();
-    if (!isClosed) notifyExit(error);
+    if (!isClosed) notifyExit(ended);
   };
 
   const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
     const { id, number, name, args, writes } = message;
-    const call = pending.get(id);
-    if (call?.context === undefined) return;
-    const { context } = call;
+    const context = pending.get(id)?.context;
+    if (context === undefined) return;
     const answer: Record<string, unknown> = { kind: "answer", id, number };
     try {
       applyWrites(context.memory, writes);
@@ -293,84 +218,96 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     } catch (error) {
       answer.fault = error instanceof Error ? error.message : String(error);
     }
-    answer.memory = context.memory === undefined ? null : takeSnapshot(context.memory, call.args);
+    answer.memory = context.memory?.snapshot() ?? null;
     try {
-      child?.send(answer);
+      send(answer);
     } catch {
-      child?.send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
+      send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
     }
   };
 
   const finish = ({ id, outcome, writes }: Extract<ChildMessage, { kind: "done" }>) => {
     const call = pending.get(id);
-    if (call === undefined) return;
     pending.delete(id);
     try {
-      applyWrites(call.context?.memory, writes);
-      call.resolve(outcome);
+      applyWrites(call?.context?.memory, writes);
+      call?.resolve(outcome);
     } catch (error) {
-      call.reject(error as Error);
+      call?.reject(error);
     }
   };
 
-  const onMessage = (message: ChildMessage): void => {
+  const onMessage = (message: ChildMessage) => {
+    if (message.kind === "late") return reportLate(() => message.message);
+    const context = pending.get(message.id)?.context;
     switch (message.kind) {
       case "done":
-        finish(message);
-        break;
+        return finish(message);
       case "log":
-        pending.get(message.id)?.context?.log(message.level, message.data);
-        break;
-      case "progress": {
-        const { id, progress, total, message: text } = message;
-        pending.get(id)?.context?.progress(progress, total, text);
-        break;
-      }
+        return context?.log(message.level, message.data);
+      case "progress":
+        return context?.progress(message.progress, message.total, message.message);
       case "changed":
-        pending.get(message.id)?.context?.changed?.();
-        break;
+        return context?.changed?.();
       case "callTool":
-        void answerToolCall(message);
-        break;
+        return void answerToolCall(message);
       case "aborted":
         clearTimeout(unheard.get(message.id));
         unheard.delete(message.id);
-        break;
-      case "late":
-        reportLate(() => message.message);
     }
   };
 
-  const getChild = (): CodeChild => {
-    if (isClosed) throw new Error("The session is closed.");
-    if (ended !== undefined) throw ended;
-    const { onOutput = () => {} } = options;
-    const processes = options.processes ?? createProcessPort();
-    child ??= startCodeChild({
-      root,
-      cwd,
-      env,
-      processes,
-      messageBytes,
-      onMessage,
-      onOutput,
-      onExit,
+  const startChild = (): SupervisedProcess => {
+    const started = (options.processes ?? createProcessPort()).start(createCodeLaunch(root, env));
+    const { stdout, stderr } = started;
+    const tail = createOutputTail(keptTailBytes);
+    let isReading = true;
+    const decoder = new LineDecoder(messageBytes, {
+      onLine(line) {
+        const message = isReading && ended === undefined ? readChildMessage(line.toString()) : undefined;
+        // Other lines come from the pack's code.
+        if (message !== undefined) onMessage(message);
+      },
+      onTooLong() {
+        isReading = false;
+        kill(`it sent a message of more than ${formatSize(messageBytes)}`);
+      },
     });
-    return child;
+    stdout.on("data", (chunk: Buffer) => {
+      if (isReading) decoder.push(chunk);
+    });
+    stderr.on("data", (chunk: Buffer) => {
+      tail.add(chunk);
+      onOutput?.(chunk);
+    });
+    started.started.catch((error: Error) =>
+      onExit({ exitCode: null, signal: null }, tail.toString(), error.message),
+    );
+    void started.exited.then(async (exited) => {
+      await readToEnd([stdout, stderr]);
+      onExit(exited, tail.toString());
+    });
+    return started;
   };
 
-  /** Sends a request to the child; `outcome` settles with its answer. */
+  /** Sends a request to the child, which it starts if it is the first; `outcome` settles with its answer. */
   const ask = (
     message: Readonly<Record<string, unknown>>,
-    args: object | string,
-    context: RunContext | undefined,
+    { source }: CodePlace,
+    context?: RunContext,
   ): { id: number; outcome: Promise<Outcome> } => {
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {
-      const target = getChild();
+      if (source.from === "function") throw new TypeError("A function cannot run in another process.");
+      if (isClosed) throw new Error("The session is closed.");
+      if (ended !== undefined) throw ended;
+      if (child === undefined) {
+        child = startChild();
+        send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
+      }
       // Throws if the message cannot be written as JSON.
-      target.send({ ...message, id });
-      pending.set(id, { context, args, resolve, reject });
+      send({ ...message, source, id });
+      pending.set(id, { context, resolve, reject });
     });
     return { id, outcome };
   };
@@ -378,44 +315,39 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   const giveUp = (id: number, reason: unknown) => {
     // The caller no longer waits, so the answer is dropped.
     if (!pending.delete(id) || ended !== undefined) return;
-    const text = reason instanceof Error ? reason.message : "The call was canceled.";
-    child?.send({ kind: "abort", id, reason: text });
-    const kill = () => void child?.end(`it did not react within ${stuckMs} ms`, { inputMs: 0, termMs: 0 });
-    unheard.set(id, setTimeout(kill, stuckMs));
+    send({ kind: "abort", id, reason: reason instanceof Error ? reason.message : "The call was canceled." });
+    unheard.set(
+      id,
+      setTimeout(() => kill(`it did not react within ${stuckMs} ms`), stuckMs),
+    );
   };
-
-  const invoke: OutcomeRunner["invoke"] = (place, args, context) =>
-    abortable(context.signal, () => {
-      const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
-      const message = {
-        kind: "call",
-        source: checkSource(place),
-        args,
-        hidden: findHidden(args),
-        options: values,
-        extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
-        watches: context.changed !== undefined,
-        memory: memory === undefined ? null : takeSnapshot(memory, args),
-      };
-      const { id, outcome } = ask(message, args, context);
-      return outcome.finally(whenAborted(signal, () => giveUp(id, signal.reason)));
-    });
 
   return {
     exit,
-    get hasStarted() {
-      return child !== undefined;
+    invoke(place, args, context) {
+      const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
+      return abortable(signal, () => {
+        const message = {
+          kind: "call",
+          args,
+          hidden: findHidden(args),
+          options: values,
+          extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
+          watches: context.changed !== undefined,
+          memory: memory?.snapshot() ?? null,
+        };
+        const { id, outcome } = ask(message, place, context);
+        return outcome.finally(whenAborted(signal, () => giveUp(id, signal.reason)));
+      });
     },
-    invoke,
     async load(place) {
-      throwIfThrown(await ask({ kind: "load", source: checkSource(place) }, {}, undefined).outcome);
+      throwIfThrown(await ask({ kind: "load" }, place).outcome);
     },
     initialize(place, context) {
       const key = identifyPlace(place);
       let running = initialized.get(key);
       if (running === undefined) {
-        const message = { kind: "initialize", source: checkSource(place), options: context.options };
-        running = ask(message, {}, undefined).outcome.then(throwIfThrown);
+        running = ask({ kind: "initialize", options: context.options }, place).outcome.then(throwIfThrown);
         running.catch(() => {});
         initialized.set(key, running);
       }
@@ -423,17 +355,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     },
     async close() {
       isClosed = true;
-      const reason = "the session is closed";
-      await child?.end(reason, durations);
-      if (ended === undefined) {
-        onExit(new CodeExitError({ exitCode: null, signal: null, reason, stderrTail: "" }));
-      }
+      await endChild("the session is closed", end);
+      onExit({ exitCode: null, signal: null }, "");
     },
   };
-}
-
-/** Throws for a function of this process, which cannot run in another. */
-function checkSource({ source }: CodePlace): object {
-  if (source.from !== "function") return source;
-  throw new TypeError("A function cannot run in another process.");
 }

@@ -1,6 +1,5 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 
 /** How a call ended. */
 export const variants = [
@@ -112,21 +111,6 @@ export type EmbeddedResourceBlock = {
 
 /** A block of MCP content; `type` says which. A server's block of another type becomes a text that names it. */
 export type ContentBlock = TextBlock | ImageBlock | AudioBlock | ResourceLinkBlock | EmbeddedResourceBlock;
-
-/** What may be a block of any type. */
-export type TypedObject = Record<string, unknown> & { type: string };
-
-export const isTypedObject = (value: unknown): value is TypedObject =>
-  isRecord(value) && typeof value.type === "string";
-
-/** The required string that a block lacks, with dots between nested keys. A link needs no name: it has its URI. */
-export function findBlockFault(block: TypedObject): string | undefined {
-  if (block.type === "resource") {
-    const { resource } = block;
-    return isRecord(resource) && typeof resource.uri === "string" ? undefined : "resource.uri";
-  }
-  return textsOfBlock.get(block.type)?.find((key) => key !== "name" && typeof block[key] !== "string");
-}
 
 /** The result of MCP's `tools/call`. */
 export interface CallToolResult {

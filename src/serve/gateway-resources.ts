@@ -3,7 +3,7 @@ import type { ServerCompletion, Suggestions } from "../mcp/client/connected-serv
 import type { CompletionRequest } from "../mcp/served-server.ts";
 import { SharedWatches } from "../mcp/shared-watches.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import type { HandlerContext } from "../runtime/handler-context.ts";
+import type { RunContext } from "../runtime/handler-context.ts";
 import {
   type CodeUse,
   findResource,
@@ -56,7 +56,7 @@ async function runCode(
   runner: CodeUse["runner"],
   place: CodePlace,
   args: Record<string, unknown>,
-  context: HandlerContext,
+  context: RunContext,
 ): Promise<void> {
   const outcome = await (await runner()).invoke(place, args, context);
   if ("thrown" in outcome) throw new Error(outcome.thrown.message);

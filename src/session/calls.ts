@@ -22,7 +22,6 @@ import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bund
 import { describeCodeExit } from "../runtime/code-runners.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import {
-  type HandlerContext,
   type InputRequired,
   type InputRound,
   legacyContextKey,
@@ -640,7 +639,7 @@ export class Calls {
     round?: InputRound,
   ): CodeUse {
     const nested: CallScope = { ...scope, record: () => {}, passesRounds: false };
-    const context: HandlerContext = {
+    const context: CodeUse["context"] = {
       ...round,
       signal: toSignal(signal),
       progress: (progress, total, message) => onProgress?.({ progress, total, message }),

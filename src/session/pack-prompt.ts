@@ -3,7 +3,7 @@ import { placesFor } from "../extension-schema/prompt-messages.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
-import { requireInputRequired } from "../runtime/input-rounds.ts";
+import { readInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
@@ -68,7 +68,7 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
       if ("thrown" in outcome) throw new Error(outcome.thrown.message);
       const { returned } = outcome;
       if (returned.kind === "refused") throw new Error(returned.message);
-      if (returned.kind === "input") return requireInputRequired(returned.json);
+      if (returned.kind === "input") return readInputRequired(returned.json);
       const answer =
         returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
       return repairPrompt({ ...shown, ...readPromptAnswer(answer) }, leaveOut);

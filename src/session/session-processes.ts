@@ -8,7 +8,7 @@ import type { StartingServer } from "../mcp/client/server.ts";
 import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
-import { CodeRunners, createRunner, describeCodeExit } from "../runtime/code-runners.ts";
+import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
@@ -291,7 +291,8 @@ export class SessionProcesses {
     const label = pack?.qualifiedName ?? "the host";
     const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
     if (!inChild) {
-      return createRunner({ root, trusted: pack === undefined, child: undefined, onLateError });
+      const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
+      return createInProcessRunner({ root, trusted: pack === undefined, onLateError });
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
@@ -308,9 +309,9 @@ export class SessionProcesses {
       log.write(text);
       rules.onOutput?.(text);
     };
-    const child = { env, onOutput, processes };
-    const runner = await createRunner({ root, trusted: false, child, onLateError });
-    void runner.exit?.then((error) => this.#onCodeExit(owner, label, error));
+    const { createProcessRunner } = await import("../runtime/process-runner.ts");
+    const runner = createProcessRunner({ root, env, onOutput, processes, onLateError });
+    void runner.exit.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {
       await runner.close();
       forget();
@@ -323,8 +324,7 @@ export class SessionProcesses {
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
     const { memory, resources, report } = this.#frame;
     if (resources.closing.aborted) return;
-    this.runners.noteExit(owner, error);
-    const isRelaunched = this.runners.renew(owner);
+    const isRelaunched = this.runners.noteExit(owner, error);
     const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
     const { exitCode, signal, reason } = error;
     const exit = { exitCode, signal, reason, stderrTail };

@@ -5,7 +5,7 @@ import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import type { WatchedEntries } from "../processes/entry-watcher.ts";
+import type { WatchedEntries } from "../processes/folder-watcher.ts";
 
 /** What package managers and users write next to a package.json. */
 const projectFiles: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { convertOutcome } from "../../src/runtime/convert-result.ts";
-import type { HandlerContext, InputAnswers, InputRequired } from "../../src/runtime/handler-context.ts";
+import type { InputAnswers, InputRequired, RunContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
@@ -39,7 +39,7 @@ function readGuide() {
   return { modules, calls };
 }
 
-const context: Partial<HandlerContext> = {
+const context: Partial<RunContext> = {
   options: { mostIssues: 1 },
   callTool: async (_name, args) => ({ structuredContent: { title: `${args?.query}, page ${args?.page}` } }),
 };

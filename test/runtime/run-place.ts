@@ -1,5 +1,5 @@
 import { convertOutcome } from "../../src/runtime/convert-result.ts";
-import type { HandlerContext } from "../../src/runtime/handler-context.ts";
+import type { RunContext } from "../../src/runtime/handler-context.ts";
 import type { CodePlace, OutcomeRunner } from "../../src/runtime/tool-code.ts";
 
 export const inModule = (root: string, handler: string): CodePlace => ({
@@ -12,7 +12,7 @@ export const inDefinition = (root: string, file: string, ...path: string[]): Cod
   source: { from: "definition", file, path },
 });
 
-export const createContext = (given: Partial<HandlerContext> = {}): HandlerContext => ({
+export const createContext = (given: Partial<RunContext> = {}) => ({
   signal: new AbortController().signal,
   log: () => {},
   progress: () => {},

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { HandlerContext } from "../../src/runtime/handler-context.ts";
+import type { RunContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { firstText } from "../support/first-text.ts";
@@ -15,9 +15,9 @@ function createRunner(tree: Tree, isolation: (typeof isolations)[number] = "in-p
   const runner =
     isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
   onTestFinished(() => runner.close());
-  const call = (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
+  const call = (handler: string, args = {}, context: Partial<RunContext> = {}) =>
     callCode(runner, inModule(root, handler), args, createContext(context));
-  const textOf = async (handler: string, args = {}, context: Partial<HandlerContext> = {}) =>
+  const textOf = async (handler: string, args = {}, context: Partial<RunContext> = {}) =>
     firstText(await call(handler, args, context));
   return { root, runner, call, textOf };
 }
@@ -184,7 +184,12 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
       options,
       sessionId: "s",
       device: { platform: "WEB" },
-      memory: { get: (key) => `${key} 1`, set: (...all) => written.push(all), delete: () => true },
+      memory: {
+        get: (key) => `${key} 1`,
+        set: (...all) => written.push(all),
+        delete: () => true,
+        snapshot: () => ({ user: "user 1" }),
+      },
     });
     expect(result.structuredContent).toEqual({
       args: '{"x":"é\\n","__proto__":1}',
@@ -220,6 +225,7 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
           get: () => undefined,
           set: (...all) => seen.push(all),
           delete: (key) => seen.push(key) > 0,
+          snapshot: () => ({}),
         },
         callTool: async (name, args) => {
           seen.push([name, args]);
@@ -271,7 +277,7 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
     );
     const seen: unknown[] = [];
     const note = (...all: unknown[]) => void seen.push(all);
-    const memory = { get: () => undefined, set: note, delete: () => true };
+    const memory = { get: () => undefined, set: note, delete: () => true, snapshot: () => ({}) };
     await call(
       "./a.mjs#keep",
       {},
