@@ -77,16 +77,17 @@ export function matchesAny(patterns: readonly string[], names: readonly string[]
   return names.some((name) => list.matches(name));
 }
 
-export interface SelectionOptions {
-  /** The pack must also match `transitive`. */
-  isTransitive: boolean;
-}
-
-function isSelected(
+/**
+ * Whether the policy allows an item of a pack, or a pack itself. Both are qualified names. A pattern for the pack covers its
+ * items. `isTransitive`: it must also match `transitive`.
+ */
+export function isItemAllowed(
   { allow, deny, transitive }: PacksPolicy,
-  names: readonly string[],
-  { isTransitive }: SelectionOptions,
+  pack: string,
+  item = pack,
+  isTransitive = false,
 ): boolean {
+  const names = [pack, item];
   return (
     !matchesAny(deny, names) &&
     (allow === undefined || matchesAny(allow, names)) &&
@@ -94,23 +95,11 @@ function isSelected(
   );
 }
 
-/** Whether the policy allows an item of a pack. Both are qualified names. A pattern for the pack covers its items. */
-export function isItemAllowed(
-  policy: PacksPolicy,
-  pack: string,
-  item: string,
-  options: SelectionOptions,
-): boolean {
-  return isSelected(policy, [pack, item], options);
-}
-
 /** Whether the policy allows at least one of a pack's items, or the pack itself if it declares none. */
-export function isAllowed(
+export const isAllowed = (
   policy: PacksPolicy,
   pack: string,
-  items: readonly string[],
-  options: SelectionOptions,
-): boolean {
-  if (items.length === 0) return isSelected(policy, [pack], options);
-  return items.some((item) => isItemAllowed(policy, pack, item, options));
-}
+  items: readonly string[] = [],
+  isTransitive = false,
+): boolean =>
+  (items.length === 0 ? [pack] : items).some((item) => isItemAllowed(policy, pack, item, isTransitive));

@@ -1,10 +1,4 @@
-import {
-  matchesAny,
-  matchesName,
-  matchesWild,
-  type PacksPolicy,
-  type SelectionOptions,
-} from "./packs-policy.ts";
+import { matchesAny, matchesName, matchesWild, type PacksPolicy } from "./packs-policy.ts";
 
 /** A subprocess server of a pack. All names are qualified. */
 export interface PackServer {
@@ -28,7 +22,7 @@ const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer):
 export function isNeededForTools(
   { allow, deny, transitive }: PacksPolicy,
   server: PackServer,
-  { isTransitive }: SelectionOptions,
+  isTransitive: boolean,
 ): boolean {
   const names = [server.pack, server.server];
   if (allow === undefined || matchesAny(deny, names)) return false;

@@ -77,9 +77,9 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   const items = itemNames(found);
   const names = new Set(items);
   const isNeeded = (server: string, isTransitive: boolean) =>
-    isNeededForTools(policy, { pack: qualifiedName, server, items: names }, { isTransitive });
+    isNeededForTools(policy, { pack: qualifiedName, server, items: names }, isTransitive);
   const isTaken = (isTransitive: boolean) =>
-    isAllowed(policy, qualifiedName, items, { isTransitive }) ||
+    isAllowed(policy, qualifiedName, items, isTransitive) ||
     (policy.allow !== undefined && servers.some((server) => isNeeded(server.qualifiedName, isTransitive)));
   const isDeclared = isDeclaredOrigin(origin);
   if (isTaken(!isDeclared)) return true;

@@ -43,17 +43,6 @@ export interface EntryTemplates {
   catches: readonly CatchTemplates[];
 }
 
-function compileCatch(
-  { code, when, error: answer }: Readonly<Record<string, unknown>>,
-  at: (key: string) => TemplateOptions,
-): CatchTemplates {
-  return {
-    code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
-    when: typeof when === "string" ? compileCondition(when, at("when")) : undefined,
-    error: compileTemplate(answer, at("error")),
-  };
-}
-
 /**
  * Compiles the templates of a bundle's entry at `path`. Reports every fault. Ignores values of the wrong shape, which are
  * faults of the definition.
@@ -75,8 +64,16 @@ export function compileEntryTemplates(
   return {
     inputs: inputs === undefined ? undefined : compileTemplate(inputs, at("inputs")),
     result: result === undefined ? undefined : compileTemplate(result, at("result")),
-    catches: (Array.isArray(catches) ? catches : []).flatMap((one: unknown, index) =>
-      isRecord(one) ? [compileCatch(one, (key) => at("catches", index, key))] : [],
-    ),
+    catches: (Array.isArray(catches) ? catches : []).flatMap((one: unknown, index): CatchTemplates[] => {
+      if (!isRecord(one)) return [];
+      const { code, when, error } = one;
+      return [
+        {
+          code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
+          when: typeof when === "string" ? compileCondition(when, at("catches", index, "when")) : undefined,
+          error: compileTemplate(error, at("catches", index, "error")),
+        },
+      ];
+    }),
   };
 }

@@ -9,20 +9,17 @@ import {
 } from "./expression-engine.ts";
 import { findTemplates } from "./find-templates.ts";
 
-/** Keys and indexes from the top of the definition. */
-export type TemplatePath = Path;
-
 /** An expression that does not compile, with its path. `offset` is relative to the expression. */
 export interface TemplateFault extends CompileFault {
   expression: string;
-  path: TemplatePath;
+  path: Path;
 }
 
 export interface TemplateOptions {
   engine: ExpressionEngine;
   variables: Variables;
   /** The path of the value. */
-  path: TemplatePath;
+  path: Path;
   /** Called for each fault. Compilation continues. */
   onFault: (fault: TemplateFault) => void;
 }
@@ -44,14 +41,13 @@ const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
 function fillString(text: string, options: TemplateOptions): Fill {
   const { engine, variables, path, onFault } = options;
   const { templates, unclosed } = findTemplates(text);
-  if (unclosed !== undefined) {
+  if (unclosed !== undefined)
     onFault({
       expression: text.slice(unclosed),
       reason: "the closing }} is missing",
       offset: undefined,
       path,
     });
-  }
   const parts: (string | Program)[] = [];
   let at = 0;
   for (const { expression, mayBeAbsent, start, end } of templates) {
@@ -71,30 +67,20 @@ function fillString(text: string, options: TemplateOptions): Fill {
     parts.map((part) => (typeof part === "string" ? part : part.evaluateString(evaluation))).join("");
 }
 
-function fillList(list: readonly unknown[], options: TemplateOptions): Fill {
-  const fills = list.map((element, index) =>
-    compileFill(element, { ...options, path: [...options.path, index] }),
-  );
-  return (evaluation) => fills.map((fill) => fill(evaluation)).filter((value) => value !== absent);
-}
-
-function fillObject(object: object, options: TemplateOptions): Fill {
-  const fills = Object.entries(object).map(
-    ([key, value]) => [key, compileFill(value, { ...options, path: [...options.path, key] })] as const,
-  );
-  return (evaluation) =>
-    // `fromEntries` makes a key called __proto__ an ordinary key.
-    Object.fromEntries(
-      fills.map(([key, fill]) => [key, fill(evaluation)] as const).filter(([, value]) => value !== absent),
-    );
-}
-
 function compileFill(value: unknown, options: TemplateOptions): Fill {
-  if (typeof value === "string") {
-    return value.includes("${{") ? fillString(value, options) : () => value;
-  }
+  if (typeof value === "string") return value.includes("${{") ? fillString(value, options) : () => value;
   if (typeof value !== "object" || value === null) return () => value;
-  return Array.isArray(value) ? fillList(value, options) : fillObject(value, options);
+  const isList = Array.isArray(value);
+  const fills = Object.entries(value).map(([key, entry]) => {
+    const path = [...options.path, isList ? Number(key) : key];
+    return [key, compileFill(entry, { ...options, path })] as const;
+  });
+  return (evaluation) => {
+    const filled = fills.map(([key, fill]) => [key, fill(evaluation)] as const);
+    const present = filled.filter(([, one]) => one !== absent);
+    // `fromEntries` makes a key called __proto__ an ordinary key.
+    return isList ? present.map(([, one]) => one) : Object.fromEntries(present);
+  };
 }
 
 /**

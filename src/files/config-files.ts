@@ -180,16 +180,17 @@ function replace(
   if (stats !== undefined) accessSync(file, constants.W_OK);
   const mode = stats === undefined ? newMode : stats.mode & 0o7777;
   const draft =
-    after === undefined ? undefined : writeBeside(file, Buffer.from(after), { mode, owner: stats });
-  const now = readRegularFile(file, (reason) => {
-    draft?.discard();
-    throw malformed(file, reason);
-  });
-  if (now?.bytes.toString() !== before) {
-    draft?.discard();
-    return false;
+    after === undefined
+      ? { commit: () => rmSync(file, { force: true }), discard: () => {} }
+      : writeBeside(file, Buffer.from(after), { mode, owner: stats });
+  try {
+    const now = readRegularFile(file, (reason) => {
+      throw malformed(file, reason);
+    });
+    if (now?.bytes.toString() !== before) return false;
+    draft.commit();
+    return true;
+  } finally {
+    draft.discard();
   }
-  if (draft === undefined) rmSync(file, { force: true });
-  else draft.commit();
-  return true;
 }

@@ -129,26 +129,27 @@ export function removeDrafts(file: string): void {
 export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: DraftOptions = {}): Draft {
   const path = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
   const discard = () => rmSync(path, { force: true });
-  const orDiscard = (step: () => void) => {
+  const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
+  try {
+    writeFileSync(descriptor, bytes);
+    if (owner !== undefined) giveTo(descriptor, owner);
+    if (mode !== undefined) fchmodSync(descriptor, mode);
+    fsyncSync(descriptor);
+  } catch (error) {
+    discard();
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  const commit = () => {
     try {
-      step();
+      renameSync(path, file);
     } catch (error) {
       discard();
       throw error;
     }
   };
-  const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
-  orDiscard(() => {
-    try {
-      writeFileSync(descriptor, bytes);
-      if (owner !== undefined) giveTo(descriptor, owner);
-      if (mode !== undefined) fchmodSync(descriptor, mode);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-  });
-  return { commit: () => orDiscard(() => renameSync(path, file)), discard };
+  return { commit, discard };
 }
 
 function giveTo(descriptor: number, { uid, gid }: { uid: number; gid: number }): void {

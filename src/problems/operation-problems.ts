@@ -79,16 +79,6 @@ export interface PackNotInstalled {
   isUndeclared?: boolean;
 }
 
-export interface WorkspaceIncomplete {
-  cause: "syntax" | "folders" | "bytes";
-  /** The limit that was exceeded. */
-  limit?: number | undefined;
-  /** The first pattern that caused it. */
-  pattern?: string | undefined;
-  /** How many other patterns have the same problem. */
-  others?: number;
-}
-
 /** Problems that occur while a command or a library function runs. */
 export const operationProblems = {
   InvalidQualifiedName: entry({
@@ -212,7 +202,8 @@ export const operationProblems = {
     severity: warningForBystanders,
     message: 'The package.json in "{location:400}" has {bytes:count} bytes; the limit is {limit:count}.',
   }),
-  WorkspaceIncomplete: entryOf<WorkspaceIncomplete>({
+  /** `pattern`: the first one that is skipped. `others`: how many more are. */
+  WorkspaceIncomplete: entry({
     severity: "warning",
     hint: "Use fewer and simpler patterns, such as packages/*.",
     when: {

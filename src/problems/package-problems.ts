@@ -135,8 +135,3 @@ function suggestName(name = ""): string {
   const suggested = `${scope}${usable}`.slice(0, 214);
   return quote(suggested === name ? `${name}-tools` : suggested, 214);
 }
-
-const _renamed = (file: string, suffix: string): string => quote(file.replace(/[^.]*$/, suffix), 200);
-
-/** Whether the name is a compiler alias. No package can have such a name. */
-const _isAlias = (name: string): boolean => /^(?:@\/|[~$])/.test(name);

@@ -14,7 +14,7 @@ export async function listPackReferences(
   library: DefinitionLibrary,
 ): Promise<WrittenReference[]> {
   const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
-    isItemAllowed(policy, pack.qualifiedName, qualifiedName, { isTransitive: false });
+    isItemAllowed(policy, pack.qualifiedName, qualifiedName);
   const toolsets = pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName);
   // Other toolsets only list tools.
   const bundles = (await library.load("toolset", toolsets)).filter(({ shape }) => shape === "toolsBundle");
@@ -53,7 +53,7 @@ export function refuseExcluded(
   found: FoundPack,
   { declaration, qualifiedName }: InspectedItem,
 ): void {
-  if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName, { isTransitive: false })) return;
+  if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName)) return;
   const reason = "the config's `packs` excludes it.";
   throw failure(notFoundCodes[declaration.kind], { ...notFound(qualifiedName), reason });
 }

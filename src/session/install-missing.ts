@@ -84,7 +84,7 @@ function readPacksConfig(cwd: string, config: MissingPacksOptions["config"]): Pr
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
   const qualifiedName = qualifyPackageName(name);
-  if (!isAllowed(packs, qualifiedName, [], { isTransitive: false })) return false;
+  if (!isAllowed(packs, qualifiedName)) return false;
   return install || matchesAny(packs.autoInstall, [qualifiedName]);
 }
 

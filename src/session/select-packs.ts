@@ -79,7 +79,7 @@ export async function selectPacks(
     );
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
-    isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, { isTransitive });
+    isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
   const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
     kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
   const choose = (found: FoundPack): SelectedPack => {
@@ -90,7 +90,7 @@ export async function selectPacks(
       (only === undefined || isOnly(found, declaration)) &&
       (isChosen(found, declaration, isTransitive) ||
         (declaration.kind === "server" &&
-          isNeededForTools(policy, describe(declaration.name), { isTransitive })));
+          isNeededForTools(policy, describe(declaration.name), isTransitive)));
     return { found, selected: declarationsOf(found).filter(isSelected) };
   };
   /** Only subprocess servers have tools that `allow` can name without naming the server. */
@@ -141,9 +141,7 @@ function findRefusal(
 function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy) {
   const refusal = findRefusal(pack.problems);
   if (refusal !== undefined) return refusal;
-  const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, {
-    isTransitive: false,
-  });
+  const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`);
   return isAllowed
     ? ({
         reason: "NotTaken",

@@ -130,7 +130,7 @@ export class StateSources {
     // A pack with an unreadable field has no items that could be checked.
     for (const { pack } of relevant) {
       const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
-      const isLetIn = isAllowed(config.packs, pack.qualifiedName, [], { isTransitive: false });
+      const isLetIn = isAllowed(config.packs, pack.qualifiedName);
       if (isOwn && isLetIn) this.#failForErrors(pack.problems);
     }
     const selection = await resources.step(
