@@ -1,4 +1,6 @@
-import { quote } from "../problems/index.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeWritten } from "./pointer.ts";
 
 /** The types of values. */
@@ -107,4 +109,28 @@ export function findMetaFault(key: MetaKey, value: unknown): { expected: string;
   if (!Array.isArray(value)) return { expected, found: describe(value) };
   const invalid = value.findIndex((entry) => !isValid(entry));
   return invalid < 0 ? undefined : { expected, found: `an array with ${describe(value[invalid])}` };
+}
+
+/** Suggests a similar key. Compares keys without their common prefix. */
+function suggestMetaKey(key: string): string | undefined {
+  const words = Object.keys(metaKeys).map((one) => one.slice(metaPrefix.length));
+  const [nearest] = findNearestNames(key.slice(metaPrefix.length), words);
+  return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
+}
+
+/** The problems of a tool's `_meta` by key: unknown keys of the host, and invalid values, which count as absent. */
+export function findMetaProblems(meta: unknown, context: ProblemContext = "operation"): Map<string, Problem> {
+  const problems = new Map<string, Problem>();
+  for (const [key, value] of isRecord(meta) ? Object.entries(meta) : []) {
+    if (!key.toLowerCase().startsWith(metaPrefix) || key === qualifiedNameKey) continue;
+    const place = { path: ["_meta", key] };
+    const fault = isMetaKey(key) ? findMetaFault(key, value) : undefined;
+    if (fault !== undefined)
+      problems.set(key, createProblem("InvalidMetaValue", { key, ...fault }, place, context));
+    else if (!isMetaKey(key)) {
+      const args = { key, suggestion: suggestMetaKey(key), known: Object.keys(metaKeys) };
+      problems.set(key, createProblem("UnknownMetaKey", args, place, context));
+    }
+  }
+  return problems;
 }

@@ -14,22 +14,13 @@ import {
 } from "node:fs";
 import { sep } from "node:path";
 import { type DiscoveryPort, type ManifestRead, maximumProjectFileBytes } from "./discovery-port.ts";
-import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
+import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
 /** Limit on the size of a package.json that is searched for the field. A larger one is always reported. */
 const maximumSearchedBytes = 64 << 20;
 
 /** Holds one package.json at a time. Few are larger. */
 const buffer = Buffer.allocUnsafeSlow(1 << 16);
-
-/** The result, or `undefined` if the file system refuses. */
-function attempt<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
 
 const describeOther = (stats: Stats) => ({ reason: `it is ${describeFileType(stats)}, not a regular file` });
 

@@ -9,7 +9,7 @@ import {
   realpathSync,
 } from "node:fs";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
+import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
 
@@ -19,13 +19,7 @@ export function isBelow(root: string, path: string): boolean {
   return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
 }
 
-export function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-}
+export const realPathOf = (path: string): string | undefined => attempt(() => realpathSync.native(path));
 
 function readFile(packageRoot: string, path: string, limit = maximumFileBytes): FileRead {
   let descriptor: number | undefined;
@@ -62,12 +56,8 @@ function describePath(packageRoot: string, path: string): PathKind {
 function listFiles(packageRoot: string, path: string): string[] | undefined {
   const real = realPathOf(join(packageRoot, path));
   if (real === undefined || !isBelow(packageRoot, real)) return undefined;
-  try {
-    const entries = readdirSync(real, { withFileTypes: true });
-    return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-  } catch {
-    return undefined;
-  }
+  const entries = attempt(() => readdirSync(real, { withFileTypes: true }));
+  return entries?.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
 /** Creates a port for this machine's file system. */

@@ -1,13 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
-import {
-  findMetaFault,
-  isMetaKey,
-  type MetaKey,
-  metaKeys,
-  metaPrefix,
-  qualifiedNameKey,
-} from "../extension-schema/meta-keys.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { findMetaProblems, type MetaKey } from "../extension-schema/meta-keys.ts";
+import type { Problem } from "../problems/index.ts";
 
 /** The `_meta["trailblaze/…"]` keys of a tool, with defaults. */
 export interface ToolMeta {
@@ -24,21 +17,10 @@ export interface ToolMeta {
 
 /** Reads a tool's metadata. A value of the wrong type is a problem and counts as absent; an unknown key is a problem. */
 export function readToolMeta(meta: unknown): { meta: ToolMeta; problems: Problem[] } {
-  const values = new Map<MetaKey, unknown>();
-  const problems: Problem[] = [];
-  for (const [key, value] of isRecord(meta) ? Object.entries(meta) : []) {
-    if (!key.startsWith(metaPrefix) || key === qualifiedNameKey) continue;
-    const path = ["_meta", key];
-    if (!isMetaKey(key)) {
-      const known = Object.keys(metaKeys);
-      problems.push(createProblem("UnknownMetaKey", { key, suggestion: undefined, known }, { path }));
-      continue;
-    }
-    const fault = findMetaFault(key, value);
-    if (fault === undefined) values.set(key, value);
-    else problems.push(createProblem("InvalidMetaValue", { key, ...fault }, { path }));
-  }
-  const read = <Value>(key: MetaKey, absent: Value) => (values.get(key) ?? absent) as Value;
+  const problems = findMetaProblems(meta);
+  const values = isRecord(meta) ? meta : {};
+  const read = <Value>(key: MetaKey, absent: Value) =>
+    ((problems.has(key) ? undefined : values[key]) ?? absent) as Value;
   const platforms = read<readonly string[]>("trailblaze/supportedPlatforms", []);
   return {
     meta: {
@@ -50,6 +32,6 @@ export function readToolMeta(meta: unknown): { meta: ToolMeta; problems: Problem
       toolset: read<string | undefined>("trailblaze/toolset", undefined),
       requiresContext: read("trailblaze/requiresContext", false),
     },
-    problems,
+    problems: [...problems.values()],
   };
 }

@@ -1,17 +1,18 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { stringsIn } from "../../data/strings-in.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
-import { findHiddenCharacters, type HiddenCharacters } from "../../problems/hidden-characters.ts";
+import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Path, ProblemPlace } from "../../problems/index.ts";
 import { quote } from "../../problems/index.ts";
-import { type Check, type Finding, findInItem, findInManifest } from "../finding.ts";
+import { type Check, findInItem, findInManifest } from "../finding.ts";
 import { describeTool, findTools } from "./subjects.ts";
 
-/** Finds the strings in a value, including keys, with invisible characters. A key has the path of its value. */
-function* findOddTexts(value: unknown): Generator<HiddenCharacters & { path: Path }> {
+/** The invisible characters in the strings of a value, including keys, which have the path of their value. */
+function* findOddTexts(value: unknown) {
   for (const { text, path } of stringsIn(value, [], true)) {
     const { control, hidden } = findHiddenCharacters(text);
-    if (control.length + hidden.length > 0) yield { control, hidden, path };
+    if (control.length > 0) yield { code: "ControlCharacters", codePoints: control, path } as const;
+    if (hidden.length > 0) yield { code: "HiddenText", codePoints: hidden, path } as const;
   }
 }
 
@@ -30,14 +31,6 @@ function placeInField({ items }: InspectedPack, path: Path): ProblemPlace {
     : { path, kind: owner.declaration.kind, item: owner.declaration.name };
 }
 
-function* report(
-  { control, hidden }: HiddenCharacters,
-  create: (code: "ControlCharacters" | "HiddenText", args: { codePoints: string[] }) => Finding,
-): Generator<Finding> {
-  if (control.length > 0) yield create("ControlCharacters", { codePoints: control });
-  if (hidden.length > 0) yield create("HiddenText", { codePoints: hidden });
-}
-
 /**
  * True if a JSON or YAML file certainly contains no such characters, escaped or not. A fast check that is true for nearly
  * every file.
@@ -50,17 +43,19 @@ function isPlain(source: string): boolean {
 export const checkTexts: Check = function* ({ inspected }) {
   const { text, value } = inspected.manifest;
   for (const key of isPlain(text) ? [] : (["description", "trailblaze"] as const))
-    for (const odd of findOddTexts(value[key])) {
-      const place = key === "trailblaze" ? placeInField(inspected, odd.path) : {};
-      yield* report(odd, (code, args) => findInManifest(code, args, [key, ...odd.path], place));
+    for (const { code, codePoints, path } of findOddTexts(value[key])) {
+      const place = key === "trailblaze" ? placeInField(inspected, path) : {};
+      yield findInManifest(code, { codePoints }, [key, ...path], place);
     }
   // Code may compute strings that its text does not show.
   const plainFiles = new Set<string | null>();
   for (const [file, source] of inspected.texts)
     if (/\.(?:json|ya?ml)$/.test(file) && isPlain(source.text)) plainFiles.add(file);
   for (const item of inspected.items)
-    for (const odd of plainFiles.has(item.file) ? [] : findOddTexts(writtenDefinition(item)))
-      yield* report(odd, (code, args) => findInItem(item, code, args, odd.path));
+    for (const { code, codePoints, path } of plainFiles.has(item.file)
+      ? []
+      : findOddTexts(writtenDefinition(item)))
+      yield findInItem(item, code, { codePoints }, path);
 };
 
 const isBlank = (text: unknown) => typeof text !== "string" || text.trim() === "";

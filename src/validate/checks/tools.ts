@@ -1,14 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
-import {
-  findMetaFault,
-  isMetaKey,
-  metaKeys,
-  metaPrefix,
-  qualifiedNameKey,
-} from "../../extension-schema/meta-keys.ts";
+import { findMetaProblems } from "../../extension-schema/meta-keys.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { Path } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
 
@@ -102,30 +95,9 @@ export const checkRepeatedNames: Check = function* (pack) {
   }
 };
 
-const known = Object.keys(metaKeys);
-
-/** Suggests a similar key. Compares keys without their common prefix. */
-function suggestMetaKey(key: string): string | undefined {
-  const [nearest] = findNearestNames(
-    key.slice(metaPrefix.length),
-    known.map((one) => one.slice(metaPrefix.length)),
-  );
-  return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
-}
-
 /** Finds unknown `trailblaze/` keys of `_meta`, and invalid values. */
 export const checkToolMeta: Check = function* ({ inspected }) {
-  for (const { item, definition, path } of findTools(inspected.items)) {
-    if (!isRecord(definition._meta)) continue;
-    for (const [key, value] of Object.entries(definition._meta)) {
-      if (!key.toLowerCase().startsWith(metaPrefix) || key === qualifiedNameKey) continue;
-      const place = [...path, "_meta", key];
-      if (!isMetaKey(key)) {
-        yield findInItem(item, "UnknownMetaKey", { key, suggestion: suggestMetaKey(key), known }, place);
-        continue;
-      }
-      const fault = findMetaFault(key, value);
-      if (fault !== undefined) yield findInItem(item, "InvalidMetaValue", { key, ...fault }, place);
-    }
-  }
+  for (const { item, definition, path } of findTools(inspected.items))
+    for (const problem of findMetaProblems(definition._meta, "validation").values())
+      yield { item, problem: { ...problem, path: [...path, ...(problem.path ?? [])] } };
 };

@@ -1,6 +1,7 @@
 import { posix, relative, sep } from "node:path";
 import { resolveExports, resolveImports } from "resolve-pkg-maps";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
 import { isInPackage, isJavaScript } from "../needed-files.ts";
 import type { ModuleKind, ParsedModule, WrittenImport } from "./parse-module.ts";
@@ -35,15 +36,6 @@ const maximumBytes = 32 << 20;
 
 /** Suffixes that `require` tries, in order. */
 const guessed = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
-
-/** The result of a function that throws for anything malformed. */
-function attempt<Result>(run: () => Result): Result | undefined {
-  try {
-    return run();
-  } catch {
-    return undefined;
-  }
-}
 
 /** The nearest package.json of a module, and its folder relative to the package. */
 interface Scope {
