@@ -31,6 +31,8 @@ async function preview(cwd: string): Promise<PackPreview | undefined> {
   let shown: PackPreview | undefined;
   await addPacks([name], {
     cwd,
+    // A busy machine takes long for a gigabyte.
+    registryTimeoutMs: 110_000,
     consent([first]) {
       shown = first;
       return false;
