@@ -1,23 +1,15 @@
-import type {
-  AdvertisedPrompt,
-  AdvertisedResource,
-  AdvertisedResourceTemplate,
-  AdvertisedTool,
-} from "../mcp/client/connected-server.ts";
+import { isRecord } from "../data/parse-json.ts";
+import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import type { ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, UnrecordableError } from "./canonical-json.ts";
 import { deniedIn, findChanges, ownEntry } from "./compare.ts";
-import {
-  describeListedPrompt,
-  describeListedResource,
-  describeListedTool,
-  linesOf,
-} from "./describe-items.ts";
+import { describeListed, linesOf } from "./describe-items.ts";
+import type { ListedServer } from "./gate.ts";
 import type { LockScope } from "./lock-scope.ts";
-import type { ListedKind } from "./parts.ts";
-import type { LockedItem, LockedServer, LockFile } from "./types.ts";
+import { findListed, listedBy } from "./parts.ts";
+import type { Json, LockedItem, LockedServer, LockFile } from "./types.ts";
 
 function recordOf(describe: () => LockedItem): LockedItem | undefined {
   try {
@@ -28,13 +20,30 @@ function recordOf(describe: () => LockedItem): LockedItem | undefined {
   }
 }
 
-/** The items of the lock, by what a server would say that lists them. */
+/** The items of the lock, by the entries of lists that were made from them, which need not be compared. */
 const originals = new WeakMap<object, LockedItem>();
 
-/** Notes which item of the lock an entry of a list was made from, so that it need not be compared. */
-export function noteOriginal<Entry extends object>(entry: Entry, item: LockedItem): Entry {
+/** The text of its lines; `undefined` if there are none. */
+const textOf = (lines: Json | undefined): string | undefined =>
+  Array.isArray(lines) ? lines.join("\n") : undefined;
+
+/** An entry of a list, with the description as text, the metadata as MCP names it, and what identifies the entry. */
+function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry {
+  const { description, meta, ...others } = item;
+  const text = textOf(description);
+  // A URI has no braces.
+  const isTemplate = kind === "resource" && id.includes("{");
+  const key = kind !== "resource" ? "name" : isTemplate ? "uriTemplate" : "uri";
+  const { inputSchema } = item;
+  const entry = {
+    ...others,
+    ...(text === undefined ? {} : { description: text }),
+    ...(isRecord(meta) ? { _meta: meta } : {}),
+    [key]: id,
+    ...(kind === "tool" ? { inputSchema: isRecord(inputSchema) ? inputSchema : {} } : {}),
+  };
   originals.set(entry, item);
-  return entry;
+  return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
 }
 
 /** A server that has started, its entry in the lock, and the place of its problems. */
@@ -69,66 +78,50 @@ export class ApprovedServer {
     this.#scope = scope;
   }
 
-  /** Whether what a server lists by this name, or by the URI of a resource, is used without approval. */
-  isFree(kind: ListedKind, own: string): boolean {
-    return this.#scope.isListedFree(kind, this.label, own, this.#pack);
+  /** What the lock approves of the server, as it would say it; `undefined` if it was never listed. */
+  readListed(): ListedServer | undefined {
+    const { lists, instructions } = this.locked;
+    if (lists == null) return undefined;
+    const denied = this.denied("tool").filter((name) => !Object.hasOwn(lists, name));
+    return {
+      entries: [
+        ...[...listedBy(this.locked)].map(([kind, id, item]) => readListed(kind, id, item)),
+        ...denied.map((name) => readListed("tool", name, {})),
+      ],
+      instructions: textOf(instructions),
+    };
   }
 
-  /** The server's own names of what was refused. */
+  /** Whether an entry of the server's lists is used without approval. */
+  isFree({ kind, id }: ListedEntry): boolean {
+    return this.#scope.isListedFree(kind, this.label, id, this.#pack);
+  }
+
+  /** The ids of what was refused. */
   denied(kind: ListedKind): string[] {
     const prefix = this.#denialOf(kind, "");
     return this.#denied.flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length)] : []));
   }
 
-  #denialOf(kind: string, own: string): string {
+  #denialOf(kind: ListedKind, id: string): string {
     const item = this.label.slice(this.label.lastIndexOf("/") + 1);
-    return this.#pack === undefined ? `${kind}:${own}` : `${kind}:${item}/${own}`;
+    return this.#pack === undefined ? `${kind}:${id}` : `${kind}:${item}/${id}`;
   }
 
-  /** Why a listed tool is not used; `undefined` for one that is. */
-  explainTool(tool: AdvertisedTool): NotApproved | undefined {
-    return this.#explain("tool", tool, tool.name, this.locked.lists ?? undefined, (known) =>
-      describeListedTool(tool, known),
-    );
-  }
-
-  /** The same of a prompt. */
-  explainPrompt(prompt: AdvertisedPrompt): NotApproved | undefined {
-    return this.#explain("prompt", prompt, prompt.name, this.locked.prompts, () =>
-      describeListedPrompt(prompt),
-    );
-  }
-
-  /** The same of a resource, or of a template, with its URI or template. */
-  explainResource(
-    uri: string,
-    resource: AdvertisedResource | AdvertisedResourceTemplate,
-  ): NotApproved | undefined {
-    const describe = () => describeListedResource(resource);
-    return this.#explain("resource", resource, uri, this.locked.resources, describe);
-  }
-
-  /** `own`: what the lock has it by. */
-  #explain(
-    kind: ListedKind,
-    listed: { name: string },
-    own: string,
-    approved: Record<string, LockedItem> | undefined,
-    describe: (known: LockedItem | undefined) => LockedItem,
-  ): NotApproved | undefined {
-    const { label, entry } = this;
-    const name = `${label}/${own}`;
+  /** Why an entry of the server's lists is not used; `undefined` for one that is. */
+  explain(listed: ListedEntry): NotApproved | undefined {
+    const { kind, id } = listed;
     const refuse = (state: NotApproved["state"], differences: string[]) => ({
-      name,
+      name: `${this.label}/${id}`,
       state,
       differences,
-      entry,
+      entry: this.entry,
     });
-    if (this.#denied.includes(this.#denialOf(kind, own))) return refuse("denied", []);
-    if (this.isFree(kind, own)) return undefined;
-    const before = ownEntry(approved, own);
-    if (before !== undefined && originals.get(listed) === before) return undefined;
-    const now = recordOf(() => describe(before));
+    if (this.#denied.includes(this.#denialOf(kind, id))) return refuse("denied", []);
+    if (this.isFree(listed)) return undefined;
+    const before = findListed(this.locked, kind, id);
+    if (before !== undefined && originals.get(listed.entry) === before) return undefined;
+    const now = recordOf(() => describeListed(listed, before));
     if (now === undefined) return refuse("unrecordable", []);
     if (before === undefined) return refuse("new", []);
     const changes = findChanges(before, now);

@@ -4,12 +4,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
-import type {
-  AdvertisedPrompt,
-  AdvertisedResource,
-  AdvertisedResourceTemplate,
-  AdvertisedTool,
-} from "../mcp/client/connected-server.ts";
+import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { isSameJson, setKey, toJson } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
@@ -73,16 +68,9 @@ function describeShown(entry: Readonly<Record<string, unknown>>): Record<string,
   };
 }
 
-/** A tool of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
-export const describeListedTool = (tool: AdvertisedTool, known?: LockedItem): LockedItem =>
-  createItem(describeShown({ ...tool }), known);
-
-/** A prompt of a server's list. Throws `UnrecordableError`. */
-export const describeListedPrompt = (prompt: AdvertisedPrompt) => createItem(describeShown({ ...prompt }));
-
-/** A resource, or a template of resources, of a server's list. Throws `UnrecordableError`. */
-export const describeListedResource = (resource: AdvertisedResource | AdvertisedResourceTemplate) =>
-  createItem({ name: resource.name, ...describeShown({ ...resource }) });
+/** An entry of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
+export const describeListed = ({ kind, entry }: ListedEntry, known?: LockedItem): LockedItem =>
+  createItem({ name: kind === "resource" ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
 
 function describeTool(
   definition: Readonly<Record<string, unknown>>,

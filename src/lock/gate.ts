@@ -1,29 +1,28 @@
 import type { UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import type { ListKey, ServerLists } from "../mcp/client/server-lists.ts";
+import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import type { ListedKind } from "./parts.ts";
 
 /** What a server that has started says. */
 export interface ListedServer {
-  lists: ServerLists;
+  entries: readonly ListedEntry[];
   instructions: string | undefined;
 }
 
-/** Whether the config excludes an entry of a server's list, by its name. */
-export type IsDenied = (name: string, list: ListKey) => boolean;
+/** Whether the config excludes an entry of a server's list. */
+export type IsDenied = (one: ListedEntry) => boolean;
 
 /** What a server may offer of its lists. */
 export interface ListVerdict {
   /** The entries of its lists that are left out. */
-  refused: ReadonlyMap<object, Problem>;
+  refused: Map<ListedEntry, Problem>;
   problems: Problem[];
-  /** What is approved and the server does not list. Resources are named by their URIs or templates. */
-  vanished: { kind: ListedKind; name: string; problem: Problem }[];
-  /** The server's own names that the lock approves or denies, listed or not; absent for a server that is not locked. */
-  reserved?: { tools: readonly string[]; prompts: readonly string[] };
+  /** What is approved and the server does not list. */
+  vanished: { kind: ListedKind; id: string; problem: Problem }[];
+  /** The ids that the lock approves or denies, listed or not; absent for a server that is not locked. */
+  reserved?: Readonly<Record<ListedKind, readonly string[]>>;
   /** What models may be told of the server: its instructions, if they are approved. */
   instructions?: string | undefined;
   /** Why nothing of the server is used, and it is ended. */
@@ -34,8 +33,6 @@ export interface ListVerdict {
 export interface Gate {
   /** Whether everything but lists is checked before anything starts. */
   readonly isFrozen: boolean;
-  /** Whether the tools of a server are registered in the order of their names. */
-  readonly sortsTools: boolean;
   /** Whether a server of the config may start. */
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };
   /** The same pack, with the items that may not be used as unusable ones. */

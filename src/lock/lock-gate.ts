@@ -4,7 +4,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import type { ServerLists } from "../mcp/client/server-lists.ts";
+import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
@@ -17,64 +17,8 @@ import type { FoundLock } from "./find-lock.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
-import { listedBy } from "./parts.ts";
-import { readApproved } from "./read-approved.ts";
+import { listedBy, listedKinds } from "./parts.ts";
 import type { LockedItem, LockedServer, LockFile } from "./types.ts";
-
-/**
- * Refuses the prompts and resources of a server that are not approved, with one problem for all new ones of a kind. What the config
- * excludes is neither reported nor a difference.
- */
-export function checkOtherLists(
-  server: ApprovedServer,
-  { prompts, resources, resourceTemplates }: ServerLists,
-  {
-    refused,
-    problems,
-    differences,
-    isDenied,
-  }: {
-    refused: Map<object, Problem>;
-    problems: Problem[];
-    differences: Set<string>;
-    isDenied: IsDenied;
-  },
-): void {
-  const { label, place, entry } = server;
-  const check = (
-    kind: "prompts" | "resources",
-    checked: readonly (readonly [{ name: string }, NotApproved | undefined, uri?: string])[],
-  ) => {
-    const names: string[] = [];
-    for (const [one, why, own = one.name] of checked) {
-      if (why === undefined) {
-        const name = `${label}/${one.name}`;
-        if (server.isFree(kind === "prompts" ? "prompt" : "resource", own))
-          problems.push(createProblem("NotLocked", { name }, place));
-        continue;
-      }
-      const problem = createProblem("NotApproved", why, place);
-      refused.set(one, problem);
-      if (why.state === "denied" || isDenied(one.name, kind)) continue;
-      differences.add(why.name);
-      if (why.state === "new") names.push(why.name.slice(label.length + 1));
-      else problems.push(problem);
-    }
-    if (names.length === 0) return;
-    const args = { name: label, state: "unlisted", differences: names, entry, list: kind } as const;
-    problems.push(createProblem("NotApproved", args, place));
-  };
-  check(
-    "prompts",
-    prompts.map((one) => [one, server.explainPrompt(one)]),
-  );
-  check("resources", [
-    ...resources.map((one) => [one, server.explainResource(one.uri, one), one.uri] as const),
-    ...resourceTemplates.map(
-      (one) => [one, server.explainResource(one.uriTemplate, one), one.uriTemplate] as const,
-    ),
-  ]);
-}
 
 /** The same item without the references that its entry in the lock does not have. */
 function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
@@ -106,7 +50,6 @@ export class LockGate implements Gate {
   readonly #differences = new Set<string>();
   /** The packs and servers of the config whose packages have another version than was approved, by `pack NAME` or `config LABEL`. */
   readonly #updated = new Set<string>();
-  readonly #lists = new WeakMap<ServerLists, ListVerdict>();
 
   constructor(
     { lock, folder }: Pick<FoundLock, "lock" | "folder">,
@@ -119,8 +62,6 @@ export class LockGate implements Gate {
     this.#scope = new LockScope(config, folder);
     this.isFrozen = isFrozen;
   }
-
-  readonly sortsTools = true;
 
   /** Qualified names of packs that are not locked because of their origin. */
   readonly #ownPacks = new Set<string>();
@@ -315,12 +256,11 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
     if (server === undefined || this.#updated.has(owner)) return undefined;
-    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : readApproved(server);
+    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : server.readListed();
   }
 
-  checkList(plan: ServerPlan, { lists, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
-    const verdict = this.#lists.get(lists) ?? this.#compareList(plan, lists, instructions, isDenied);
-    this.#lists.set(lists, verdict);
+  checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict {
+    const verdict = this.#compareList(plan, listed, isDenied);
     this.refuseDifferences();
     return verdict;
   }
@@ -331,72 +271,60 @@ export class LockGate implements Gate {
     return findApprovedServer(this.#lock, plan, this.#scope);
   }
 
-  #compareList(
-    plan: ServerPlan,
-    lists: ServerLists,
-    instructions: string | undefined,
-    isDenied: IsDenied,
-  ): ListVerdict {
-    const { tools } = lists;
-    const refused = new Map<object, Problem>();
+  #compareList(plan: ServerPlan, { entries, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
+    const refused = new Map<ListedEntry, Problem>();
     const verdict: ListVerdict = { refused, problems: [], vanished: [], instructions };
+    const { problems } = verdict;
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
     const { label, locked, place, entry } = server;
-    verdict.reserved = {
-      tools: [...Object.keys(locked.lists ?? {}), ...server.denied("tool")],
-      prompts: [...Object.keys(locked.prompts ?? {}), ...server.denied("prompt")],
-    };
+    const approved = [...listedBy(locked)];
+    const reserve = (kind: ListedKind) => [
+      ...approved.flatMap(([one, id]) => (one === kind ? [id] : [])),
+      ...server.denied(kind),
+    ];
+    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [] };
     const isListed = locked.lists != null;
     if (!isListed) verdict.instructions = undefined;
     const said = isListed ? server.explainInstructions(instructions) : undefined;
     if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
-    const fresh: string[] = [];
-    for (const tool of tools) {
-      if (isDenied(tool.name, "tools")) continue;
-      const why = server.explainTool(tool);
-      if (why === undefined) {
-        const name = `${label}/${tool.name}`;
-        if (server.isFree("tool", tool.name))
-          verdict.problems.push(createProblem("NotLocked", { name }, place));
-        continue;
+    for (const kind of listedKinds) {
+      const fresh: string[] = [];
+      for (const one of entries) {
+        if (one.kind !== kind || isDenied(one)) continue;
+        const why = server.explain(one);
+        if (why === undefined) {
+          const name = `${label}/${one.entry.name}`;
+          if (server.isFree(one)) problems.push(createProblem("NotLocked", { name }, place));
+          continue;
+        }
+        const problem = createProblem("NotApproved", why, place);
+        refused.set(one, problem);
+        if (why.state === "denied") continue;
+        this.#differences.add(why.name);
+        if (why.state === "new") fresh.push(one.id);
+        else problems.push(problem);
       }
-      const problem = createProblem("NotApproved", why, place);
-      refused.set(tool, problem);
-      if (why.state === "denied") continue;
-      this.#differences.add(why.name);
-      if (why.state === "new") fresh.push(tool.name);
-      else verdict.problems.push(problem);
-    }
-    if (fresh.length > 0) {
+      if (fresh.length === 0) continue;
       // One for all of them: a new server may have hundreds.
-      const isOne = isListed && fresh.length === 1;
-      const name = isOne ? `${label}/${fresh[0]}` : label;
-      const state = isListed ? "new" : "unlisted";
-      const several = isListed && !isOne ? { list: "tools" as const } : {};
-      const args = { name, state, differences: isOne ? [] : fresh, entry, ...several } as const;
-      verdict.problems.push(createProblem("NotApproved", args, place));
+      const isNew = kind === "tool" && isListed;
+      const isOne = isNew && fresh.length === 1;
+      const args = {
+        name: isOne ? `${label}/${fresh[0]}` : label,
+        state: isNew ? "new" : "unlisted",
+        differences: isOne ? [] : fresh,
+        entry,
+        ...(isOne || (kind === "tool" && !isListed) ? {} : { list: `${kind}s` as const }),
+      } as const;
+      problems.push(createProblem("NotApproved", args, place));
     }
-    checkOtherLists(server, lists, {
-      refused,
-      problems: verdict.problems,
-      differences: this.#differences,
-      isDenied,
-    });
-    const names = {
-      tool: new Set(tools.map(({ name }) => name)),
-      prompt: new Set(lists.prompts.map(({ name }) => name)),
-      resource: new Set([
-        ...lists.resources.map(({ uri }) => uri),
-        ...lists.resourceTemplates.map(({ uriTemplate }) => uriTemplate),
-      ]),
-    };
-    for (const [kind, name] of listedBy(locked)) {
-      if (names[kind].has(name)) continue;
+    const listed = new Set(entries.map(({ kind, id }) => `${kind} ${id}`));
+    for (const [kind, id] of approved) {
+      if (listed.has(`${kind} ${id}`)) continue;
       const reason = "is approved, but the server no longer lists it";
-      const problem = this.#noteOutdated(`${label}/${name}`, reason, place);
-      verdict.problems.push(problem);
-      verdict.vanished.push({ kind, name, problem });
+      const problem = this.#noteOutdated(`${label}/${id}`, reason, place);
+      problems.push(problem);
+      verdict.vanished.push({ kind, id, problem });
     }
     return verdict;
   }

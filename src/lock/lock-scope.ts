@@ -3,7 +3,7 @@ import { matchesAny, PatternList } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
-import type { ListedKind } from "./parts.ts";
+import type { ListedKind } from "../mcp/client/server-lists.ts";
 
 /** What a scope needs of a config. */
 export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessServers" | "unusedServers">;

@@ -1,4 +1,5 @@
 import { keyOfKind, kinds } from "../kinds.ts";
+import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { isSameJson } from "./canonical-json.ts";
 import { deniedIn, ownEntry } from "./compare.ts";
@@ -17,11 +18,13 @@ export interface LockPlace {
 }
 
 /** The lists of a server, by the kind of their entries. */
-const keyOfListed = { tool: "lists", prompt: "prompts", resource: "resources" } as const;
+const keyOfListed = {
+  tool: "lists",
+  prompt: "prompts",
+  resource: "resources",
+} as const satisfies Record<ListedKind, string>;
 
-export type ListedKind = keyof typeof keyOfListed;
-
-const listedKinds = Object.keys(keyOfListed) as ListedKind[];
+export const listedKinds = Object.keys(keyOfListed) as ListedKind[];
 
 export const isListedKind = (kind: LockedKind): kind is ListedKind => Object.hasOwn(keyOfListed, kind);
 
@@ -32,6 +35,10 @@ export function* listedBy(
   for (const kind of listedKinds)
     for (const [name, item] of Object.entries(server?.[keyOfListed[kind]] ?? {})) yield [kind, name, item];
 }
+
+/** What the lock records of an entry of a server's list. */
+export const findListed = (server: LockedServer, kind: ListedKind, id: string): LockedItem | undefined =>
+  ownEntry(server[keyOfListed[kind]] ?? {}, id);
 
 /** A server of a lock by its place. */
 export const findServer = (lock: LockFile, { owner, entry, name }: ServerPlace) =>

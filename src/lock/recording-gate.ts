@@ -3,24 +3,18 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { type ListKey, takeLists } from "../mcp/client/server-lists.ts";
+import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { UnrecordableError } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
-import {
-  describeListedPrompt,
-  describeListedResource,
-  describeListedTool,
-  describeUserServer,
-  linesOf,
-} from "./describe-items.ts";
+import { describeListed, describeUserServer, linesOf } from "./describe-items.ts";
 import { describePack } from "./describe-pack.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { readInstalledVersion } from "./installed.ts";
 import { LockScope } from "./lock-scope.ts";
-import type { ListedKind, ServerPlace } from "./parts.ts";
+import type { ServerPlace } from "./parts.ts";
 import type { LockedItem, LockedPack, LockedServer } from "./types.ts";
 
 /** A pack that a session would use. */
@@ -36,7 +30,6 @@ const refusedName = "not used";
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 export class RecordingGate implements Gate {
   readonly isFrozen = false;
-  readonly sortsTools = false;
   readonly scope: LockScope;
   /** By npm name. */
   readonly packs = new Map<string, RecordedPack>();
@@ -131,7 +124,7 @@ export class RecordingGate implements Gate {
 
   checkList(
     { label, source, pack, configPath }: ServerPlan,
-    { lists: listed, instructions }: ListedServer,
+    { entries, instructions }: ListedServer,
     isDenied: IsDenied,
   ): ListVerdict {
     const { item } = source;
@@ -139,15 +132,12 @@ export class RecordingGate implements Gate {
       source.pack === undefined
         ? this.servers.get(label)
         : ownEntry(this.packs.get(source.pack)?.entry.servers, item ?? "");
-    const record = (
-      kind: ListedKind,
-      into: [string, LockedItem][],
-      name: string,
-      describe: () => LockedItem,
-    ) => {
-      if (this.scope.isListedFree(kind, label, name, pack)) return;
+    const recorded: Record<ListedKind, [string, LockedItem][]> = { tool: [], prompt: [], resource: [] };
+    for (const one of entries) {
+      const { kind, id } = one;
+      if (isDenied(one) || this.scope.isListedFree(kind, label, id, pack)) continue;
       try {
-        into.push([name, describe()]);
+        recorded[kind].push([id, describeListed(one)]);
       } catch (error) {
         if (!(error instanceof UnrecordableError)) throw error;
         const place: ProblemPlace =
@@ -156,32 +146,17 @@ export class RecordingGate implements Gate {
             : configPath === undefined
               ? {}
               : { path: configPath };
-        this.#noteUnrecordable(`${label}/${name}`, pack ?? label, place);
+        this.#noteUnrecordable(`${label}/${id}`, pack ?? label, place);
       }
-    };
-    const lists: [string, LockedItem][] = [];
-    const prompts: [string, LockedItem][] = [];
-    const resources: [string, LockedItem][] = [];
-    const without = <Entry extends { name: string }>(entries: readonly Entry[], list: ListKey) =>
-      entries.filter(({ name }) => !isDenied(name, list));
-    for (const tool of without(listed.tools, "tools"))
-      record("tool", lists, tool.name, () => describeListedTool(tool));
-    for (const one of without(listed.prompts, "prompts"))
-      record("prompt", prompts, one.name, () => describeListedPrompt(one));
-    for (const one of without(listed.resources, "resources"))
-      record("resource", resources, one.uri, () => describeListedResource(one));
-    for (const one of without(listed.resourceTemplates, "resourceTemplates"))
-      record("resource", resources, one.uriTemplate, () => describeListedResource(one));
+    }
     if (entry !== undefined) {
       const said = linesOf(instructions);
       if (said !== undefined) entry.instructions = said;
-      entry.lists = Object.fromEntries(lists);
-      if (prompts.length > 0) entry.prompts = Object.fromEntries(prompts);
-      if (resources.length > 0) entry.resources = Object.fromEntries(resources);
+      entry.lists = Object.fromEntries(recorded.tool);
+      if (recorded.prompt.length > 0) entry.prompts = Object.fromEntries(recorded.prompt);
+      if (recorded.resource.length > 0) entry.resources = Object.fromEntries(recorded.resource);
     }
     // Nothing is registered, so no names collide.
-    const all: readonly object[] = Object.values(takeLists(listed)).flat();
-    const refused = new Map(all.map((one) => [one, this.#refusal]));
-    return { refused, problems: [], vanished: [] };
+    return { refused: new Map(entries.map((one) => [one, this.#refusal])), problems: [], vanished: [] };
   }
 }

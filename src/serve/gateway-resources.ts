@@ -14,8 +14,8 @@ import {
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
 import { type CallScope, reachServer } from "../session/calls.ts";
+import type { ServerSource } from "../session/server-source.ts";
 import type { SessionParts } from "../session/session.ts";
-import type { PlannedServer } from "../session/session-servers.ts";
 import type { SessionState } from "../session/session-state.ts";
 
 /** How many URIs are watched at once. */
@@ -33,20 +33,20 @@ export function attempt<Value>(resolve: () => Value): Value | undefined {
 
 /** Asks a server for suggestions. */
 async function askServer(
-  planned: PlannedServer,
+  source: ServerSource,
   ref: ServerCompletion["ref"],
   { kind, argument: name, value, arguments: known }: CompletionRequest,
   signal: AbortSignal,
 ): Promise<Suggestions> {
   const limit = new TimeLimit(suggestionMs);
-  planned.server.beginRequest();
+  source.server.beginRequest();
   try {
     const asked = { ref, argument: { name, value }, context: { arguments: known } };
     const named = ref.type === "ref/prompt" ? ref.name : ref.uri;
-    const connected = await reachServer(planned, { kind, name: named, signal, limits: [limit] });
+    const connected = await reachServer(source, { kind, name: named, signal, limits: [limit] });
     return await connected.complete(asked, { signal, limit });
   } finally {
-    planned.server.endRequest();
+    source.server.endRequest();
     limit.end();
   }
 }
@@ -118,7 +118,7 @@ export class GatewayResources {
     const listed = attempt(() => state.resolvePrompt(name));
     if (listed?.route.by !== "server") return listed && suggest(listed.route.prompt.item, listed.route.owner);
     const { advertisedName } = listed.route;
-    return askServer(listed.route, { type: "ref/prompt", name: advertisedName }, request, signal);
+    return askServer(listed.route.from, { type: "ref/prompt", name: advertisedName }, request, signal);
   }
 
   /** How code runs for a request that belongs to no client's call. */
@@ -150,7 +150,7 @@ export class GatewayResources {
       if (route.by === "server") {
         const isRefused = () => {
           const now = parts.calls.findResource(parts.state(), uri);
-          return now?.by !== "server" || now.from.approval?.refuses("resource", uri) === true;
+          return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
         };
         end = route.from.server.watchResource({ uri, changed, isRefused });
         return;

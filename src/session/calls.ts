@@ -43,11 +43,12 @@ import {
 import { CallListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
 import { type AskInput, signRequests } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
+import type { ServerSource } from "./server-source.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
 import { findRoute, type LinkMaker, type ResourceRoute } from "./session-reads.ts";
-import { describeServerExit, type PlannedServer } from "./session-servers.ts";
+import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
 
@@ -136,13 +137,11 @@ const ownerOf = (route: Extract<Target["route"], { by: "code" }>): CodeOwner =>
   "code" in route ? route.code.owner : "prompt" in route ? route.owner : route.resource.owner;
 
 /** The server that answers. */
-const serverOf = (route: Extract<Target["route"], { by: "server" }>): PlannedServer =>
-  "from" in route ? route.from : route;
 
 /** Who asks the questions of a call; `undefined` for the host's own code. */
 function authorOf({ route }: Target): string | undefined {
   if (route.by === "code") return ownerOf(route).pack?.qualifiedName;
-  const { plan } = serverOf(route);
+  const { plan } = route.from;
   return plan.pack ?? plan.label;
 }
 
@@ -222,7 +221,7 @@ export class Calls {
     const scope = { ...request.scope, limits: [...(request.scope.limits ?? []), limit] };
     const call: OpenCall = { ...request, id: randomUUID(), target, scope, depth, stop, limit };
     this.#open.add(call);
-    const server = route.by === "server" ? serverOf(route).server : undefined;
+    const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
     const endCall = state.beginCall();
@@ -276,7 +275,7 @@ export class Calls {
     const isByCaller = stop.aborted && !this.#closing.aborted;
     if (route.by === "server") {
       const exit = error instanceof ServerCallError ? error.exit : undefined;
-      const { server, plan } = serverOf(route);
+      const { server, plan } = route.from;
       const exited = exit ?? (isByCaller ? undefined : server.exit);
       if (exited !== undefined) {
         const { exitCode, signal, reason, stderrTail: stderr } = exited;
@@ -299,14 +298,14 @@ export class Calls {
 
   /** The server that answers a call, and how it is then requested. `name`: its own name for what is called, or a URI. */
   async #reach(
-    planned: PlannedServer,
+    source: ServerSource,
     call: OpenCall,
     name: string,
     round: InputRound | undefined,
   ): Promise<{ connected: ConnectedServer; how: ServerCallOptions }> {
     const { stop: signal, limit, scope, target } = call;
     const { limits } = scope;
-    const connected = await reachServer(planned, { kind: target.kind, name, signal, limits });
+    const connected = await reachServer(source, { kind: target.kind, name, signal, limits });
     const how = { signal, limit, round, ask: this.#askFor(call, true), user: scope.sessionId };
     return { connected, how };
   }
@@ -364,7 +363,7 @@ export class Calls {
     if (candidate.route.by === "server") {
       const validator = await this.#loadValidator();
       const { name, inputSchema } = candidate.tool;
-      const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.plan);
+      const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined)
         return failed(describeRefusal(name, inputSchema, Object.keys(call.arguments), checked));
@@ -416,10 +415,11 @@ export class Calls {
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
     const { id, scope, state, depth, stop, onProgress, onLog } = call;
-    const { plan, advertisedName: name, legacyContext } = route;
+    const { from, advertisedName: name, legacyContext } = route;
+    const { plan } = from;
     const { sessionId, memory } = scope;
     const { label, key, pack } = plan;
-    const { connected, how } = await this.#reach(route, call, name, round);
+    const { connected, how } = await this.#reach(route.from, call, name, round);
     // A remote server gets no address that it could call back.
     const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
     try {
@@ -553,7 +553,7 @@ export class Calls {
         });
       }
       const { advertisedName } = route;
-      const { connected, how } = await this.#reach(route, call, advertisedName, round);
+      const { connected, how } = await this.#reach(route.from, call, advertisedName, round);
       const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, how);
       return inputRequired === undefined ? result : { inputRequired };
     });
@@ -577,7 +577,9 @@ export class Calls {
     }
     const route = this.findResource(state, uri);
     if (route === undefined) {
-      const excluded = state.resourceServers.flatMap((one) => one.findHidden(uri)?.problem ?? [])[0];
+      const excluded = state.resourceServers.flatMap(
+        (one) => one.findLeft("resource", uri)?.problem ?? [],
+      )[0];
       if (excluded !== undefined) throw new TrailblazeError(excluded);
       throw notFound(state, uri);
     }
@@ -668,7 +670,7 @@ export class Calls {
  * this name.
  */
 export async function reachServer(
-  { server, plan, approval }: PlannedServer,
+  source: ServerSource,
   request: {
     kind: Target["kind"];
     name: string;
@@ -677,6 +679,7 @@ export async function reachServer(
   },
 ): Promise<ConnectedServer> {
   const { kind, name, signal, limits = [] } = request;
+  const { server, plan } = source;
   if (server.exit !== undefined)
     throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
   let connected = server.current;
@@ -693,7 +696,7 @@ export async function reachServer(
       for (const end of ends) end();
     }
   }
-  approval?.refuse(kind, name);
+  source.refuse(kind, name);
   return connected;
 }
 

@@ -65,7 +65,10 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
 
   const entriesOf = ({ qualifiedName }: InspectedItem) => entries.get(qualifiedName) ?? [];
 
-  const contributions: ToolsetContribution[] = [];
+  /** The members by short name: toolsets that have one in common are merged. */
+  const members = new Map<string, Set<string>>();
+  const add = (name: string, tools: readonly string[]) =>
+    members.set(name, new Set([...(members.get(name) ?? []), ...tools]));
   for (const [name, references] of config.toolsets) {
     const tools = references.flatMap((reference, index) => {
       try {
@@ -77,7 +80,7 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
         return [];
       }
     });
-    contributions.push({ name, tools });
+    add(name, tools);
   }
 
   const findMembers = (item: InspectedItem, pack: DiscoveredPack, seen: Set<string>): string[] => {
@@ -112,34 +115,14 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   };
   for (const { item, pack } of toolsetItems.values()) {
     const { name } = item.declaration;
-    if (item.shape === "toolsBundle") contributions.push({ name, tools: entriesOf(item) });
-    else if (item.shape === "toolsetList") {
-      contributions.push({ name, tools: findMembers(item, pack, new Set()) });
-    }
+    if (item.shape === "toolsBundle") add(name, entriesOf(item));
+    else if (item.shape === "toolsetList") add(name, findMembers(item, pack, new Set()));
   }
   for (const { tool, meta, toolset } of registered) {
     for (const name of [meta.toolset, toolset]) {
-      if (name !== undefined) contributions.push({ name, tools: [tool.name] });
+      if (name !== undefined) add(name, [tool.name]);
     }
   }
-  return { toolsets: mergeToolsets(contributions), problems, configProblems };
-}
-
-/** What one source contributes to a toolset; several sources may contribute to the same one. */
-export interface ToolsetContribution {
-  /** Short name. */
-  name: string;
-  /** Advertised names of tools, in order. */
-  tools: readonly string[];
-}
-
-/** Merges the contributions to toolsets with the same short name; each tool once, in the order of the sources. */
-export function mergeToolsets(contributions: readonly ToolsetContribution[]): SessionToolset[] {
-  const merged = new Map<string, Set<string>>();
-  for (const { name, tools } of contributions) {
-    const members = merged.get(name) ?? new Set();
-    merged.set(name, members);
-    for (const tool of tools) members.add(tool);
-  }
-  return [...merged].map(([name, tools]) => ({ name, tools: [...tools] }));
+  const toolsets = [...members].map(([name, tools]) => ({ name, tools: [...tools] }));
+  return { toolsets, problems, configProblems };
 }

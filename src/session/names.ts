@@ -37,7 +37,7 @@ function describeClaim(candidate: Candidate): PrefixClaim {
   const { name, source } = entryOf(candidate);
   const { type, pack, item, server } = source;
   const own = route.by === "server" ? route.advertisedName : name;
-  const hasPrefix = route.by === "server" && route.plan.choices?.prefix !== undefined;
+  const hasPrefix = route.by === "server" && route.from.plan.choices?.prefix !== undefined;
   const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
   return {
     name,
@@ -135,7 +135,8 @@ export class Names<One extends Candidate> {
       if (qualifiedName !== null) add(this.#qualified, qualifiedName, one);
       if (route.by !== "server") continue;
       add(this.#own, route.advertisedName, one);
-      if (source.type === "config") add(this.#labeled, `${route.plan.label}/${route.advertisedName}`, one);
+      if (source.type === "config")
+        add(this.#labeled, `${route.from.plan.label}/${route.advertisedName}`, one);
     }
   }
 
@@ -279,6 +280,6 @@ export class Names<One extends Candidate> {
 
 /** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
 function packOf(caller: ToolCandidate | undefined): string | undefined {
-  if (caller?.route.by === "server") return caller.route.plan.pack;
+  if (caller?.route.by === "server") return caller.route.from.plan.pack;
   return caller?.route.entry === undefined ? caller?.route.code.owner.pack?.qualifiedName : undefined;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { join, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
@@ -9,24 +8,18 @@ import type { Gate } from "../lock/gate.ts";
 import { openLockGate } from "../lock/open-gate.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { notifyHost } from "../runtime/late-errors.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import { type Clock, systemClock } from "../runtime/time-limit.ts";
-import type { ToolLog } from "./call-listeners.ts";
+import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
-import { openLogs } from "./log-files.ts";
 import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
+import { Holds, readProject } from "./read-project.ts";
 import { Recording } from "./recording.ts";
 import { Session } from "./session.ts";
-import { SessionMemory } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
-import { type SessionFrame, SessionProcesses } from "./session-processes.ts";
-import { SessionResources } from "./session-resources.ts";
+import { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
-import { SessionStates } from "./session-states.ts";
-import { StateSources } from "./take-state.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
@@ -57,8 +50,6 @@ export type OnlyServer = Pick<ServerPlan, "label" | "pack">;
 
 /** How long a state waits for servers, which then join later. Milliseconds. */
 const serversMs = 8000;
-/** A limit on the problems that a session keeps beside those of its state. */
-const mostReported = 1000;
 
 /** A problem if the config asks for packs' code in this process, which a session that follows its project does not do. */
 function findOverriddenIsolation(
@@ -74,46 +65,27 @@ function findOverriddenIsolation(
 class Opening {
   readonly #frame: SessionFrame;
   readonly #config: SessionConfig;
-  readonly #reported: Problem[] = [];
   readonly #recording: Recording;
   readonly #processes: SessionProcesses;
   #calls: Calls | undefined;
-  readonly #states: SessionStates;
   #isLocked = false;
-  /** Ends what readings of the project started that were superseded. */
-  #endAbandoned: () => void = () => {};
+  #completing: Promise<SessionState> | undefined;
+  /** Ends what readings of the project started. */
+  readonly #unused: (() => void)[] = [];
   /** Asks the host; `undefined` if it cannot be asked. */
   readonly #ask: AskInput | undefined;
 
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
     this.#config = config;
-    const id = randomUUID();
-    const { clock = systemClock } = rules;
-    this.#frame = {
-      id,
-      cwd,
-      options,
-      rules,
-      clock,
-      memory: new SessionMemory(config.memory, config.sensitiveMemory),
-      resources: new SessionResources(),
-      logDir: openLogs(id, config),
-      config: () => this.#states.current?.config ?? config,
-      report: (problem) => this.#reportLater(problem),
-      log: (entry) => this.#log(entry),
-    };
-    this.#recording = new Recording(this.#frame.memory);
-    this.#states = new SessionStates(this.#frame.resources, options);
+    this.#frame = new SessionFrame(config, { cwd, options, rules }, () => this.#startOthers());
+    const { report, clock, memory } = this.#frame;
+    this.#recording = new Recording(memory);
     const { onInput } = options;
     const reportFailure = (tool: string, reason: string) =>
-      this.#reportLater(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+      report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
     const inputMs = () => this.#frame.config().timeouts.inputMs;
     this.#ask = onInput && createHostInput({ onInput, inputMs, clock, reportFailure });
-    this.#processes = new SessionProcesses(this.#frame, {
-      openCallback: () => this.#openCallback(),
-      onListed: () => this.#states.onListed(),
-      onStarted: (server) => this.#states.onStarted(server),
-    });
+    this.#processes = new SessionProcesses(this.#frame, () => this.#openCallback());
   }
 
   async open(problems: readonly Problem[]): Promise<Session> {
@@ -151,10 +123,10 @@ class Opening {
     return new Session({
       id: this.#frame.id,
       logDir: this.#frame.logDir,
-      state: () => this.#states.current ?? state,
-      reported: this.#reported,
-      servedListeners: this.#states.served,
-      report: (problem) => this.#reportLater(problem),
+      state: () => this.#frame.states.current ?? state,
+      reported: this.#frame.reported,
+      servedListeners: this.#frame.states.served,
+      report: this.#frame.report,
       memory: this.#frame.memory,
       recording: this.#recording,
       resources: this.#frame.resources,
@@ -169,7 +141,7 @@ class Opening {
     this.#processes.initializers = initializers;
     for (const { owner } of initializers)
       await this.#frame.resources.step(this.#processes.runners.get(owner));
-    this.#states.current = state;
+    this.#frame.states.current = state;
     return state;
   }
 
@@ -191,42 +163,50 @@ class Opening {
   async #take(
     config: SessionConfig,
     problems: readonly Problem[],
-    superseded?: AbortSignal,
+    { superseded, startsAll = false }: { superseded?: AbortSignal; startsAll?: boolean } = {},
   ): Promise<SessionState> {
-    const resources = this.#frame.resources;
-    const sources = new StateSources(
-      {
+    const { resources, rules, states, clock } = this.#frame;
+    const ends: (() => void)[] = [];
+    const holds = new Holds();
+    const endUse = holds.use();
+    try {
+      const reading = await readProject({
         frame: this.#frame,
         config,
         processes: this.#processes,
-        before: this.#states.sources,
-        openGate: () => this.#openGate(config),
-      },
-      [...config.problems, ...problems],
-    );
-    const endUse = sources.use();
-    const endAbandoned = this.#endAbandoned;
-    try {
-      const { started } = await sources.read();
-      const { served, only } = this.#frame.rules;
-      const mayJoinLater = (served === true && only === undefined) || this.#states.current !== undefined;
-      // A failing server that the session needs fails it immediately.
-      await resources.step(mayJoinLater ? this.#atMost(started, serversMs, superseded) : started);
+        problems: [...config.problems, ...problems],
+        before: states.reading,
+        gate: await resources.step(this.#openGate(config)),
+        startsAll,
+        holds,
+      });
+      const mayJoinLater =
+        (rules.served === true && rules.only === undefined) || states.current !== undefined;
+      const waits = [reading.started];
       superseded?.throwIfAborted();
-      return await this.#states.publish(sources);
+      if (mayJoinLater && !startsAll)
+        waits.push(
+          new Promise<void>((resolve) => {
+            ends.push(clock.after(serversMs, resolve));
+            if (superseded !== undefined) ends.push(whenAborted(superseded, resolve));
+          }),
+        );
+      // A failing server that the session needs fails it immediately.
+      await resources.step(Promise.race(waits));
+      superseded?.throwIfAborted();
+      return await states.publish(reading);
     } finally {
-      if (superseded?.aborted) {
-        // The next state probably uses the same servers.
-        this.#endAbandoned = () => {
-          endAbandoned();
-          endUse();
-        };
-      } else {
-        this.#endAbandoned = () => {};
-        endAbandoned();
-        endUse();
-      }
+      for (const end of ends) end();
+      // After one that was superseded, the next state probably uses the same servers.
+      this.#unused.push(endUse);
+      if (superseded?.aborted !== true) for (const end of this.#unused.splice(0)) end();
     }
+  }
+
+  /** The state with the servers that the session's calls did not need, for one that needs them after all. */
+  #startOthers(): Promise<SessionState> {
+    this.#completing ??= this.#take(this.#frame.config(), [], { startsAll: true });
+    return this.#completing;
   }
 
   #createFollower(): ProjectFollower {
@@ -234,14 +214,14 @@ class Opening {
       clock: this.#frame.clock,
       apply: (superseded) => this.#apply(superseded),
       findEntries: async () => {
-        const packs = this.#states.sources?.found.packs ?? [];
+        const packs = this.#frame.states.reading?.found.packs ?? [];
         const used = packs.filter(({ pack }) => !pack.shadowed);
         const locations = used.map(({ pack }) => pack.location);
         const config = this.#frame.config();
         return findWatchedEntries(this.#frame.cwd, config, this.#frame.options.config, locations);
       },
-      report: (problem) => this.#reportLater(problem),
-      withdraw: (problem) => this.#withdraw(problem),
+      report: this.#frame.report,
+      withdraw: this.#frame.withdraw,
     });
     this.#frame.resources.add(async () => follower.close());
     return follower;
@@ -251,7 +231,7 @@ class Opening {
   async #apply(superseded: AbortSignal): Promise<void> {
     const config = await readSessionConfig(this.#frame.cwd, this.#frame.options, this.#frame.rules);
     this.#frame.memory.addSensitive(config.sensitiveMemory);
-    await this.#take(config, [], superseded);
+    await this.#take(config, [], { superseded });
   }
 
   /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
@@ -264,40 +244,6 @@ class Opening {
       throw failure("LockMissing", { file }, { file });
     }
     return gate;
-  }
-
-  /** Resolves when the work has, after a time, or when `signal` aborts. */
-  async #atMost(work: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<void> {
-    const ends: (() => void)[] = [];
-    const limit = new Promise<void>((resolve) => {
-      ends.push(this.#frame.clock.after(ms, resolve));
-      if (signal?.aborted) resolve();
-      else if (signal !== undefined) ends.push(whenAborted(signal, resolve));
-    });
-    try {
-      await Promise.race([work, limit]);
-    } finally {
-      for (const end of ends) end();
-    }
-  }
-
-  /** Reports a problem of a server or of code, which can occur at any time. */
-  #reportLater(problem: Problem): void {
-    this.#reported.push(problem);
-    if (this.#reported.length > mostReported) this.#reported.shift();
-    // Before the session is open, the problem is part of its list.
-    const { onProblem } = this.#frame.options;
-    if (this.#states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
-  }
-
-  /** Removes a reported problem that has been solved. */
-  #withdraw(problem: Problem): void {
-    const index = this.#reported.indexOf(problem);
-    if (index >= 0) this.#reported.splice(index, 1);
-  }
-
-  #log(entry: ToolLog): void {
-    notifyHost(() => this.#frame.options.onLog?.({ ...entry, data: this.#frame.memory.redact(entry.data) }));
   }
 }
 

@@ -2,16 +2,9 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import { readSchema } from "../json-schema/read-schema.ts";
 import { createProblem, type Path, type Problem, printable, quote } from "../problems/index.ts";
-import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import {
-  type Contribution,
-  contribute,
-  createCandidate,
-  describeTool,
-  findUnknownOptions,
-  refuseReserved,
-} from "./tool-candidates.ts";
+import { addTool, type Contribution, contribute, refuseReserved } from "./tool-candidates.ts";
 
 /** A built-in and where it is defined. */
 export interface OwnTool {
@@ -66,17 +59,15 @@ export function collectOwnTools(
       contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
       continue;
     }
-    const { meta, problems } = readToolMeta(definition._meta);
-    const given = config.options.get(name);
-    const handler = placeOfCode(definition.handler, owner.root, "handler");
-    if (handler === undefined) continue;
-    for (const problem of problems) report(problem);
-    contribution.problems.push(...findUnknownOptions(name, definition.options, given));
-    const tool = describeTool(name, name, source, definition, meta);
-    const initialize = placeOfCode(definition.initialize, owner.root, "initialize");
-    const options = readOptions(definition.options, given);
-    const code = { owner, handler, initialize, options };
-    contribution.candidates.push(createCandidate(tool, definition, meta, code));
+    const tool = {
+      name,
+      qualifiedName: name,
+      source,
+      definition: definition as object as Record<string, unknown>,
+      owner,
+    };
+    if (addTool(contribution, tool, config))
+      for (const problem of readToolMeta(definition._meta).problems) report(problem);
   }
   return contribution;
 }

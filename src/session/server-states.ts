@@ -7,7 +7,8 @@ import { describeSource } from "../runtime/server-launches.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeOwnServer, describeUnusable } from "./excluded.ts";
-import type { PlannedServer, SessionServer } from "./session-servers.ts";
+import type { ServerSource } from "./server-source.ts";
+import type { SessionServer } from "./session-servers.ts";
 import type { Skipped, SkipReason, ToolCandidate } from "./session-tool.ts";
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
@@ -42,7 +43,7 @@ export function collectEntries(
   config: SessionConfig,
   packs: readonly CheckedPack[],
   excluded: readonly Skipped[],
-  planned: readonly PlannedServer[],
+  planned: readonly ServerSource[],
 ): ServerEntry[] {
   // By the keys of their plans.
   const entries = new Map<string, ServerEntry>();
@@ -68,9 +69,9 @@ export function collectEntries(
     const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
     entries.set(`${type} ${label}`, { label, source: one.source, excluded: one });
   }
-  for (const { plan, server, approval } of planned) {
+  for (const { plan, server, offer } of planned) {
     const { key, label, source } = plan;
-    const refusal = approval?.offer?.verdict.refusal;
+    const refusal = offer?.refusal;
     const how = refusal ? { excluded: describeUnusable(label, source, refusal) } : { server };
     entries.set(key, { label, source, ...how });
   }
@@ -107,11 +108,12 @@ export function describeEntries(
   const tools = new Map<SessionServer, string[]>();
   for (const { route, tool } of candidates) {
     if (route.by !== "server") continue;
-    const names = tools.get(route.server) ?? [];
-    tools.set(route.server, [...names, tool.name]);
+    const { server } = route.from;
+    const names = tools.get(server) ?? [];
+    tools.set(server, [...names, tool.name]);
   }
   return entries.map(({ label, source, server, excluded }) => {
-    const { era = null, protocolVersion = null, serverInfo = null } = server?.lastConnected ?? {};
+    const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.connected ?? {};
     const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
     const isIdle = server === undefined || server.isIdle;
     const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
@@ -9,18 +9,21 @@ import { createProblem, failure, type Problem, type ProcessEnded } from "../prob
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
+import { notifyHost } from "../runtime/late-errors.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { Clock } from "../runtime/time-limit.ts";
+import { type Clock, systemClock } from "../runtime/time-limit.ts";
 import type { CodeExitError, CodeOwner, OutcomeRunner } from "../runtime/tool-code.ts";
 import type { ToolLog } from "./call-listeners.ts";
-import { LogFiles } from "./log-files.ts";
+import { LogFiles, openLogs } from "./log-files.ts";
 import type { Initializer } from "./members.ts";
 import type { OpeningRules } from "./open-session.ts";
-import type { SessionMemory } from "./session-memory.ts";
+import { SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
-import type { SessionResources } from "./session-resources.ts";
+import { SessionResources } from "./session-resources.ts";
 import { type ServerReports, SessionServer } from "./session-servers.ts";
+import type { SessionState } from "./session-state.ts";
+import { SessionStates } from "./session-states.ts";
 
 /** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
 function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
@@ -37,37 +40,66 @@ function createRestarts({ most, withinMs }: { most: number; withinMs: number }, 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
 
-/** What lasts as long as a session, for its parts. */
-export interface SessionFrame {
-  id: string;
-  /** Absolute. */
-  cwd: string;
-  options: CommandSessionOptions;
-  rules: OpeningRules;
-  clock: Clock;
-  memory: SessionMemory;
-  /** Holds everything that is started, to end it with the session. */
-  resources: SessionResources;
-  logDir: string;
-  /** The config of the current state. */
-  config(): SessionConfig;
-  /** Reports a problem of a server or of code, which can occur at any time. */
-  report(problem: Problem): void;
-  log(entry: ToolLog): void;
-}
+/** A limit on the problems that a session keeps beside those of its state. */
+const mostReported = 1000;
 
-export interface ProcessEvents {
-  /** Opens the endpoint for callbacks of servers; resolves with `undefined` if the config disables it. */
-  openCallback(): Promise<CallbackEndpoint | undefined>;
-  /** See `SessionServerOptions`. */
-  onListed(): void;
-  onStarted(server: SessionServer): Promise<boolean>;
+/** What lasts as long as a session, for its parts. */
+export class SessionFrame {
+  readonly id = randomUUID();
+  /** Absolute. */
+  readonly cwd: string;
+  readonly options: CommandSessionOptions;
+  readonly rules: OpeningRules;
+  readonly clock: Clock;
+  readonly memory: SessionMemory;
+  /** Holds everything that is started, to end it with the session. */
+  readonly resources = new SessionResources();
+  readonly logDir: string;
+  readonly states: SessionStates;
+  /** Problems of servers and code, which can occur at any time. */
+  readonly reported: Problem[] = [];
+  readonly #config: SessionConfig;
+
+  /** `startOthers`: see `SessionStates`. */
+  constructor(
+    config: SessionConfig,
+    { cwd, options, rules }: Pick<SessionFrame, "cwd" | "options" | "rules">,
+    startOthers: () => Promise<SessionState>,
+  ) {
+    this.cwd = cwd;
+    this.options = options;
+    this.rules = rules;
+    this.clock = rules.clock ?? systemClock;
+    this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
+    this.logDir = openLogs(this.id, config);
+    this.states = new SessionStates(this, startOthers);
+    this.#config = config;
+  }
+
+  /** The config of the current state. */
+  config = (): SessionConfig => this.states.current?.config ?? this.#config;
+
+  report = (problem: Problem): void => {
+    this.reported.push(problem);
+    if (this.reported.length > mostReported) this.reported.shift();
+    // Before the session is open, the problem is part of its list.
+    const { onProblem } = this.options;
+    if (this.states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+  };
+
+  /** Removes a reported problem that has been solved. */
+  withdraw = (problem: Problem): void => {
+    const index = this.reported.indexOf(problem);
+    if (index >= 0) this.reported.splice(index, 1);
+  };
+
+  log = (entry: ToolLog): void => {
+    notifyHost(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));
+  };
 }
 
 /** How often a process is restarted while a session is served. */
 const servedRestarts = { most: 3, withinMs: 60_000 };
-/** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
-const remoteRestartMs = 25_000;
 
 /** What starts processes: most code of a session, which one without processes does not load. */
 type Launching = Pick<typeof import("./launching.ts"), "startServer" | "startRemoteServer"> & {
@@ -80,8 +112,9 @@ export class SessionProcesses {
   readonly runners: CodeRunners;
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
-  readonly #frame: SessionFrame;
-  readonly #events: ProcessEvents;
+  readonly frame: SessionFrame;
+  /** Opens the endpoint for callbacks; resolves with `undefined` if the config disables it. */
+  readonly #openCallback: () => Promise<CallbackEndpoint | undefined>;
   /** Whether exits are restarted up to 3 times a minute, and never end the session; otherwise the config's `crash` decides. */
   readonly #keepsRunning: boolean;
   /** Whether packs' code runs in child processes whatever the config says. */
@@ -93,14 +126,14 @@ export class SessionProcesses {
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
-  constructor(frame: SessionFrame, events: ProcessEvents) {
-    this.#frame = frame;
-    this.#events = events;
+  constructor(frame: SessionFrame, openCallback: () => Promise<CallbackEndpoint | undefined>) {
+    this.frame = frame;
+    this.#openCallback = openCallback;
     this.#keepsRunning = frame.rules.served === true;
     this.#isolates = frame.options.watch === true;
     this.runners = new CodeRunners(
       (owner) => this.#createRunner(owner),
-      () => this.#createRestarts(frame.config()),
+      () => this.createRestarts(frame.config()),
     );
     frame.resources.add(() => this.runners.close());
   }
@@ -114,13 +147,13 @@ export class SessionProcesses {
   async #load(): Promise<Launching> {
     const [{ startServer, startRemoteServer, createProcessPort }, callback] = await Promise.all([
       import("./launching.ts"),
-      this.#events.openCallback(),
+      this.#openCallback(),
     ]);
     this.callback = callback;
     return {
       startServer,
       startRemoteServer,
-      processes: createProcessPort({ haste: this.#frame.options.signal }),
+      processes: createProcessPort({ haste: this.frame.options.signal }),
     };
   }
 
@@ -133,21 +166,11 @@ export class SessionProcesses {
     config: SessionConfig,
     { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
   ): SessionServer {
-    const { resources } = this.#frame;
-    resources.closing.throwIfAborted();
+    this.frame.resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
-    const known = this.#servers.get(launch);
-    if (known?.isUsable) {
-      known.idleMs = idleMs;
-      if (!isLazy) known.startWithSession();
-      return known;
-    }
-    const server = this.#createServer(plan, config, () => {
-      forget();
-      if (this.#servers.get(launch) === server) this.#servers.delete(launch);
-    });
+    for (const [key, one] of this.#servers) if (!one.isUsable) this.#servers.delete(key);
+    const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this);
     this.#servers.set(launch, server);
-    const forget = resources.add(() => server.close());
     server.idleMs = idleMs;
     if (!isLazy) server.startWithSession();
     return server;
@@ -169,32 +192,14 @@ export class SessionProcesses {
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
 
-  #createServer(plan: ServerPlan, config: SessionConfig, onClosed: () => void): SessionServer {
-    const { report, clock } = this.#frame;
-    const { label } = plan;
-    const isServed = this.#keepsRunning;
-    return new SessionServer(plan, {
-      clock,
-      start: (events, signal) => this.#start(plan, config, events, signal),
-      report,
-      onExit: (exit) => this.#onExit({ label, exit }),
-      mayRestart: this.#createRestarts(config),
-      restartMs: "url" in plan && isServed ? remoteRestartMs : 0,
-      isServed,
-      onListed: isServed || this.#isolates ? this.#events.onListed : undefined,
-      onStarted: this.#events.onStarted,
-      onClosed,
-    });
-  }
-
   /** Starts the process of a server, or connects to a remote one. */
-  async #start(
+  async start(
     plan: ServerPlan,
     config: SessionConfig,
     events: ServerReports,
     signal: Cancellation,
   ): Promise<StartingServer> {
-    const { memory, log, clock, options } = this.#frame;
+    const { memory, log, clock, options } = this.frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const { label, key, fault, protocol } = plan;
     const { timeouts } = config;
@@ -233,25 +238,25 @@ export class SessionProcesses {
   }
 
   /** Whether a process that has exited may be restarted. */
-  #createRestarts({ crash }: SessionConfig): () => boolean {
+  createRestarts({ crash }: SessionConfig): () => boolean {
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
-    return createRestarts(this.#keepsRunning ? servedRestarts : once, this.#frame.clock);
+    return createRestarts(this.#keepsRunning ? servedRestarts : once, this.frame.clock);
   }
 
   /** Handles an exit after which nothing was restarted. */
-  #onExit(ended: ProcessEnded): void {
-    const { config, resources } = this.#frame;
+  onExit(ended: ProcessEnded): void {
+    const { config, resources } = this.frame;
     if (this.#keepsRunning || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
 
   #logFileOf(key: string, label: string): string {
-    return join(this.#frame.logDir, this.#logFiles.nameFor(key, label));
+    return join(this.frame.logDir, this.#logFiles.nameFor(key, label));
   }
 
   #environmentFacts(token: string | undefined, config: SessionConfig) {
     const { callback } = this;
-    const { id, rules } = this.#frame;
+    const { id, rules } = this.frame;
     const { timeoutMs } = config.callback;
     return {
       project: realpathSync(config.project),
@@ -269,7 +274,7 @@ export class SessionProcesses {
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
     const runner = await this.#launchRunner(owner);
-    const { closing } = this.#frame.resources;
+    const { closing } = this.frame.resources;
     for (const { name, place, options, ...one } of this.initializers) {
       if (one.owner.pack?.location !== owner.pack?.location) continue;
       // It may never settle, and the session that ends does not wait for it.
@@ -283,13 +288,13 @@ export class SessionProcesses {
   }
 
   async #launchRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { memory, resources, rules } = this.#frame;
+    const { memory, resources, rules } = this.frame;
     const { pack, root } = owner;
-    const config = this.#frame.config();
+    const config = this.frame.config();
     const isAlone = this.#isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
-    const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
+    const onLateError = (message: string) => this.frame.log({ tool: label, level: "error", data: message });
     if (!inChild) {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
       return createInProcessRunner({ root, trusted: pack === undefined, onLateError });
@@ -322,7 +327,7 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
-    const { memory, resources, report } = this.#frame;
+    const { memory, resources, report } = this.frame;
     if (resources.closing.aborted) return;
     const isRelaunched = this.runners.noteExit(owner, error);
     const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
@@ -331,6 +336,6 @@ export class SessionProcesses {
     const ended = { label, of: "code" as const, exit };
     const args = { ...ended, isRelaunched, isServed: this.#keepsRunning || undefined };
     report(createProblem("ServerDied", args, { pack: owner.pack?.name }));
-    if (!isRelaunched) this.#onExit(ended);
+    if (!isRelaunched) this.onExit(ended);
   }
 }

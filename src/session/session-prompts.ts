@@ -1,7 +1,7 @@
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { PackPrompt, PromptTexts } from "./pack-prompt.ts";
-import type { PlannedServer } from "./session-servers.ts";
+import type { ServerSource } from "./server-source.ts";
 
 /** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
 export interface SessionPrompt extends PromptTexts {
@@ -17,7 +17,7 @@ export interface SessionPrompt extends PromptTexts {
 /** How a prompt is got. */
 export type PromptRoute =
   | { by: "code"; owner: CodeOwner; prompt: PackPrompt }
-  | ({ by: "server"; advertisedName: string } & PlannedServer);
+  | { by: "server"; from: ServerSource; advertisedName: string };
 
 /** A prompt and what its registration and its requests need. */
 export interface PromptCandidate {

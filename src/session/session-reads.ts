@@ -1,10 +1,7 @@
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
-import type { AdvertisedResource, AdvertisedResourceTemplate } from "../mcp/client/connected-server.ts";
-import type { Problem } from "../problems/index.ts";
-import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
-import type { PlannedServer } from "./session-servers.ts";
+import type { ServerSource } from "./server-source.ts";
 
 /** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */
 export interface SessionResource {
@@ -20,12 +17,6 @@ export interface SessionResource {
   source: ToolSource;
 }
 
-/** A running server whose resources can be read. */
-export interface ResourceServer extends PlannedServer {
-  /** Whether a URI is of a resource that is excluded, and the problem that says why; `undefined` for any other one. */
-  findHidden(uri: string): { problem: Problem | undefined } | undefined;
-}
-
 /** Who made a link in a result: the label of a server, or the npm name of a pack. */
 export interface LinkMaker {
   server?: string;
@@ -33,7 +24,7 @@ export interface LinkMaker {
 }
 
 /** How a URI is read. */
-export type ResourceRoute = { by: "code"; resource: PackResource } | { by: "server"; from: ResourceServer };
+export type ResourceRoute = { by: "code"; resource: PackResource } | { by: "server"; from: ServerSource };
 
 /** A resource, and how it is read. */
 export interface ResourceCandidate {
@@ -62,40 +53,6 @@ export const describeResource = (
   source,
 });
 
-/** The resources that a running server lists, in its order. */
-export function collectServerResources(
-  one: PlannedServer,
-  lists: {
-    resources: readonly AdvertisedResource[];
-    resourceTemplates: readonly AdvertisedResourceTemplate[];
-  },
-  refused: ReadonlyMap<object, Problem>,
-): { resources: ResourceCandidate[]; resourceServer: ResourceServer } {
-  const all: readonly ResourceListing[] = [...lists.resources, ...lists.resourceTemplates];
-  const isHidden = (listing: ResourceListing) => !one.isAllowed(listing.name) || refused.has(listing);
-  const fits = ({ uri, uriTemplate = "" }: ResourceListing, asked: string) =>
-    uri === asked || fitsServerTemplate(uriTemplate, asked);
-  const hidden = all.filter(isHidden);
-  const templates = lists.resourceTemplates.filter((one) => !isHidden(one));
-  const findHidden = (asked: string) => {
-    const found =
-      hidden.find(({ uri }) => uri === asked) ??
-      (templates.some((one) => fits(one, asked)) ? undefined : hidden.find((one) => fits(one, asked)));
-    return found && { problem: refused.get(found) };
-  };
-  const resourceServer = { ...one, findHidden };
-  const resources = all
-    .filter((listing) => !isHidden(listing))
-    .map(
-      (listing): ResourceCandidate => ({
-        resource: describeResource(listing, one.plan.source),
-        listing: { ...listing, _meta: createEntryMeta(listing._meta, null) },
-        route: { by: "server", from: resourceServer },
-      }),
-    );
-  return { resources, resourceServer };
-}
-
 /**
  * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it.
  * `undefined` for an unknown URI.
@@ -107,12 +64,12 @@ export function findRoute(
     resourceServers,
   }: {
     resources: readonly ResourceCandidate[];
-    resourceServers: readonly ResourceServer[];
+    resourceServers: readonly ServerSource[];
   },
   maker: LinkMaker | undefined,
 ): ResourceRoute | undefined {
   const from = resourceServers.find(({ plan }) => plan.label === maker?.server);
-  if (from !== undefined && from.findHidden(uri) === undefined) return { by: "server", from };
+  if (from !== undefined && from.findLeft("resource", uri) === undefined) return { by: "server", from };
   const ofPack = resources.flatMap(({ route, resource: { source } }) =>
     route.by === "code" && maker?.pack !== undefined && source.pack === maker.pack ? [route.resource] : [],
   );
@@ -123,6 +80,6 @@ export function findRoute(
   return resources.find(({ resource: { uriTemplate }, route }) => {
     if (uriTemplate === undefined) return false;
     if (route.by === "code") return route.resource.match(uri) !== undefined;
-    return fitsServerTemplate(uriTemplate, uri) && route.from.findHidden(uri) === undefined;
+    return fitsServerTemplate(uriTemplate, uri) && route.from.findLeft("resource", uri) === undefined;
   })?.route;
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import type { SessionConfig } from "../config/session-config.ts";
+import type { ListedServer } from "../lock/gate.ts";
 import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/server.ts";
-import { listKeys, listRules, type ServerLists, takeLists } from "../mcp/client/server-lists.ts";
+import { entriesOf, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
   describeExit,
@@ -11,11 +13,10 @@ import {
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
-import { CallStop, type Cancellation } from "../runtime/abort-listeners.ts";
+import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/late-errors.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { Clock } from "../runtime/time-limit.ts";
-import type { ServerApproval } from "./server-approval.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 
 /** A resource whose changes somebody wants to hear of. */
 interface WantedWatch {
@@ -33,44 +34,17 @@ function beginWatch(server: ConnectedServer, watch: Watch): void {
   watch.end = watch.isRefused() ? () => {} : server.watchResource(watch.uri, watch.changed);
 }
 
-/** What a server needs from its session. */
-export interface SessionServerOptions {
-  clock: Clock;
-  /** Starts the process, after what it needs. Closing it takes the token of its callbacks away. */
-  start(events: ServerReports, signal: Cancellation): Promise<StartingServer>;
-  report(problem: Problem): void;
-  /** Called when the server exits and is not restarted. */
-  onExit(exit: UnexpectedExit): void;
-  /** Whether the server is restarted after an exit, or after a restart that failed. */
-  mayRestart(): boolean;
-  /** Between two attempts to restart it. Milliseconds. */
-  restartMs: number;
-  /** Whether the session is served, so that no exit ends it. */
-  isServed: boolean;
-  /**
-   * Called when the start with the session has succeeded or failed, and when the server says something else after another start;
-   * `undefined` if a state that is there stays.
-   */
-  onListed: (() => void) | undefined;
-  /**
-   * Called after each later start, before anybody uses the server. Resolves with whether what it lists has been compared with
-   * the lock.
-   */
-  onStarted(server: SessionServer): Promise<boolean>;
-  /** Called once, when the server is closed. */
-  onClosed(): void;
+/** What a server said when it was ready. */
+interface Said extends ListedServer {
+  connected: ConnectedServer;
+  /** Tools in its `tools/list` that are invalid. */
+  invalidTools: readonly { name: string; reason: string }[];
+  /** Its other lists, and their entries, that cannot be used. */
+  problems: readonly Problem[];
 }
 
-/** A server, and what one state of its session says about it. */
-export interface PlannedServer {
-  plan: ServerPlan;
-  server: SessionServer;
-  /** Applies the policy for packs to the server's own names. */
-  isAllowed(name: string): boolean;
-  /** What the lock says about its lists; `undefined` without a lock. */
-  approval?: ServerApproval;
-}
-
+/** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
+const remoteRestartMs = 25_000;
 /** After a failed start for a request, how long requests fail with its reason before the next attempt. Milliseconds. */
 const failedMs = 30_000;
 
@@ -100,7 +74,11 @@ type Life =
  */
 export class SessionServer {
   readonly #plan: ServerPlan;
-  readonly #options: SessionServerOptions;
+  readonly #config: SessionConfig;
+  readonly #processes: SessionProcesses;
+  /** Whether it is restarted after an exit, or after a restart that failed. */
+  readonly #mayRestart: () => boolean;
+  readonly #forget: () => void;
   #life: Life = { is: "idle" };
   /** The process, or the one before, which may still be ending. */
   #process: Promise<StartingServer> | undefined;
@@ -114,24 +92,37 @@ export class SessionServer {
   #idleMs: number | undefined;
   /** Messages of problems that many results may have. */
   readonly #reported = new Set<string>();
-  /** The server as it was last ready; `undefined` if it never was. */
-  lastConnected: ConnectedServer | undefined;
-  /** What it listed last, also while it restarts; `undefined` until it has started. */
-  lists: ServerLists | undefined;
-  /** Tools in its `tools/list` that are invalid. */
-  invalidTools: readonly { name: string; reason: string }[] = [];
-  /** Its other lists, and their entries, that cannot be used. */
-  listProblems: readonly Problem[] = [];
+  /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
+  said: Said | undefined;
 
-  constructor(plan: ServerPlan, options: SessionServerOptions) {
+  constructor(plan: ServerPlan, config: SessionConfig, processes: SessionProcesses) {
     this.#plan = plan;
-    this.#options = options;
+    this.#config = config;
+    this.#processes = processes;
+    this.#mayRestart = processes.createRestarts(config);
+    this.#forget = processes.frame.resources.add(() => this.close());
+  }
+
+  get #frame(): SessionFrame {
+    return this.#processes.frame;
+  }
+
+  /** Whether the session is served, so that no exit ends it. */
+  get #isServed(): boolean {
+    return this.#frame.rules.served === true;
+  }
+
+  /** Lets a state follow what the server says; one that stays as it opened does not. */
+  #announce(): boolean {
+    const isFollowed = this.#isServed || this.#frame.options.watch === true;
+    if (isFollowed) this.#frame.states.onListed();
+    return isFollowed;
   }
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
   startWithSession(): void {
     const isIdle = this.#life.is === "idle" || (this.#life.is === "failed" && !this.#hasFailedForGood);
-    if (isIdle && this.lists === undefined) this.#begin("session");
+    if (isIdle && this.said === undefined) this.#begin("session");
   }
 
   /**
@@ -151,7 +142,7 @@ export class SessionServer {
       case "closed":
         return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
       case "failed": {
-        const isLater = forced || this.#options.clock.now() >= life.until;
+        const isLater = forced || this.#frame.clock.now() >= life.until;
         if (this.#hasFailedForGood || !isLater) return Promise.reject(life.error);
       }
     }
@@ -159,30 +150,32 @@ export class SessionServer {
   }
 
   #begin(cause: Cause): Promise<ConnectedServer> {
-    const before = { lists: this.lists, instructions: this.instructions };
-    const ready = this.#run(cause, before);
+    const ready = this.#run(cause, this.said);
     this.#life = { is: "starting", cause, ready };
     ready.catch((error) => {
       if (this.#life.is !== "starting") return;
-      const until = cause === "session" ? Number.POSITIVE_INFINITY : this.#options.clock.now() + failedMs;
+      const until = cause === "session" ? Number.POSITIVE_INFINITY : this.#frame.clock.now() + failedMs;
       this.#life = { is: "failed", error, until };
-      if (cause === "session") this.#options.onListed?.();
+      if (cause === "session") this.#announce();
     });
     return ready;
   }
 
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
-  async #run(cause: Cause, before: Said): Promise<ConnectedServer> {
+  async #run(cause: Cause, before: Said | undefined): Promise<ConnectedServer> {
     await this.#ending;
     const invalid: { name: string; reason: string }[] = [];
     const problems: Problem[] = [];
-    this.#process = this.#options.start(this.#listen(invalid, problems), this.#stop);
+    this.#process = this.#processes.start(
+      this.#plan,
+      this.#config,
+      this.#listen(invalid, problems),
+      this.#stop,
+    );
     const connected = await (await this.#process).ready;
-    this.lastConnected = connected;
-    this.lists = takeLists(connected);
-    this.invalidTools = invalid;
-    this.listProblems = problems;
-    if (cause !== "session") await this.#compare(before);
+    const { instructions } = connected;
+    this.said = { connected, entries: entriesOf(connected), instructions, invalidTools: invalid, problems };
+    if (cause !== "session") await this.#compare(before, this.said);
     if (this.#life.is !== "starting") return connected;
     this.#life = { is: "running", connected };
     for (const watch of this.#watches) {
@@ -190,7 +183,7 @@ export class SessionServer {
       // It may have missed a change.
       if (cause === "restart") notifyHost(watch.changed);
     }
-    if (cause === "session") this.#options.onListed?.();
+    if (cause === "session") this.#announce();
     void connected.exit.then((exit) => this.#onExit(connected, exit));
     this.#awaitIdle();
     return connected;
@@ -198,7 +191,7 @@ export class SessionServer {
 
   #listen(invalid: { name: string; reason: string }[], problems: Problem[]): ServerReports {
     const { label } = this.#plan;
-    const { report } = this.#options;
+    const { report } = this.#frame;
     let isNoisy = false;
     return {
       onStdoutNoise: (line) => {
@@ -247,7 +240,7 @@ export class SessionServer {
     const idleMs = this.#idleMs;
     this.#cancelIdle();
     if (idleMs === undefined || this.#requests > 0 || this.#life.is !== "running") return;
-    this.#cancelIdle = this.#options.clock.after(idleMs, () => {
+    this.#cancelIdle = this.#frame.clock.after(idleMs, () => {
       if (this.#requests > 0 || this.#life.is !== "running") return;
       // The next request starts it again, when this process has ended.
       this.#life = { is: "idle" };
@@ -273,30 +266,29 @@ export class SessionServer {
   }
 
   /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
-  async #compare(before: Said): Promise<void> {
-    const { onStarted, onListed, report } = this.#options;
-    if ((await onStarted(this)) || before.lists === undefined) return;
+  async #compare(before: Said | undefined, now: Said): Promise<void> {
+    const { states, report } = this.#frame;
+    if ((await states.onStarted(this)) || before === undefined) return;
     const { label } = this.#plan;
-    const list = listKeys.find((key) => !isDeepStrictEqual(before.lists?.[key], this.lists?.[key]));
-    if (list === undefined && before.instructions === this.instructions) return;
-    if (onListed !== undefined) onListed();
-    else if (list !== undefined)
+    const list = listKeys.find((key) => !isDeepStrictEqual(before.connected[key], now.connected[key]));
+    if (list === undefined && before.instructions === now.instructions) return;
+    if (!this.#announce() && list !== undefined)
       report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()));
   }
 
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
   #restart(exit: UnexpectedExit, restartReason?: string): void {
     const { label } = this.#plan;
-    const { mayRestart, restartMs, clock, onExit, report, isServed } = this.#options;
-    const isRelaunched = mayRestart();
+    const { clock, report } = this.#frame;
+    const isRelaunched = this.#mayRestart();
     if (!isRelaunched) this.#life = { is: "exited", exit };
     if (!isRelaunched || restartReason === undefined) {
       const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
-      const served = isServed ? { isServed } : {};
+      const served = this.#isServed ? { isServed: true } : {};
       report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place()));
     }
     if (!isRelaunched) {
-      onExit(exit);
+      this.#processes.onExit({ label, exit });
       return;
     }
     this.#begin("restart").catch(({ cause, message }: Error) => {
@@ -304,7 +296,7 @@ export class SessionServer {
       const failed = this.#life;
       if (failed.is !== "failed") return;
       const again = () => this.#life === failed && this.#restart(exit, reason);
-      if (restartMs > 0) clock.after(restartMs, again);
+      if ("url" in this.#plan && this.#isServed) clock.after(remoteRestartMs, again);
       else again();
     });
   }
@@ -325,11 +317,6 @@ export class SessionServer {
       watch.end();
       this.endRequest();
     };
-  }
-
-  /** Its instructions for models when it was last ready. */
-  get instructions(): string | undefined {
-    return this.lastConnected?.instructions;
   }
 
   get #hasFailedForGood(): boolean {
@@ -388,16 +375,10 @@ export class SessionServer {
 
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
-    if (this.#life.is !== "closed") this.#options.onClosed();
+    if (this.#life.is !== "closed") this.#forget();
     this.#life = { is: "closed", exit: this.exit };
     this.#cancelIdle();
     this.#stop.abort(failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" }));
     await Promise.all([this.#ending, this.#endProcess()]);
   }
-}
-
-/** What a server said after a start. */
-interface Said {
-  lists: ServerLists | undefined;
-  instructions: string | undefined;
 }

@@ -3,9 +3,10 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { type NameContext, Names } from "./names.ts";
+import type { ServerSource } from "./server-source.ts";
 import { describeEntries, findEntry, type ServerEntry, type SessionServerState } from "./server-states.ts";
 import type { PromptCandidate } from "./session-prompts.ts";
-import type { ResourceCandidate, ResourceServer } from "./session-reads.ts";
+import type { ResourceCandidate } from "./session-reads.ts";
 import type { SessionTool, SessionToolset, Skipped, SkippedTool, ToolCandidate } from "./session-tool.ts";
 
 /** A pack of a state, and the owner of its code. */
@@ -21,7 +22,7 @@ export interface StateParts extends NameContext {
   skippedPrompts: readonly Skipped[];
   resources: readonly ResourceCandidate[];
   /** The servers that have started; results may link to more than they list. */
-  resourceServers: readonly ResourceServer[];
+  resourceServers: readonly ServerSource[];
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
@@ -44,7 +45,7 @@ export class SessionState {
   readonly skipped: readonly SkippedTool[];
   readonly prompts: readonly PromptCandidate[];
   readonly resources: readonly ResourceCandidate[];
-  readonly resourceServers: readonly ResourceServer[];
+  readonly resourceServers: readonly ServerSource[];
   readonly problems: readonly Problem[];
   readonly packs: readonly StatePack[];
   readonly instructions: string | undefined;

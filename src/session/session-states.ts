@@ -1,21 +1,21 @@
 import { notifyHost } from "../runtime/late-errors.ts";
+import { createState } from "./create-state.ts";
+import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { findNewProblems, findSessionChange, type SessionChange } from "./session-change.ts";
-import type { SessionOptions } from "./session-options.ts";
-import type { SessionResources } from "./session-resources.ts";
+import type { SessionFrame } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
-import type { StateSources } from "./take-state.ts";
 
-/** The states of a session, one after the other, and the sources of the current one. */
+/** The states of a session, one after the other, and the reading of the project that the current one is from. */
 export class SessionStates {
-  readonly #resources: SessionResources;
-  readonly #listeners: Pick<SessionOptions, "onProblem" | "onChange">;
+  readonly #frame: SessionFrame;
+  readonly #startOthers: () => Promise<SessionState>;
   /** Those of the clients that the open session is served to, which hear of changes too. */
   readonly served = new Set<(change: SessionChange) => void>();
   /** The current state; `undefined` until there is one. */
   current: SessionState | undefined;
-  sources: StateSources | undefined;
-  /** Ends the use of the state's sources. */
+  reading: ProjectReading | undefined;
+  /** Ends the use of the reading. */
   #endUse: () => void = () => {};
   /** How often servers have listed tools, and how often when the state was created. */
   #listings = 0;
@@ -23,22 +23,23 @@ export class SessionStates {
   /** States are created one after the other. */
   #publishing: Promise<void> = Promise.resolve();
 
-  constructor(resources: SessionResources, listeners: Pick<SessionOptions, "onProblem" | "onChange">) {
-    this.#resources = resources;
-    this.#listeners = listeners;
+  /** `startOthers`: resolves with a state that has all servers, after one that has not. */
+  constructor(frame: SessionFrame, startOthers: () => Promise<SessionState>) {
+    this.#frame = frame;
+    this.#startOthers = startOthers;
   }
 
-  /** Creates a state from the sources as they are now, and replaces the current one. */
-  publish(sources: StateSources): Promise<SessionState> {
+  /** Creates a state from what the servers of a reading say now, and replaces the current one. */
+  publish(reading: ProjectReading): Promise<SessionState> {
     const published = this.#publishing.then(async () => {
       const listings = this.#listings;
       const before = this.current;
-      const state = await sources.createState(before, () => this.publish(sources));
-      this.#resources.closing.throwIfAborted();
+      const state = await createState(reading, this.#frame, before === undefined, this.#startOthers);
+      this.#frame.resources.closing.throwIfAborted();
       this.#listed = listings;
-      const endUse = sources.use();
+      const endUse = reading.holds.use();
       const endUseBefore = this.#endUse;
-      this.sources = sources;
+      this.reading = reading;
       this.current = state;
       this.#endUse = endUse;
       before?.retire(endUseBefore);
@@ -57,10 +58,10 @@ export class SessionStates {
     this.#listings += 1;
     void this.#publishing
       .then(async () => {
-        const { sources } = this;
-        if (sources === undefined || this.#listed === this.#listings) return;
-        if (this.#resources.closing.aborted) return;
-        await this.publish(sources);
+        const { reading } = this;
+        if (reading === undefined || this.#listed === this.#listings) return;
+        if (this.#frame.resources.closing.aborted) return;
+        await this.publish(reading);
       })
       .catch(() => {});
   }
@@ -71,20 +72,20 @@ export class SessionStates {
    */
   async onStarted(server: SessionServer): Promise<boolean> {
     await this.#publishing;
-    const { sources } = this;
-    const approval = sources?.approvalOf(server);
-    if (sources === undefined || approval === undefined) return false;
+    const { reading } = this;
+    const source = reading && sourcesOf(reading).find((one) => one.server === server);
+    if (reading === undefined || source?.isLocked !== true) return false;
     try {
-      if (approval.differs) await this.publish(sources);
+      if (source.differs) await this.publish(reading);
     } catch (error) {
-      void this.#resources.close(error);
+      void this.#frame.resources.close(error);
       throw error;
     }
     return true;
   }
 
   #announce(before: SessionState, after: SessionState): void {
-    const { onProblem, onChange } = this.#listeners;
+    const { onProblem, onChange } = this.#frame.options;
     const problems = findNewProblems(before.problems, after.problems);
     for (const problem of problems) notifyHost(() => onProblem?.(problem));
     const found = findSessionChange(before, after);

@@ -2,7 +2,7 @@ import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
-import type { PlannedServer } from "./session-servers.ts";
+import type { ServerSource } from "./server-source.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */
 export type ToolInputSchema = { type: "object" } & Record<string, unknown>;
@@ -77,12 +77,13 @@ export interface SessionToolset {
 /** How a tool's calls are executed. */
 export type ToolRoute =
   | ({ by: "code" } & RunnableTool)
-  | ({
+  | {
       by: "server";
+      from: ServerSource;
       advertisedName: string;
       /** Whether calls carry `_trailblazeContext` in their arguments. */
       legacyContext: boolean;
-    } & PlannedServer);
+    };
 
 /** A tool and what its registration and its calls need. */
 export interface ToolCandidate {

@@ -3,12 +3,14 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { declarationsOf } from "./select-packs.ts";
-import type { Contribution, ListedNames } from "./tool-candidates.ts";
+import type { ServerSource } from "./server-source.ts";
 
 /** What a session found. */
 export interface PatternSources {
@@ -17,52 +19,8 @@ export interface PatternSources {
   found: readonly FoundPack[];
   /** The packs of the session. */
   packs: readonly CheckedPack[];
-  contributions: readonly Contribution[];
+  servers: readonly ServerSource[];
   registry: Registry;
-}
-
-/** The names that patterns for packs can match. */
-class InstalledNames {
-  /** Qualified names of packs. */
-  readonly packs: readonly string[];
-  /** Qualified names of packs, of items, and of what packs' servers list. */
-  readonly all: readonly string[];
-  /** Packs with servers whose tools are unknown, because the session does not start them. */
-  readonly #unknown: readonly string[];
-
-  constructor({ found, packs, contributions }: PatternSources) {
-    this.packs = found.map(({ pack }) => pack.qualifiedName);
-    const listed = contributions.flatMap(({ listed }) => listed ?? []);
-    const listedServers = new Set(listed.map(({ server }) => server));
-    const withoutTools = new Set(
-      packs.flatMap(({ inspected }) =>
-        inspected.items
-          .filter(({ shape }) => shape !== undefined && shape !== "subprocessServer")
-          .map(({ qualifiedName }) => qualifiedName),
-      ),
-    );
-    const items = found.flatMap((one) =>
-      declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`),
-    );
-    const ofServers = listed.flatMap(({ pack, names, otherNames }) =>
-      pack === undefined ? [] : [...names, ...otherNames].map((name) => `${pack}/${name}`),
-    );
-    this.all = [...this.packs, ...items, ...ofServers];
-    this.#unknown = found
-      .filter(({ pack }) =>
-        pack.servers.some(
-          ({ qualifiedName }) => !listedServers.has(qualifiedName) && !withoutTools.has(qualifiedName),
-        ),
-      )
-      .map(({ pack }) => pack.qualifiedName);
-  }
-
-  /** Whether a pattern matches something, or may match a tool that is unknown. */
-  mayMatch(pattern: string): boolean {
-    if (matchesAny([pattern], this.all)) return true;
-    const end = pattern.lastIndexOf("/");
-    return end > 0 && matchesAny([pattern.slice(0, end)], this.#unknown);
-  }
 }
 
 /** The key as the file has it: readers of the config drop a leading `@`. */
@@ -72,13 +30,46 @@ function findWrittenKey({ text }: SessionConfig, path: readonly string[], key: s
   return isRecord(value) && !Object.hasOwn(value, key) && Object.hasOwn(value, `@${key}`) ? `@${key}` : key;
 }
 
+/** Whether a pattern for packs matches a name, or may match a tool that is unknown because its server does not start. */
+function createMatcher({ found, packs }: PatternSources, servers: readonly ServerSource[], names: string[]) {
+  const listed = servers.map(({ plan }) => plan.label);
+  const items = packs.flatMap(({ inspected }) => inspected.items);
+  const isOther = ({ shape }: InspectedItem) => shape !== undefined && shape !== "subprocessServer";
+  const known = new Set([...listed, ...items.filter(isOther).map(({ qualifiedName }) => qualifiedName)]);
+  const unknown = found
+    .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !known.has(qualifiedName)))
+    .map(({ pack }) => pack.qualifiedName);
+  return (pattern: string) => {
+    const end = pattern.lastIndexOf("/");
+    return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
+  };
+}
+
+/** The server's own names of what it lists. */
+const listedNames = ({ server }: ServerSource, kinds: readonly ListedKind[]): string[] => [
+  ...(server.said?.entries ?? []).flatMap(({ kind, entry }) => (kinds.includes(kind) ? [entry.name] : [])),
+  ...(kinds.includes("tool") ? (server.said?.invalidTools ?? []).map(({ name }) => name) : []),
+];
+
 /**
  * Finds patterns and names in the config that match nothing installed, with the most similar names: those of `deny` first,
  * because they exclude nothing. Patterns of `allow` may name what is installed later. All servers of the session must have started. Problems have paths from the config's top.
  */
 export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
-  const { config, contributions, registry } = sources;
-  const names = new InstalledNames(sources);
+  const { config, found, registry } = sources;
+  // The lock has no tools that the config excludes, so a server that has not run may have more than it.
+  const servers = sources.servers.filter(({ server, offer }) => server.said && !offer?.refusal);
+  const packNames = found.map(({ pack }) => pack.qualifiedName);
+  const items = found.flatMap((one) =>
+    declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`),
+  );
+  const ofServers = servers.flatMap((one) =>
+    one.plan.pack === undefined
+      ? []
+      : listedNames(one, ["tool", "prompt", "resource"]).map((name) => `${one.plan.pack}/${name}`),
+  );
+  const names = [...packNames, ...items, ...ofServers];
+  const mayMatch = createMatcher(sources, servers, names);
   const report = (path: Path, pattern: string, known: readonly string[]) => {
     const key = path.slice(0, -1).join(".");
     const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
@@ -86,32 +77,29 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
   };
   const inPolicy = (key: "deny" | "transitive") =>
     (config.packs[key] ?? []).flatMap((pattern, index) =>
-      names.mayMatch(pattern) ? [] : [report(["packs", key, index], pattern, names.all)],
+      mayMatch(pattern) ? [] : [report(["packs", key, index], pattern, names)],
     );
-  const inServers = contributions
-    .flatMap((one) => one.listed ?? [])
-    .flatMap((one) => findUnmatchedChoices(one).map(([at, text]) => report(at, text, one.names)));
+  const inServers = servers.flatMap((one) => {
+    const { choices, configPath = [] } = one.plan;
+    const tools = listedNames(one, ["tool"]);
+    return (choices?.deny ?? []).flatMap((pattern, index) =>
+      tools.some((name) => matchesToolName([pattern], name))
+        ? []
+        : [report([...configPath, "tools", "deny", index], pattern, tools)],
+    );
+  });
   const { memory } = config.packs;
   const inMemory = (typeof memory === "string" ? [] : Object.keys(memory))
-    .filter((pack) => !names.packs.includes(pack))
+    .filter((pack) => !packNames.includes(pack))
     .map((pack) => {
       const path = ["packs", "memory"];
-      return report([...path, findWrittenKey(config, path, pack)], pack, names.packs);
+      return report([...path, findWrittenKey(config, path, pack)], pack, packNames);
     });
   const tools = registry.items("tool").map(({ qualifiedName }) => qualifiedName);
   const inOptions = [...config.options.keys()]
     .filter((name) => !isTool(registry, name))
     .map((name) => report(["options", findWrittenKey(config, ["options"], name)], name, tools));
   return [...inPolicy("deny"), ...inServers, ...inPolicy("transitive"), ...inMemory, ...inOptions];
-}
-
-/** The `deny` patterns of a user's server that match none of its tools, with their paths. */
-function findUnmatchedChoices({ choices, configPath, names }: ListedNames) {
-  if (choices === undefined || configPath === undefined) return [];
-  return (choices.deny ?? []).flatMap((pattern, index): [Path, string][] => {
-    const isMatched = names.some((name) => matchesToolName([pattern], name));
-    return isMatched ? [] : [[[...configPath, "tools", "deny", index], pattern]];
-  });
 }
 
 function isTool(registry: Registry, name: string): boolean {

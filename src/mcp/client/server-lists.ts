@@ -27,13 +27,26 @@ export interface ServerLists {
 
 export type ListKey = keyof ServerLists;
 
-/** The lists of a server without what else is known of it. */
-export const takeLists = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ServerLists => ({
-  tools,
-  prompts,
-  resources,
-  resourceTemplates,
-});
+/** An entry of a server's list. `id`: its name, or of a resource the URI or template. */
+export type ListedEntry = { id: string } & (
+  | { kind: "tool"; list: "tools"; entry: AdvertisedTool }
+  | { kind: "prompt"; list: "prompts"; entry: AdvertisedPrompt }
+  | { kind: "resource"; list: "resources"; entry: AdvertisedResource }
+  | { kind: "resource"; list: "resourceTemplates"; entry: AdvertisedResourceTemplate }
+);
+
+/** What requests and locks call an entry of a list. */
+export type ListedKind = ListedEntry["kind"];
+
+/** Every entry of a server's lists, one list after the other. */
+export const entriesOf = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ListedEntry[] => [
+  ...tools.map((entry) => ({ kind: "tool", list: "tools", id: entry.name, entry }) as const),
+  ...prompts.map((entry) => ({ kind: "prompt", list: "prompts", id: entry.name, entry }) as const),
+  ...resources.map((entry) => ({ kind: "resource", list: "resources", id: entry.uri, entry }) as const),
+  ...resourceTemplates.map(
+    (entry) => ({ kind: "resource", list: "resourceTemplates", id: entry.uriTemplate, entry }) as const,
+  ),
+];
 
 /** The key of a server's capabilities with its lists, which tells of their changes together. */
 export type ListCapability = "tools" | "prompts" | "resources";

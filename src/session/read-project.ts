@@ -1,0 +1,349 @@
+import { checkBuiltIns } from "../config/built-ins.ts";
+import { locateInConfig } from "../config/config-file.ts";
+import { isAllowed } from "../config/packs-policy.ts";
+import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
+import { isToolAllowed } from "../config/tool-policy.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import { isDeclaredOrigin } from "../discovery/types.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { Gate } from "../lock/gate.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
+import { isQualifiedName } from "../qualified-names/index.ts";
+import {
+  planPackServer,
+  planRemoteServer,
+  planUserServer,
+  type ServerPlan,
+} from "../runtime/server-launches.ts";
+import type { CodeOwner } from "../runtime/tool-code.ts";
+import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
+import {
+  collectVanished,
+  describeExcluded,
+  describeOwnServer,
+  describeUnusable,
+  findRefusals,
+  isCallable,
+} from "./excluded.ts";
+import {
+  findUsedPackages,
+  refuseIncompletePacks,
+  refuseIncompleteProject,
+  type UsedPackage,
+} from "./missing-packages.ts";
+import { findNeededServers } from "./names.ts";
+import type { OwnTool } from "./own-tools.ts";
+import { hashPackCode, hashPackProgram, hashUserProgram } from "./program-content.ts";
+import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
+import { ServerSource } from "./server-source.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { StatePack } from "./session-state.ts";
+import type { Skipped } from "./session-tool.ts";
+import { type Contribution, collectBundles, collectPack, contribute, indexCode } from "./tool-candidates.ts";
+
+/** What a reading needs from its session. */
+export interface ReadingContext {
+  frame: SessionFrame;
+  config: SessionConfig;
+  processes: SessionProcesses;
+  /** Those of the config and the start. */
+  problems: readonly Problem[];
+  /** The reading before; an installation in progress must not replace it. */
+  before: ProjectReading | undefined;
+  /** Decides which items are approved; `undefined` if everything is. */
+  gate: Gate | undefined;
+  /** Starts every server, also those that the calls of the session do not need. */
+  startsAll: boolean;
+  holds: Holds;
+}
+
+/** The servers and the code that a reading uses. What nothing else holds ends after its last user. */
+export class Holds {
+  readonly #releases: (() => void)[] = [];
+  #users = 0;
+
+  add(release: () => void): void {
+    this.#releases.push(release);
+  }
+
+  /** Notes a user. The returned function notes its end; call it once. */
+  use(): () => void {
+    this.#users += 1;
+    return () => {
+      this.#users -= 1;
+      if (this.#users === 0) for (const release of this.#releases.splice(0)) release();
+    };
+  }
+}
+
+/** The project as it was at one moment, with the servers that were started for it. */
+export interface ProjectReading {
+  config: SessionConfig;
+  found: FoundPacks;
+  /** The selected packs before approval. */
+  installed: readonly CheckedPack[];
+  /** The packages that were used when the project was read; none if it is not followed. */
+  used: readonly UsedPackage[];
+  /** As far as they are approved. */
+  packs: readonly StatePack[];
+  /** What offers something, in the order of the session's tools. */
+  parts: readonly (Contribution | ServerSource)[];
+  /** What is left out before it starts. */
+  excluded: readonly Skipped[];
+  problems: readonly Problem[];
+  registry: Registry;
+  /** That of other packs. */
+  createRegistry(found: FoundPacks): Registry;
+  /** Whether the session is for known calls, and whether only the servers that these need have started. */
+  isForCalls: boolean;
+  isPartial: boolean;
+  /** Resolves when each server has started or failed, and rejects if one fails that the session needs. */
+  started: Promise<unknown>;
+  holds: Holds;
+}
+
+export const sourcesOf = ({ parts }: ProjectReading): ServerSource[] =>
+  parts.filter((part) => part instanceof ServerSource);
+
+/** Whether what fails is an error of the start; `asked`: what the session wants. */
+function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): boolean {
+  return before === undefined && (rules.only !== undefined || (rules.served !== true && asked));
+}
+
+/** Takes a server into the reading. It starts now, or when it is needed. */
+function addServer(
+  { processes, config, frame, gate, holds }: ReadingContext,
+  plan: ServerPlan,
+  preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
+  isAllowed: (tool: string) => boolean = () => true,
+): ServerSource {
+  const startsAll = frame.rules.userServers === "reported" && frame.rules.served !== true;
+  const approved = gate?.findApproved(plan);
+  const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
+  const isLazy = mayBeLazy && approved !== undefined;
+  const idleMs = preferred.idleMs ?? config.serversIdleMs;
+  const server = processes.getServer(plan, config, { isLazy, idleMs });
+  holds.add(server.hold());
+  return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
+}
+
+/** The servers of the config, and what of them is refused before it starts. */
+async function addOwnServers(
+  context: ReadingContext,
+  port: InspectionPort,
+  isWanted: (server: UserServer) => boolean,
+): Promise<(Contribution | ServerSource)[]> {
+  const { config, frame, gate } = context;
+  const refused = contribute();
+  const wanted = config.subprocessServers.filter((server) => {
+    if (!isWanted(server)) return false;
+    const { refusal, problems = [] } = gate?.checkServer(server) ?? {};
+    refused.problems.push(...problems);
+    const { name } = server;
+    if (refusal !== undefined)
+      refused.skipped.push(describeUnusable(name, describeOwnServer(config, name), refusal));
+    return refusal === undefined;
+  });
+  const plans = wanted.map(async (server): Promise<[ServerPlan, UserServer]> => {
+    if (server.url !== undefined) return [planRemoteServer(server, config), server];
+    const plan = await planUserServer(port, server, config);
+    const content = frame.options.watch ? hashUserProgram(port, server, config, plan) : undefined;
+    return [content === undefined ? plan : { ...plan, content }, server];
+  });
+  const sources = (await Promise.all(plans)).map(([plan, server]) => addServer(context, plan, server));
+  return [...sources, refused];
+}
+
+function addPackServers(
+  context: ReadingContext,
+  port: InspectionPort,
+  { inspected, unusable }: CheckedPack,
+): ServerSource[] {
+  const describe = describeServers(inspected);
+  const { config, frame } = context;
+  return inspected.items
+    .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
+    .map((item) => {
+      const plan = planPackServer(port, inspected, item);
+      const content = frame.options.watch ? { content: hashPackProgram(port, inspected, plan) } : {};
+      const { start, idleMs } = item.definition ?? {};
+      const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
+      const described = describe(item.declaration.name);
+      return addServer(context, { ...plan, ...content }, preferred, (tool) =>
+        isToolAllowed(config.packs, described, tool),
+      );
+    });
+}
+
+/**
+ * Resolves when a server has started or failed, or rejects if it fails and the session needs it. The failure of a server that
+ * the config defines has its place.
+ */
+async function whenStarted(context: ReadingContext, { server, plan, isLazy }: ServerSource): Promise<void> {
+  const { config, frame } = context;
+  const isAsked =
+    plan.pack === undefined ? frame.rules.userServers === "needed" : config.packs.onError === "fail";
+  if (isLazy) return;
+  try {
+    await server.ready;
+  } catch (error) {
+    if (!isFatal(context, isAsked)) return;
+    if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
+    const path = error.problem.path ?? plan.configPath;
+    const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);
+    throw new TrailblazeError(problem ?? error.problem);
+  }
+}
+
+/** The built-ins of the config and of the session's options; `names` has them all, the invalid ones too. */
+async function readBuiltIns(
+  { config, frame }: ReadingContext,
+  port: InspectionPort,
+): Promise<{ names: string[]; offered: Contribution }> {
+  const given = await checkBuiltIns(frame.options.builtIns ?? []);
+  const builtIns: OwnTool[] = [
+    ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
+    ...given.map((definition) => ({ definition, path: undefined })),
+  ];
+  if (builtIns.length === 0) return { names: [], offered: contribute() };
+  const definitions = builtIns.map(({ definition }) => definition);
+  const { checkOwnHandlers } = await import("../validate/check-packs.ts");
+  const faults = await checkOwnHandlers(port, config.directory, definitions);
+  const { collectOwnTools } = await import("./own-tools.ts");
+  const names = definitions.map(({ name }) => String(name));
+  return { names, offered: collectOwnTools(builtIns, config, faults) };
+}
+
+/** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
+function holdCode(
+  { processes, holds }: ReadingContext,
+  packs: readonly StatePack[],
+  offered: readonly Contribution[],
+): void {
+  for (const { owner } of packs) holds.add(processes.runners.hold(owner));
+  for (const { route } of offered.flatMap((one) => one.candidates)) {
+    if (route.by !== "code" || route.code.owner.pack === undefined) continue;
+    const { owner, handler } = route.code;
+    processes.runners
+      .get(owner)
+      .then((runner) => runner.load(handler))
+      // The first call reports it.
+      .catch(() => {});
+  }
+}
+
+/** Reads the project and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
+export async function readProject(context: ReadingContext): Promise<ProjectReading> {
+  const { frame, config, before, gate } = context;
+  const { options, resources, rules, cwd } = frame;
+  const { only } = rules;
+  const { calls = [], toolsets, watch: follows = false } = options;
+  const port = createNodeInspectionPort();
+  const problems = [...context.problems];
+  const failForErrors = (found: readonly Problem[]) => {
+    const broken = isFatal(context, config.packs.onError === "fail") ? found.find(makesUnusable) : undefined;
+    if (broken !== undefined) throw new TrailblazeError(broken);
+  };
+  const ofCalls = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+  const needed = context.startsAll ? undefined : ofCalls;
+  const addOwn = () => addOwnServers(context, port, ({ name }) => needed?.has(name) !== false);
+  // The servers of the config start while packs are found, unless the state may be refused.
+  const startsEarly = before === undefined && gate?.isFrozen !== true;
+  const early = startsEarly ? await resources.step(addOwn()) : undefined;
+
+  const found = await resources.step(findPacks(port, { cwd, policy: config.packs }));
+  const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
+  // What is named so takes a pack that the project does not declare.
+  for (const name of named) await resources.step(lookUpSubject(port, found, name));
+  if (before !== undefined) refuseIncompleteProject(found, before.used);
+  const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
+  if (only === undefined) problems.push(...found.problems);
+  problems.push(...relevant.flatMap(({ pack }) => pack.problems));
+  // A pack with an unreadable field has no items that could be checked.
+  for (const { pack } of relevant) {
+    const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
+    const isLetIn = isAllowed(config.packs, pack.qualifiedName);
+    if (isOwn && isLetIn) failForErrors(pack.problems);
+  }
+  const selection = await resources.step(
+    selectPacks(port, found, { references: referencesOf(config), only }, async (pack) => {
+      const { loadDefinitions } = await import("../inspection/load-definitions.ts");
+      return loadDefinitions(port, pack.found, { only: pack.selected });
+    }),
+  );
+  const manager = managerIn(port, found.workspace);
+  const checkedPacks: CheckedPack[] = [];
+  const installed: CheckedPack[] = [];
+  for (const inspected of selection.selected) {
+    const { checkPack } = await import("../validate/check-packs.ts");
+    const valid = await resources.step(checkPack(port, inspected, manager));
+    const checked = gate?.checkPack(valid) ?? valid;
+    installed.push(valid);
+    problems.push(...checked.problems);
+    failForErrors([...inspected.pack.problems, ...checked.problems]);
+    checkedPacks.push(checked);
+  }
+  if (before !== undefined) refuseIncompletePacks(installed, { used: before.used, packs: before.installed });
+  if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
+  // What is left of the lock is about others.
+  if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
+  const own = early ?? (await resources.step(addOwn()));
+
+  const packs = checkedPacks.map((checked) => {
+    const { pack } = checked.inspected;
+    const content = follows ? { content: hashPackCode(port, checked.inspected) } : {};
+    const owner: CodeOwner = { pack, root: pack.location, ...content };
+    const servers = needed === undefined ? addPackServers(context, port, checked) : [];
+    return { ...checked, owner, servers, offered: collectPack(checked, config, owner) };
+  });
+  const servers = [...own, ...packs.flatMap((one) => one.servers)];
+  const sources = servers.filter((part) => part instanceof ServerSource);
+  const started = Promise.all(sources.map((one) => whenStarted(context, one)));
+  started.catch(() => {});
+
+  const { names: builtIns, offered: hostTools } = await resources.step(readBuiltIns(context, port));
+  const createRegistryOf = ({ packs: all }: FoundPacks) =>
+    createRegistry(
+      all.map(({ pack }) => pack),
+      { builtIns, manager },
+    );
+  const registry = createRegistryOf(found);
+  failForErrors(packs.flatMap(({ offered }) => offered.problems));
+  // Bundles run the code of other tools.
+  const code = indexCode([hostTools, ...packs.map(({ offered }) => offered)]);
+  const refusals = findRefusals(checkedPacks);
+  const offered = [hostTools];
+  const parts: (Contribution | ServerSource)[] = [hostTools, ...own];
+  for (const pack of packs) {
+    const bundles = await resources.step(collectBundles(pack, code, registry, refusals));
+    failForErrors(bundles.problems);
+    offered.push(pack.offered, bundles);
+    parts.push(pack.offered, bundles, ...pack.servers);
+  }
+  if (follows) holdCode(context, packs, offered);
+  const skipped = [
+    ...selection.excluded.filter(isCallable).map(describeExcluded),
+    ...collectVanished(checkedPacks.flatMap((one) => one.problems)),
+  ];
+  const refused = own.flatMap((part) => (part instanceof ServerSource ? [] : part.skipped));
+  return {
+    config,
+    found,
+    installed,
+    used: follows ? findUsedPackages(found, config) : [],
+    packs,
+    parts: [...parts, contribute({ skipped })],
+    excluded: [...skipped, ...refused],
+    problems,
+    registry,
+    createRegistry: createRegistryOf,
+    isForCalls: ofCalls !== undefined,
+    isPartial: needed !== undefined,
+    started,
+    holds: context.holds,
+  };
+}

@@ -1,0 +1,276 @@
+import { isToolChosen } from "../config/tool-policy.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
+import { mayRefuseContext } from "../json-schema/reserved-parameters.ts";
+import type { Gate, ListedServer, ListVerdict } from "../lock/gate.ts";
+import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
+import { type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
+import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
+import { createEntryMeta } from "../runtime/mcp-shapes.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
+import { readToolMeta } from "../runtime/tool-meta.ts";
+import { describeUnusable } from "./excluded.ts";
+import { readPromptTexts } from "./pack-prompt.ts";
+import { describeResource } from "./session-reads.ts";
+import type { SessionServer } from "./session-servers.ts";
+import type { Skipped } from "./session-tool.ts";
+import { type Contribution, contribute, describeTool, refuseReserved } from "./tool-candidates.ts";
+
+/** Why an entry is left out; `problem`: the error of requests for it. */
+type Left = Pick<Skipped, "reason" | "message" | "problem">;
+
+/** What a server may offer: entries as the lock has them, and why some of them are left out. */
+interface Offer extends Pick<ListVerdict, "problems" | "vanished" | "reserved" | "instructions" | "refusal"> {
+  /** What the server or the lock said. */
+  of: ListedServer;
+  entries: readonly ListedEntry[];
+  left: ReadonlyMap<ListedEntry, Left>;
+  /** Whether it is not what the lock approves. */
+  differs: boolean;
+}
+
+/** An approved entry as the lock has it, with what passes unrecorded. */
+function asRecorded({ entry }: ListedEntry, approved: ListedEntry): ListedEntry {
+  const { size, annotations } = entry as { size?: number; annotations?: unknown };
+  const lastModified = isRecord(annotations) ? annotations.lastModified : undefined;
+  const { annotations: recorded } = approved.entry as { annotations?: object };
+  const passed = {
+    ...(size !== undefined && { size }),
+    ...(lastModified !== undefined && { annotations: { ...recorded, lastModified } }),
+  };
+  return { ...approved, entry: { ...approved.entry, ...passed } } as ListedEntry;
+}
+
+const byId = (a: ListedEntry, b: ListedEntry) =>
+  listKeys.indexOf(a.list) - listKeys.indexOf(b.list) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+const keyOf = ({ kind, id }: { kind: ListedKind; id: string }) => `${kind} ${id}`;
+
+/**
+ * A server as one state of its session uses it: what it says, or what the lock approves until it has run; without what the lock
+ * does not approve; without what the config excludes.
+ */
+export class ServerSource {
+  readonly plan: ServerPlan;
+  readonly server: SessionServer;
+  /** Whether the server starts when it is needed. */
+  readonly isLazy: boolean;
+  /** Applies the policy for packs to the server's own names. */
+  readonly #isAllowed: (name: string) => boolean;
+  readonly #gate: Gate | undefined;
+  readonly #approved: ListedServer | undefined;
+  /** What was refused or gone after a start: it stays so, and other tools keep their names. */
+  readonly #lost = new Map<string, Problem>();
+  #offer: Offer | undefined;
+
+  /** `approved`: what the lock approves; needed for a server that `isLazy`. */
+  constructor(
+    plan: ServerPlan,
+    server: SessionServer,
+    isAllowed: (name: string) => boolean,
+    lock: { gate: Gate | undefined; approved: ListedServer | undefined; isLazy: boolean },
+  ) {
+    this.plan = plan;
+    this.server = server;
+    this.isLazy = lock.isLazy;
+    this.#isAllowed = isAllowed;
+    this.#gate = lock.gate;
+    this.#approved = lock.approved;
+  }
+
+  get isLocked(): boolean {
+    return this.#gate !== undefined;
+  }
+
+  /** `undefined` while nothing is known of the server. Throws `TrailblazeError` `LockMismatch`. */
+  get offer(): Offer | undefined {
+    const said = this.server.said ?? (this.isLazy ? this.#approved : undefined);
+    if (said !== undefined && this.#offer?.of !== said) this.#offer = this.#compare(said);
+    return this.#offer;
+  }
+
+  #compare(said: ListedServer): Offer {
+    const isDenied = (one: ListedEntry) => this.#explainDenied(one) !== undefined;
+    const { refused, ...verdict } = this.#gate?.checkList(this.plan, said, isDenied) ?? {
+      refused: new Map<ListedEntry, Problem>(),
+      problems: [],
+      vanished: [],
+      instructions: said.instructions,
+    };
+    if (said !== this.#approved) {
+      for (const one of said.entries) {
+        const before = this.#lost.get(keyOf(one));
+        const problem = refused.get(one) ?? before;
+        if (problem === undefined) continue;
+        if (!refused.has(one)) verdict.problems.push(problem);
+        refused.set(one, problem);
+        this.#lost.set(keyOf(one), problem);
+      }
+      for (const one of verdict.vanished) this.#lost.set(keyOf(one), one.problem);
+    }
+    const approved = new Map(this.#approved?.entries.map((one) => [keyOf(one), one]));
+    const left = new Map<ListedEntry, Left>();
+    const entries = said.entries.map((one) => {
+      const message = this.#explainDenied(one);
+      const problem = refused.get(one);
+      if (message !== undefined) left.set(one, { reason: "Denied", message });
+      else if (problem !== undefined) left.set(one, describeUnusable(one.id, this.plan.source, problem));
+      const recorded = left.has(one) ? undefined : approved.get(keyOf(one));
+      return recorded === undefined || recorded === one ? one : asRecorded(one, recorded);
+    });
+    const { refusal, problems, vanished } = verdict;
+    return {
+      ...verdict,
+      of: said,
+      left,
+      entries: this.#gate ? entries.sort(byId) : entries,
+      differs: refusal !== undefined || refused.size + problems.length + vanished.length > 0,
+    };
+  }
+
+  /** Why the config excludes an entry of a list. */
+  #explainDenied({ kind, entry }: ListedEntry): string | undefined {
+    const { choices } = this.plan;
+    if (!this.#isAllowed(entry.name)) return "The config's `packs` excludes it.";
+    // `tools` of a server in the config is only about its tools.
+    return kind !== "tool" || choices === undefined || isToolChosen(choices, entry.name)
+      ? undefined
+      : "`tools` of its server in the config excludes it.";
+  }
+
+  /** Whether the server has said something else than what is approved. Throws `LockMismatch`. */
+  get differs(): boolean {
+    const { said } = this.server;
+    if (said === undefined || this.#gate === undefined) return false;
+    return this.offer?.differs === true || said.invalidTools.length + said.problems.length > 0;
+  }
+
+  /** Why something is left out that the server lists, by its name or URI; `undefined` for any other. */
+  findLeft(kind: ListedKind, id: string): Left | undefined {
+    const { entries = [], left } = this.offer ?? {};
+    if (left === undefined || left.size === 0) return undefined;
+    const own = entries.find((one) => one.kind === kind && one.id === id);
+    if (own !== undefined) return left.get(own);
+    const isOf = (one: ListedEntry) => one.list === "resourceTemplates" && fitsServerTemplate(one.id, id);
+    const templates = kind === "resource" ? entries.filter(isOf) : [];
+    const [first] = templates;
+    return first && templates.every((one) => left.has(one)) ? left.get(first) : undefined;
+  }
+
+  /**
+   * Refuses a request to the server, which runs, for what the lock does not approve. Throws `TrailblazeError` `NotApproved`,
+   * `LockOutdated` or `LockMismatch`.
+   */
+  refuse(kind: ListedKind, id: string): void {
+    if (this.#gate === undefined) return;
+    const { refusal, vanished = [] } = this.offer ?? {};
+    // What a result links to need not be listed.
+    const gone = vanished.find((one) => kind !== "resource" && one.kind === kind && one.id === id);
+    const problem = refusal ?? this.findLeft(kind, id)?.problem ?? gone?.problem;
+    if (problem !== undefined) throw new TrailblazeError(problem);
+  }
+}
+
+/** A server that does not start, and why. */
+function collectFailedServer(
+  { label, source }: ServerPlan,
+  place: ProblemPlace,
+  problem: Problem,
+): Contribution {
+  const skipped: Skipped = { name: label, source, reason: "ServerFailed", message: problem.message };
+  const path = problem.path ?? place.path;
+  return contribute({ skipped: [skipped], problems: [{ ...problem, ...place, ...(path && { path }) }] });
+}
+
+/**
+ * What a server offers of its lists, as far as the config and the lock allow it; nothing while they are unknown. One that says
+ * something else to models than is approved is ended, and offers nothing.
+ */
+export function collectServer(from: ServerSource): Contribution {
+  const { plan, server, offer } = from;
+  const { source, choices, configPath } = plan;
+  const { pack, item } = source;
+  const place: ProblemPlace =
+    pack !== undefined && item !== undefined
+      ? { pack, kind: "server", item }
+      : configPath === undefined
+        ? {}
+        : { path: configPath };
+  if (offer === undefined)
+    return server.fault === undefined ? contribute() : collectFailedServer(plan, place, server.fault);
+  const { refusal } = offer;
+  if (refusal !== undefined) {
+    void server.close();
+    const skipped = describeUnusable(item ?? plan.label, source, refusal);
+    return contribute({ skipped: [skipped], problems: [refusal] });
+  }
+  // A problem's place has no key for a tool of a server, or for a server of the config.
+  const ofServer = pack === undefined ? ` of server ${quote(plan.label)}` : "";
+  const placeIn = (name: string, { file: _, path: __, ...problem }: Problem): Problem => {
+    const message = `Tool ${quote(name)}${ofServer}: ${problem.message}`;
+    return { ...problem, message, ...place };
+  };
+  const { invalidTools = [], problems: listProblems = [] } = server.said ?? {};
+  const invalid = invalidTools.map(
+    ({ name, reason: message }): Skipped => ({ name, source, reason: "Invalid", message }),
+  );
+  const problems = listProblems.map((problem) => ({ ...problem, ...place }));
+  const contribution = contribute({ skipped: invalid, problems });
+  const { candidates, prompts, resources, skipped, skippedPrompts } = contribution;
+  const leftOf: Record<ListedKind, Skipped[]> = { tool: skipped, prompt: skippedPrompts, resource: [] };
+  const prefix = choices?.prefix;
+  const offerKind = (kind: ListedKind, others: readonly { name: string }[] = []) => {
+    const ids = offer.entries.flatMap((one) => (one.kind === kind ? [one.id] : []));
+    return offerNames(prefix, [...ids, ...others.map(({ name }) => name)], offer.reserved?.[kind]);
+  };
+  const names = { tool: offerKind("tool", invalidTools), prompt: offerKind("prompt") };
+
+  for (const one of offer.entries) {
+    const { kind, id, entry } = one;
+    const left = offer.left.get(one);
+    if (left !== undefined) {
+      leftOf[kind].push({ ...left, name: makeOwnName(prefix, id), source });
+      continue;
+    }
+    if (kind === "resource") {
+      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null) };
+      resources.push({ resource: describeResource(entry, source), listing, route: { by: "server", from } });
+      continue;
+    }
+    const name = names[kind].get(id) ?? makeOwnName(prefix, id);
+    const isSame = name === addPrefix(prefix ?? "", id);
+    const renamed = isSame ? {} : { _meta: { "trailblaze/originalName": id } };
+    const route = { by: "server", from, advertisedName: id } as const;
+    if (kind === "prompt") {
+      const prompt = { name, qualifiedName: null, source, ...readPromptTexts(entry), ...renamed };
+      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, prompt._meta) };
+      prompts.push({ prompt, listing, route });
+      continue;
+    }
+    if (entry.execution?.taskSupport === "required") {
+      const message = "It can be called only as a task, and sessions do not support tasks.";
+      skipped.push({ name, source, reason: "TaskRequired", message });
+      continue;
+    }
+    const fault = refuseReserved(entry.inputSchema);
+    if (fault !== undefined) {
+      problems.push(placeIn(id, fault));
+      skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      continue;
+    }
+    const { meta, problems: faults } = readToolMeta(entry._meta);
+    problems.push(...faults.map((one) => placeIn(id, one)));
+    candidates.push({
+      tool: { ...describeTool(name, null, source, entry, meta), ...renamed },
+      definition: entry,
+      meta,
+      // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
+      route: { ...route, legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema) },
+      toolset: choices?.toolset,
+    });
+  }
+  for (const { kind, id, problem } of offer.vanished)
+    leftOf[kind].push(describeUnusable(makeOwnName(prefix, id), source, problem));
+  problems.push(...offer.problems);
+  return contribution;
+}
