@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import type { ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, UnrecordableError } from "./canonical-json.ts";
 import { deniedIn, findChanges, ownEntry } from "./compare.ts";
 import { describeListed, linesOf } from "./describe-items.ts";
@@ -57,21 +57,11 @@ export class ApprovedServer {
   readonly #denied: readonly string[];
   readonly #scope: LockScope;
 
-  constructor(
-    { label, source, pack, configPath }: ServerPlan,
-    locked: LockedServer,
-    denied: readonly string[],
-    scope: LockScope,
-  ) {
-    const { item } = source;
+  constructor(plan: ServerPlan, locked: LockedServer, denied: readonly string[], scope: LockScope) {
+    const { label, pack } = plan;
     this.label = label;
     this.locked = locked;
-    this.place =
-      source.pack !== undefined && item !== undefined
-        ? { pack: source.pack, kind: "server", item }
-        : configPath === undefined
-          ? {}
-          : { path: configPath };
+    this.place = placeOfServer(plan);
     this.entry = pack ?? label;
     this.#pack = pack;
     this.#denied = denied;

@@ -5,7 +5,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { UnrecordableError } from "./canonical-json.ts";
 import { ownEntry } from "./compare.ts";
@@ -122,11 +122,8 @@ export class RecordingGate implements Gate {
 
   findApproved(): undefined {}
 
-  checkList(
-    { label, source, pack, configPath }: ServerPlan,
-    { entries, instructions }: ListedServer,
-    isDenied: IsDenied,
-  ): ListVerdict {
+  checkList(plan: ServerPlan, { entries, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
+    const { label, source, pack } = plan;
     const { item } = source;
     const entry =
       source.pack === undefined
@@ -140,13 +137,7 @@ export class RecordingGate implements Gate {
         recorded[kind].push([id, describeListed(one)]);
       } catch (error) {
         if (!(error instanceof UnrecordableError)) throw error;
-        const place: ProblemPlace =
-          source.pack !== undefined && item !== undefined
-            ? { pack: source.pack, kind: "server", item }
-            : configPath === undefined
-              ? {}
-              : { path: configPath };
-        this.#noteUnrecordable(`${label}/${id}`, pack ?? label, place);
+        this.#noteUnrecordable(`${label}/${id}`, pack ?? label, placeOfServer(plan));
       }
     }
     if (entry !== undefined) {

@@ -14,7 +14,7 @@ import {
   suggestPackage,
 } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
 import { findProgram } from "../processes/find-program.ts";
 import {
   createPackEnvironment,
@@ -46,6 +46,15 @@ interface PlannedServer {
   legacyContext: boolean;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
   choices?: ToolChoices;
+}
+
+/** The place of a server's problems. */
+export function placeOfServer({
+  source: { pack, item },
+  configPath,
+}: Pick<PlannedServer, "source" | "configPath">): ProblemPlace {
+  if (pack !== undefined && item !== undefined) return { pack, kind: "server", item };
+  return configPath === undefined ? {} : { path: configPath };
 }
 
 /** A server that a session starts. The environment is created at the start, because it may contain a token. */

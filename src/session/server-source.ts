@@ -7,7 +7,7 @@ import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/serve
 import { type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import { describeUnusable } from "./excluded.ts";
 import { readPromptTexts } from "./pack-prompt.ts";
@@ -188,14 +188,9 @@ function collectFailedServer(
  */
 export function collectServer(from: ServerSource): Contribution {
   const { plan, server, offer } = from;
-  const { source, choices, configPath } = plan;
+  const { source, choices } = plan;
   const { pack, item } = source;
-  const place: ProblemPlace =
-    pack !== undefined && item !== undefined
-      ? { pack, kind: "server", item }
-      : configPath === undefined
-        ? {}
-        : { path: configPath };
+  const place = placeOfServer(plan);
   if (offer === undefined)
     return server.fault === undefined ? contribute() : collectFailedServer(plan, place, server.fault);
   const { refusal } = offer;

@@ -10,12 +10,13 @@ import {
   describeExit,
   failure,
   type Problem,
+  type ProblemPlace,
   TrailblazeError,
   type UnexpectedExit,
 } from "../problems/index.ts";
 import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/late-errors.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 
 /** A resource whose changes somebody wants to hear of. */
@@ -74,6 +75,8 @@ type Life =
  */
 export class SessionServer {
   readonly #plan: ServerPlan;
+  /** Of problems: a server of the config has none while it runs. */
+  readonly #place: ProblemPlace;
   readonly #config: SessionConfig;
   readonly #processes: SessionProcesses;
   /** Whether it is restarted after an exit, or after a restart that failed. */
@@ -97,6 +100,7 @@ export class SessionServer {
 
   constructor(plan: ServerPlan, config: SessionConfig, processes: SessionProcesses) {
     this.#plan = plan;
+    this.#place = placeOfServer({ source: plan.source });
     this.#config = config;
     this.#processes = processes;
     this.#mayRestart = processes.createRestarts(config);
@@ -195,12 +199,12 @@ export class SessionServer {
     let isNoisy = false;
     return {
       onStdoutNoise: (line) => {
-        if (!isNoisy) report(createProblem("StdoutNoise", { label, line }, this.#place()));
+        if (!isNoisy) report(createProblem("StdoutNoise", { label, line }, this.#place));
         isNoisy = true;
       },
-      onListChanged: (list) => report(createProblem("ToolListChanged", { label, list }, this.#place())),
+      onListChanged: (list) => report(createProblem("ToolListChanged", { label, list }, this.#place)),
       onLeftOut: (fault) => {
-        const problem = describeLeftOut(label, fault, this.#place());
+        const problem = describeLeftOut(label, fault, this.#place);
         if ("method" in fault) {
           if (!this.#reported.has(problem.message)) report(problem);
           this.#reported.add(problem.message);
@@ -253,11 +257,6 @@ export class SessionServer {
     await starting?.close().catch(() => {});
   }
 
-  #place() {
-    const { pack, item } = this.#plan.source;
-    return pack === undefined || item === undefined ? {} : { pack, kind: "server" as const, item };
-  }
-
   #onExit(connected: ConnectedServer, exit: UnexpectedExit): void {
     // One that was idle may exit by itself while it is ended.
     if (this.#life.is !== "running" || this.#life.connected !== connected) return;
@@ -273,7 +272,7 @@ export class SessionServer {
     const list = listKeys.find((key) => !isDeepStrictEqual(before.connected[key], now.connected[key]));
     if (list === undefined && before.instructions === now.instructions) return;
     if (!this.#announce() && list !== undefined)
-      report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place()));
+      report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place));
   }
 
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
@@ -285,7 +284,7 @@ export class SessionServer {
     if (!isRelaunched || restartReason === undefined) {
       const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
       const served = this.#isServed ? { isServed: true } : {};
-      report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place()));
+      report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place));
     }
     if (!isRelaunched) {
       this.#processes.onExit({ label, exit });
