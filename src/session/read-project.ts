@@ -31,13 +31,15 @@ import {
 } from "./excluded.ts";
 import {
   findUsedPackages,
+  hashPackCode,
+  hashPackProgram,
+  hashUserProgram,
   refuseIncompletePacks,
   refuseIncompleteProject,
-  type UsedPackage,
-} from "./missing-packages.ts";
+  type UsedPackages,
+} from "./installed-packages.ts";
 import { findNeededServers } from "./names.ts";
 import type { OwnTool } from "./own-tools.ts";
-import { hashPackCode, hashPackProgram, hashUserProgram } from "./program-content.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
@@ -84,10 +86,8 @@ export class Holds {
 export interface ProjectReading {
   config: SessionConfig;
   found: FoundPacks;
-  /** The selected packs before approval. */
-  installed: readonly CheckedPack[];
-  /** The packages that were used when the project was read; none if it is not followed. */
-  used: readonly UsedPackage[];
+  /** What was used of installed packages; `undefined` if the project is not followed. */
+  used: UsedPackages | undefined;
   /** As far as they are approved. */
   packs: readonly StatePack[];
   /** What offers something, in the order of the session's tools. */
@@ -259,7 +259,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
   // What is named so takes a pack that the project does not declare.
   for (const name of named) await resources.step(lookUpSubject(port, found, name));
-  if (before !== undefined) refuseIncompleteProject(found, before.used);
+  if (before?.used !== undefined) refuseIncompleteProject(port, found, before.used);
   const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
   if (only === undefined) problems.push(...found.problems);
   problems.push(...relevant.flatMap(({ pack }) => pack.problems));
@@ -287,7 +287,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     failForErrors([...inspected.pack.problems, ...checked.problems]);
     checkedPacks.push(checked);
   }
-  if (before !== undefined) refuseIncompletePacks(installed, { used: before.used, packs: before.installed });
+  if (before?.used !== undefined) refuseIncompletePacks(installed, before.used);
   if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
   // What is left of the lock is about others.
   if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
@@ -333,8 +333,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   return {
     config,
     found,
-    installed,
-    used: follows ? findUsedPackages(found, config) : [],
+    used: follows ? findUsedPackages(port, found, config, installed) : undefined,
     packs,
     parts: [...parts, contribute({ skipped })],
     excluded: [...skipped, ...refused],
