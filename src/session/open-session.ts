@@ -15,11 +15,11 @@ import { type AskInput, createHostInput } from "./host-input.ts";
 import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
-import { Recording } from "./recording.ts";
 import { Session } from "./session.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
+import type { RecordedCall } from "./session-tool.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
@@ -65,7 +65,6 @@ function findOverriddenIsolation(
 class Opening {
   readonly #frame: SessionFrame;
   readonly #config: SessionConfig;
-  readonly #recording: Recording;
   readonly #processes: SessionProcesses;
   #calls: Calls | undefined;
   #isLocked = false;
@@ -78,8 +77,7 @@ class Opening {
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
     this.#config = config;
     this.#frame = new SessionFrame(config, { cwd, options, rules }, () => this.#startOthers());
-    const { report, clock, memory } = this.#frame;
-    this.#recording = new Recording(memory);
+    const { report, clock } = this.#frame;
     const { onInput } = options;
     const reportFailure = (tool: string, reason: string) =>
       report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
@@ -114,8 +112,10 @@ class Opening {
     await follower?.start();
     const { selection } = this.#frame.rules;
     const state = await (selection ? this.#select(selection) : this.#take(config, problems));
-    const record = (name: string, json: string) => this.#recording.add(name, json);
     const { id: sessionId, memory, log } = this.#frame;
+    const recording: RecordedCall[] = [];
+    const record = (name: string, json: string) =>
+      void recording.push({ [name]: memory.redact(JSON.parse(json)) });
     const own = { sessionId, memory, record, log, ask: this.#ask };
     const calls = new Calls(this.#frame, this.#processes, own);
     this.#calls = calls;
@@ -128,7 +128,7 @@ class Opening {
       servedListeners: this.#frame.states.served,
       report: this.#frame.report,
       memory: this.#frame.memory,
-      recording: this.#recording,
+      recording,
       resources: this.#frame.resources,
       runners: this.#processes.runners,
       calls,

@@ -5,7 +5,6 @@ import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
-import type { Recording } from "./recording.ts";
 import { type SessionServerState, startEntry } from "./server-states.ts";
 import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -38,7 +37,8 @@ export interface SessionParts {
   /** Adds a problem to them. */
   report(problem: Problem): void;
   memory: SessionMemory;
-  recording: Recording;
+  /** The successful calls that can be replayed, in order of their ends. */
+  recording: readonly RecordedCall[];
   resources: SessionResources;
   runners: CodeRunners;
   calls: Calls;
@@ -65,7 +65,7 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#parts.recording.calls;
+    return this.#parts.recording;
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
