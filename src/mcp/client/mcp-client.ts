@@ -15,7 +15,7 @@ export interface OutgoingMessage {
   [key: string]: unknown;
 }
 
-/** What carries messages to a server and back. Our channel to a process is one, and so are the SDKs' transports. */
+/** What carries messages to a server and back. */
 export interface MessageTransport {
   /** Throws or rejects if the message is not sent. Aborting `requestSignal` closes the response stream of a request. */
   send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;

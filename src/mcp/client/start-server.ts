@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
-import type { UnexpectedExit } from "../../problems/index.ts";
+import { markIds, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
+import { formatSize } from "../../problems/index.ts";
 import {
   type EndDurations,
   endDurations,
@@ -8,6 +9,7 @@ import {
 } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { notifyHost } from "../../runtime/late-errors.ts";
+import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import {
   createOutputTail,
   cutTail,
@@ -16,11 +18,12 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import type { ServerEvents, ServerLaunch } from "./connected-server.ts";
+import { describeUnwritable } from "./copy-arguments.ts";
+import { nestsDeeper } from "./json-depth.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, Server, type StartingServer } from "./server.ts";
 import type { ListLimits } from "./server-lists.ts";
-import { type ChannelLimits, openStdioChannel } from "./stdio-channel.ts";
 
 /** Reads a server's stderr as it arrives, even without a log. */
 function captureErrorOutput(stderr: Readable, redactor: Redactor, log: ProcessLog | undefined) {
@@ -56,7 +59,13 @@ export interface StartOptions {
   limits?: Partial<ServerLimits>;
 }
 
-export interface ServerLimits extends ChannelLimits {
+export interface ServerLimits {
+  /** The longest message from the server, in bytes. */
+  frameBytes: number;
+  /** How many bytes may wait until the server reads them; a single message may be larger. */
+  waitingBytes: number;
+  /** How many arrays and objects of a message may be nested. */
+  depth: number;
   list: ListLimits;
   logBytes: number;
 }
@@ -69,7 +78,11 @@ export const defaultLimits: ServerLimits = {
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
   logBytes: 10 * MiB,
 };
+/** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
+const noiseBytes = 4096;
 const noiseCharacters = 200;
+/** A message that cannot be sent fails later, so that an exit is noticed first: it is the better reason. Milliseconds. */
+const refusalMs = 250;
 /** How long a server may run after it has closed its stdout. Milliseconds. */
 const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
@@ -89,57 +102,121 @@ export function startServer(
   const log = launch.logFile === undefined ? undefined : processes.openLog(launch.logFile, limits.logBytes);
   const child = processes.start(launch);
   const errorOutput = captureErrorOutput(child.stderr, redactor, log);
+  const { stdin, stdout } = child;
+  let bytesRead = 0;
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
+  let noiseLeft = noiseBytes;
+  /** Whether what it writes is heard, and reasons for its end count. */
+  let isOpen = true;
   /** Why the host ends the process, and what it had written to stderr before its stdout was closed. */
   let broken: { reason: string; stderrTail: string | undefined } | undefined;
+  let isEnding = false;
   /** Ends a server that can no longer communicate; the first reason counts. */
   const breakOff = (reason: string, stderrTail?: string) => {
     if (!isEnding) broken ??= { reason, stderrTail };
-    void child.end({ inputMs: 0, termMs: durations.termMs });
+    void child.end({ ...durations, inputMs: 0 });
   };
-  let isEnding = false;
-  const channel = openStdioChannel(child, limits, {
-    onNoise: (line) => {
-      const isFirst = noise === "";
-      noise += `${line}\n`;
-      // The rest of a line that it could not finish is no news while it runs.
-      if (!isFirst || child.stdout.readableEnded) return;
-      const start = [...redactor.redactCut(line)].slice(0, noiseCharacters).join("");
-      notifyHost(() => events.onStdoutNoise(start));
-    },
+  const fail = (reason: string) => {
+    if (!isOpen) return;
+    isOpen = false;
+    stdout.destroy();
     // Later output is about its closed stdout.
-    onFault: (reason) => breakOff(reason, errorOutput.tail()),
+    breakOff(reason, errorOutput.tail());
+  };
+  const onNoise = (line: Buffer) => {
+    if (noiseLeft <= 0) return;
+    const isFirst = noise === "";
+    const text = line.toString("utf8", 0, noiseLeft);
+    noiseLeft -= line.length;
+    noise += `${text}\n`;
+    // The rest of a line that it could not finish is no news while it runs.
+    if (!isFirst || stdout.readableEnded) return;
+    const start = [...redactor.redactCut(text)].slice(0, noiseCharacters).join("");
+    notifyHost(() => events.onStdoutNoise(start));
+  };
+  const onLine = (line: Buffer) => {
+    if (!isOpen) return;
+    if (nestsDeeper(line, limits.depth))
+      return fail(`it sent a message that is nested more than ${limits.depth} levels deep`);
+    const text = line.toString("utf8").replace(/^\uFEFF/, "");
+    let value: unknown;
+    try {
+      value = parseExactly(text);
+    } catch {
+      if (text.trim() !== "") onNoise(line);
+      return;
+    }
+    // MCP 2025-03-26 has batches.
+    for (const message of Array.isArray(value) ? value : [value])
+      if (isOpen && carrier.onmessage?.(markIds(message)) === false) onNoise(line);
+  };
+  const decoder = new LineDecoder(limits.frameBytes, {
+    onLine,
+    onTooLong: () => fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
   });
-  child.stdout.on("end", () => {
+  stdout.on("data", (chunk: Buffer) => {
+    bytesRead += chunk.length;
+    if (isOpen) decoder.push(chunk);
+  });
+  // What it wrote last may have no line end.
+  stdout.on("end", () => decoder.push(Buffer.from("\n")));
+  stdout.on("end", () => {
     const timer = setTimeout(() => breakOff("it has closed its output"), silentMs).unref();
     void child.exited.then(() => clearTimeout(timer));
   });
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
-    await readToEnd([child.stdout, child.stderr]);
+    await readToEnd([stdout, child.stderr]);
     void errorOutput.finish();
     const stderrTail = broken?.stderrTail ?? errorOutput.tail();
     server.lose({ ...end, reason: broken?.reason, stderrTail });
   });
-  const carrier: Carrier = Object.assign(channel, {
+  const refuse = (fault: string) =>
+    new Promise<never>((_resolve, reject) => {
+      setTimeout(() => reject(new AnswerError(fault)), refusalMs);
+    });
+  const carrier: Carrier = {
+    // Sends a message whole or not at all.
+    send(message) {
+      if (!isOpen) return;
+      if (!stdin.writable) return refuse("it has closed its input");
+      let line: string;
+      try {
+        line = `${stringifyExactly(message)}\n`;
+      } catch (error) {
+        return refuse(`the call cannot be written as JSON: ${describeUnwritable(error)}`);
+      }
+      const waiting = stdin.writableLength;
+      if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
+        const limit = formatSize(limits.waitingBytes);
+        return refuse(`it does not read its input; at most ${limit} may wait for it`);
+      }
+      // What is sent in one turn is written at once, which costs both sides one system call instead of one a message.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        process.nextTick(() => stdin.uncork());
+      }
+      stdin.write(line);
+    },
+    bytesRead: () => bytesRead,
     redactor,
     limits: limits.list,
     started: child.started,
-    async explain(error: unknown) {
+    async explain(error) {
       // A server that closes its input is usually about to exit, and the exit is the better reason.
       if (error instanceof AnswerError && error.code === undefined) await atMost(exited, exitLagMs);
       const hasStarted = child.pid !== undefined || broken !== undefined;
       const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
       return { reason: broken?.reason, hint: hasStarted ? undefined : hint };
     },
-    quote: (exit: UnexpectedExit | undefined) => ({
+    quote: (exit) => ({
       stderrTail: (broken?.stderrTail ?? exit?.stderrTail ?? errorOutput.tail()) || undefined,
       stdout: redactor.redactCut(noise).trim() || undefined,
     }),
-    async end(hasFailed: boolean) {
+    async end(hasFailed) {
       isEnding = true;
-      channel.detach();
+      isOpen = false;
       if (child.pid === undefined) return;
       await child.end(hasFailed ? { ...durations, inputMs: 0 } : durations);
       // Do not wait for a process that survives SIGKILL.
@@ -148,7 +225,7 @@ export function startServer(
         lastMs,
       );
     },
-  });
+  };
   const server = new Server(launch, events, carrier);
   return server;
 }
