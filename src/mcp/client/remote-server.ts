@@ -151,74 +151,59 @@ class RemoteCarrier implements Carrier {
     return transport;
   }
 
-  async send(
-    message: OutgoingMessage,
-    { requestSignal }: { requestSignal?: AbortSignal } = {},
-  ): Promise<void> {
-    const isRequest = message.method !== undefined && message.id !== undefined;
-    try {
-      await (isRequest ? this.#request(message, requestSignal) : this.#notify(message));
-    } catch (error) {
-      const isUnreachable = error instanceof ConnectionError && error.isUnreachable;
-      // A subscription is repeated.
-      if (error instanceof SessionLostError || (isUnreachable && message.method !== "subscriptions/listen"))
-        this.#lose(error);
-      const isKnown = [AnswerError, ConnectionError, TrailblazeError].some((type) => error instanceof type);
-      if (isKnown || isAbort(error)) throw error;
-      // Of the SDK's errors, it is only known that the answer is invalid.
-      const isJson = !(error instanceof SyntaxError);
-      throw new AnswerError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
-    }
+  send(message: OutgoingMessage, { requestSignal }: { requestSignal?: AbortSignal } = {}): Promise<void> {
+    const sent = this.#exchange(message, requestSignal).catch((error) => this.#fail(error, message));
+    // Some servers refuse requests until they have it.
+    if (message.method === "notifications/initialized") this.#initialized = sent.catch(() => {});
+    return sent;
   }
 
-  async #notify(message: OutgoingMessage): Promise<void> {
-    const { method, params } = message;
-    const sent = this.#create(noExchange).then((transport) => {
-      if (method === "notifications/initialized") this.#open.set(undefined, () => void transport.close());
-      return transport.send(markIntegers(message) as never);
+  /** Settles when a request was answered or can no longer be, unless it is canceled; for other messages when they are sent. */
+  async #exchange(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
+    const { id, method, params } = message;
+    const isRequest = method !== undefined && id !== undefined;
+    if (isRequest) await this.#initialized;
+    signal?.throwIfAborted();
+    let settle: Exchange["settle"] = () => {};
+    const answered = new Promise<void>((resolve, reject) => {
+      settle = (error) => (error === undefined ? resolve() : reject(error));
     });
-    // Some servers refuse requests until they have it.
-    if (method === "notifications/initialized") this.#initialized = sent.catch(() => {});
+    answered.catch(() => {});
+    const exchange: Exchange = { id: isRequest ? id : undefined, isStream: false, settle };
+    const transport = await this.#create(exchange);
+    const end = () => {
+      this.#open.delete(id);
+      void transport.close();
+    };
+    if (isRequest || method === "notifications/initialized") this.#open.set(id, end);
+    const release = signal === undefined ? undefined : whenAborted(signal, end);
+    const fail = () => settle(new AnswerError("it did not answer the request"));
     try {
-      await sent;
+      const headers = this.#mirror(message);
+      await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
+      if (!isRequest) return;
+      if (!exchange.isStream) fail();
+      await answered;
+      setTimeout(end, lingerMs).unref();
+    } catch (error) {
+      if (isRequest) end();
+      throw error;
     } finally {
+      release?.();
       if (method === "notifications/cancelled" && isRecord(params)) this.#open.get(params.requestId)?.();
     }
   }
 
-  /** Settles when the request was answered or can no longer be, unless it is canceled. */
-  async #request(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
-    const { id } = message;
-    await this.#initialized;
-    signal?.throwIfAborted();
-    let release = () => {};
-    let end = () => {};
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const settle = (error?: Error) => (error === undefined ? resolve() : reject(error));
-        const exchange: Exchange = { id, isStream: false, settle };
-        const fail = () => reject(new AnswerError("it did not answer the request"));
-        const send = async () => {
-          const transport = await this.#create(exchange);
-          end = () => {
-            this.#open.delete(id);
-            void transport.close();
-          };
-          this.#open.set(id, end);
-          if (signal !== undefined) release = whenAborted(signal, end);
-          const headers = this.#mirror(message);
-          await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
-          if (!exchange.isStream) fail();
-        };
-        send().catch(reject);
-      });
-      setTimeout(end, lingerMs).unref();
-    } catch (error) {
-      end();
-      throw error;
-    } finally {
-      release();
-    }
+  #fail(error: unknown, { method }: OutgoingMessage): never {
+    const isUnreachable = error instanceof ConnectionError && error.isUnreachable;
+    // A subscription is repeated.
+    if (error instanceof SessionLostError || (isUnreachable && method !== "subscriptions/listen"))
+      this.#lose(error);
+    const isKnown = [AnswerError, ConnectionError, TrailblazeError].some((type) => error instanceof type);
+    if (isKnown || isAbort(error)) throw error;
+    // Of the SDK's errors, it is only known that the answer is invalid.
+    const isJson = !(error instanceof SyntaxError);
+    throw new AnswerError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
   }
 
   #mirror(message: OutgoingMessage): Record<string, string> {
