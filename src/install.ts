@@ -1,5 +1,4 @@
-import { applyPlan as apply } from "./install/apply-plan.ts";
-import type { InstallPlan, InstallResult } from "./install/plan.ts";
+import { applyPlan as apply, type InstallPlan, type InstallResult } from "./install/plan.ts";
 
 export type { InstallOptions } from "./install/install-request.ts";
 export { type ListedClient, listClients } from "./install/list-clients.ts";

@@ -15,8 +15,7 @@ import {
   toPlain,
   valueAt,
 } from "./editing/config-format.ts";
-import { matchEntry, mergeEntry } from "./entry/build-entry.ts";
-import { findStartFolder } from "./entry/launch.ts";
+import { findStartFolder, matchEntry, mergeEntry } from "./entry.ts";
 import { formatEntryDiff, hideEntry } from "./format-diff.ts";
 import type { InstallPlan } from "./plan.ts";
 

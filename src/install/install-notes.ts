@@ -1,6 +1,6 @@
 import { listOf, printable } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import type { Environment } from "./entry/build-entry.ts";
+import type { Environment } from "./entry.ts";
 import type { ResolvedServer } from "./resolve-server.ts";
 
 interface NextSteps {

@@ -2,7 +2,7 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import { failure, printable, quote } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import type { Environment } from "./entry/build-entry.ts";
+import type { Environment } from "./entry.ts";
 import type { ResolvedServer } from "./resolve-server.ts";
 
 /** Options of `planInstall` and `planUninstall`. */

@@ -13,8 +13,7 @@ import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, type EditDecision, findOwnEntries } from "./decide-edit.ts";
 import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
-import { buildEntry } from "./entry/build-entry.ts";
-import { createLaunch, isInNpxCache } from "./entry/launch.ts";
+import { buildEntry, createLaunch, isInNpxCache } from "./entry.ts";
 import { describeNextSteps, warnOfPlainJson, warnOfVariables } from "./install-notes.ts";
 import {
   checkOptions,

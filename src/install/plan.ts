@@ -1,4 +1,12 @@
+import { join } from "node:path";
+import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
+import type { LockOptions } from "../files/file-lock.ts";
+import { findHome as findOwnHome, findStateDirectory } from "../files/user-folders.ts";
 import type { Scope } from "./clients/client.ts";
+import { findClient } from "./clients/index.ts";
+import { readHost } from "./clients/locations.ts";
+import { decideEdit } from "./decide-edit.ts";
+import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 
 /** An edit of a file. It is decided again when it is applied, because the file may have changed. */
@@ -40,14 +48,37 @@ export interface InstallPlan {
 }
 
 /** What was done. */
-export interface InstallResult {
-  client: string;
-  /** As in the plan. */
-  server: string | null;
-  file: string;
-  key: string;
-  changed: boolean;
+export interface InstallResult
+  extends Pick<InstallPlan, "client" | "server" | "file" | "key" | "changed" | "diff"> {
   /** Absolute path of a backup of the file; `null` if there was no file, or nothing changed. */
   backup: string | null;
-  diff: string;
+}
+
+/** The folder of backups. Without a home folder, it is one that does not exist, so that --file still works. */
+function backupFolder(): string {
+  const { platform, environment, home } = readHost();
+  const state = findStateDirectory(platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
+  return join(state, "trailblaze/backups");
+}
+
+/** See the public `applyPlan`. */
+export async function applyPlan(plan: InstallPlan, options: LockOptions): Promise<InstallResult> {
+  const { client: id, server, file, key, scope, format } = plan;
+  const client = findClient(id);
+  const editor = await loadEditor(format);
+  const unchanged: InstallResult = { client: id, server, file, key, changed: false, backup: null, diff: "" };
+  const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
+  const isWhole = isWholeConfig(editor);
+  const realFile = await findRealFile(file);
+  // Without a change, the file is not locked and its folder is not created.
+  if (!decide(await readConfigFile(realFile, isWhole)).changed) return unchanged;
+  const { home } = readHost();
+  const { decision, backup } = await editConfigFile(realFile, decide, {
+    ...options,
+    isWhole,
+    newMode: scope === "user" ? 0o600 : 0o644,
+    backups: backupFolder(),
+    keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],
+  });
+  return { ...unchanged, changed: decision.changed, backup, diff: decision.diff };
 }

@@ -6,9 +6,8 @@ import { isRecord } from "../data/parse-json.ts";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
-import { type ConfigDocument, loadEditor, openConfig } from "./editing/config-document.ts";
-import type { JsonRecord } from "./editing/config-format.ts";
-import { ConfigSyntaxError, type EntryPlace } from "./editing/config-format.ts";
+import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
+import { ConfigSyntaxError, type EntryPlace, type JsonRecord } from "./editing/config-format.ts";
 import { formatEntryDiff } from "./format-diff.ts";
 
 /** An entry of `mcpServers` in the project's config to write. */
@@ -87,15 +86,15 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
   const realFile = await findRealFile(join(directory, file));
   const before = await readConfigFile(realFile, () => true);
-  const invalid = ({ reason }: ConfigSyntaxError) =>
-    failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
-  const document = openConfig(editor, before ?? "");
-  if (document instanceof ConfigSyntaxError) throw invalid(document);
+  let document: ConfigDocument;
   let edited: ConfigDocument;
   try {
+    document = new ConfigDocument(editor, before ?? "");
     edited = edit(document, change);
   } catch (error) {
-    throw error instanceof ConfigSyntaxError ? invalid(error) : error;
+    if (!(error instanceof ConfigSyntaxError)) throw error;
+    const { reason } = error;
+    throw failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
   }
   // A file without a value or a comment has nothing of the user's.
   const isUseless = change.remove !== undefined && edited.isBlank;
@@ -103,14 +102,14 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const { value } = await parseConfig(file, Buffer.from(edited.text));
   await readConfig(port, { directory, config: value ?? {} });
   const isSame = (before ?? "") === (after ?? "");
-  const readEntry = (config: ConfigDocument, place: EntryPlace) => {
-    const entry = config.get(place);
-    return isRecord(entry) ? (entry as JsonRecord) : undefined;
-  };
   const labels = [...(change.remove ?? []), ...(change.write ?? []).map(({ label }) => label)];
-  const changes = labels.map((label) => {
-    const place = placeOf(label);
-    return { place, before: readEntry(document, place), after: readEntry(edited, place) };
+  const changes = labels.map(placeOf).map((place) => {
+    const [was, is] = [document, edited].map((config) => config.get(place));
+    return {
+      place,
+      before: isRecord(was) ? (was as JsonRecord) : undefined,
+      after: isRecord(is) ? (is as JsonRecord) : undefined,
+    };
   });
   let isApplied = false;
   return {

@@ -9,14 +9,13 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
-import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
+import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 import {
   findClaim,
   findNewPackages,
   findSkippedScripts,
   readInstalledPackages,
 } from "./managers/installed-packages.ts";
-import { type OpenedProject, openProject } from "./managers/open-project.ts";
 import { rebuildCommand } from "./managers/package-manager.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import { type PackPreview, type PreviewedPack, type PreviewOptions, previewPacks } from "./preview-packs.ts";
@@ -82,17 +81,6 @@ function compare(
   return file && `the contents of ${name} differ from the preview, first in ${file}`;
 }
 
-/** The names of the installed packs, and of missing dependencies, which may be packs. */
-function* namesOfPacks(
-  port: InspectionPort,
-  { packs, project }: FoundPacks,
-  { manifest }: OpenedProject,
-): Generator<string> {
-  for (const { pack } of packs) yield pack.name;
-  for (const name of declaredDependencies(manifest))
-    if (resolveFrom(port, project, name) === undefined) yield name;
-}
-
 /** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
 function checkNames(
   names: readonly string[],
@@ -108,16 +96,6 @@ function checkNames(
     warnings.set(name, createProblem("SimilarName", args, { pack: name }));
   }
   return warnings;
-}
-
-/** Validates packs after their installation. */
-async function validateAdded(packs: readonly DiscoveredPack[], cwd: string): Promise<Problem[]> {
-  const problems: Problem[] = [];
-  for (const pack of packs) {
-    const { report } = await validateTarget(pack, { cwd });
-    problems.push(...report.problems);
-  }
-  return problems;
 }
 
 /**
@@ -150,7 +128,12 @@ export async function addParsedPacks(
   const names = parsed.map(({ name }) => name);
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
-  const similar = checkNames(names, [...namesOfPacks(port, before, project)], allowSimilar);
+  const installedPacks = before.packs.map(({ pack }) => pack.name);
+  // Missing dependencies may be packs.
+  const missing = [...declaredDependencies(project.manifest)].filter(
+    (name) => resolveFrom(port, before.project, name) === undefined,
+  );
+  const similar = checkNames(names, [...installedPacks, ...missing], allowSimilar);
   const installed = await readInstalledPackages(port, project.directory);
   const previewed = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   const previews = previewed.map(({ preview }) => preview);
@@ -183,11 +166,9 @@ export async function addParsedPacks(
   const added = parsed.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
   const warnings = previews.flatMap((preview) => preview.warnings);
   const command = rebuildCommand(project.manager, skipped);
-  const notes = skipped.length > 0 ? [createProblem("LifecycleScript", { packages: skipped, command })] : [];
-  return {
-    added,
-    servers: previews.filter(({ serverBins }) => serverBins !== undefined),
-    problems: [...warnings, ...notes, ...(await validateAdded(added, cwd))],
-    declined: false,
-  };
+  const problems = [...warnings];
+  if (skipped.length > 0) problems.push(createProblem("LifecycleScript", { packages: skipped, command }));
+  for (const pack of added) problems.push(...(await validateTarget(pack, { cwd })).report.problems);
+  const plain = previews.filter(({ serverBins }) => serverBins !== undefined);
+  return { added, servers: plain, problems, declined: false };
 }

@@ -11,8 +11,12 @@ import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
 import { rejectUnsupportedLayout } from "./add-packs.ts";
-import { type ChangeOptions, changePackages } from "./managers/change-packages.ts";
-import { type OpenedProject, openProject } from "./managers/open-project.ts";
+import {
+  type ChangeOptions,
+  changePackages,
+  type OpenedProject,
+  openProject,
+} from "./managers/change-packages.ts";
 
 function readName(written: string): string {
   const value: unknown = written;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { createLaunch } from "../../src/install/entry/launch.ts";
+import { createLaunch } from "../../src/install/entry.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { installMissing } from "../../src/npm/install-missing.ts";
 import { openSession } from "../../src/session.ts";

@@ -1,7 +1,16 @@
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { lockfileNames, type ProjectManager } from "../../discovery/project-manager.ts";
+import { describeFault } from "../../discovery/describe-fault.ts";
+import { findProject, type Project } from "../../discovery/project.ts";
+import {
+  findProjectManager,
+  isDriven,
+  lockfileNames,
+  type ProjectManager,
+} from "../../discovery/project-manager.ts";
+import { findWorkspace } from "../../discovery/workspace.ts";
+import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { errorCode } from "../../files/file-errors.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
@@ -11,6 +20,7 @@ import { failure, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { InstalledClaim } from "./installed-packages.ts";
 import {
+  findManagerProgram,
   forgetInstall,
   type ManagerEnd,
   type ManagerProgram,
@@ -41,6 +51,44 @@ export interface ChangeableProject {
   workspaceRoot: string | undefined;
   manager: ProjectManager;
   program: ManagerProgram;
+}
+
+export interface OpenedProject extends ChangeableProject {
+  manifest: NonNullable<Project["manifest"]>;
+}
+
+/**
+ * Finds the project of a folder and its package manager. Throws `TrailblazeError`: `ProjectNotFound`,
+ * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` if the package manager is unsupported or missing.
+ */
+export async function openProject(port: DiscoveryPort, cwd: string, what: string): Promise<OpenedProject> {
+  const project = findProject(port, cwd);
+  const { directory, manifest, fault } = project;
+  if (manifest === undefined) {
+    if (fault === undefined) throw failure("ProjectNotFound", { directory, exists: true });
+    throw new TrailblazeError(describeFault(fault, undefined, { context: "operation", isSource: true }));
+  }
+  const workspace = await findWorkspace(port, project);
+  const { name, isModernYarn } = findProjectManager(port, workspace);
+  if (!isDriven(name)) {
+    const reason = `the project uses ${name}, which Trailblaze does not support`;
+    throw failure("InstallFailed", {
+      what,
+      reason,
+      hint: "Run it directly, with lifecycle scripts disabled.",
+    });
+  }
+  const program = findManagerProgram(name);
+  if (program === undefined) {
+    const reason = `the project uses ${name}, which is not installed`;
+    throw failure("InstallFailed", {
+      what,
+      reason,
+      hint: `Install it: npm install --global ${name}`,
+    });
+  }
+  const workspaceRoot = workspace.isDeclared ? workspace.root : undefined;
+  return { directory, workspaceRoot, manifest, manager: { name, isModernYarn }, program };
 }
 
 /** The reason why a change is undone, or a package that overrides a reserved command. */

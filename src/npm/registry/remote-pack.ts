@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import type { DiscoveredItem } from "../../discovery/types.ts";
 import { type Declaration, type Needs, parseExtension } from "../../extension-schema/index.ts";
-import { type Kind, type KindKey, keyOfKind } from "../../kinds.ts";
+import { type Kind, type KindKey, keyOfKind, kinds } from "../../kinds.ts";
 import type { Problem } from "../../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../../qualified-names/index.ts";
 
@@ -73,19 +73,18 @@ export function describeRemotePack(
   if (!Object.hasOwn(manifest, "trailblaze")) return undefined;
   const { extension, problems } = parseExtension(manifest.trailblaze);
   const qualifiedName = qualifyPackageName(name);
-  const describe = (kind: Kind) =>
-    extension[keyOfKind[kind]].map((declaration) => describeItem(qualifiedName, declaration));
+  const items = Object.fromEntries(
+    kinds
+      .map((kind) => keyOfKind[kind])
+      .map((key) => [key, extension[key].map((one) => describeItem(qualifiedName, one))]),
+  ) as Record<KindKey, RemoteItem[]>;
   return {
     name,
     qualifiedName,
     version: textOrNull(manifest.version),
     description: textOrNull(manifest.description),
-    ...(extension.needs === undefined ? {} : { needs: extension.needs }),
-    servers: describe("server"),
-    tools: describe("tool"),
-    toolsets: describe("toolset"),
-    prompts: describe("prompt"),
-    resources: describe("resource"),
+    ...(extension.needs && { needs: extension.needs }),
+    ...items,
     installed,
     problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
   };
