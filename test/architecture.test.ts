@@ -292,7 +292,7 @@ describe("modules that only one place may use", () => {
 
   test("servers load the MCP SDK only when they need it", () => {
     const loaders = /^mcp\/(?:mcp-server|serve-clients)\.ts$|^@modelcontextprotocol\//;
-    for (const path of ["serve/start-server.ts", "mcp/http/serve-http.ts", "mcp/stdio/serve-stdio.ts"]) {
+    for (const path of ["serve.ts", "adapters.ts", "serve/start-session.ts"]) {
       expect(forbiddenWays(path, ["static"], loaders)).toEqual([]);
     }
   });

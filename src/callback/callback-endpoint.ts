@@ -1,20 +1,40 @@
+import { createHash, randomBytes } from "node:crypto";
 import type { SessionConfig } from "../config/session-config.ts";
+import { stringifyExactly } from "../data/exact-integers.ts";
 import {
   checkEncoding,
   checkMethod,
   checkPath,
   checkToken,
-  type HeadRefusal,
   onlyValue,
   refuseToken,
 } from "../mcp/http/check-head.ts";
-import { type Answer, listenForHttp, type RequestHead } from "../mcp/http/http-server.ts";
+import { type Answer, listenForHttp, type Refusal, type RequestHead } from "../mcp/http/http-server.ts";
 import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { OpenEntries } from "../runtime/open-entries.ts";
-import { type Access, AccessTokens } from "./access-tokens.ts";
-import { type CallbackCall, type CallbackOutcome, createError, createTransportRefusal } from "./answers.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import { parseArguments, parseRequest } from "./parse-request.ts";
-import { failedCall, type RunningInvocation, runCall } from "./run-call.ts";
+
+/** A tool call that a server makes during one of its own calls. */
+export interface CallbackCall {
+  /** The invocation that makes the call. */
+  invocationId: string;
+  /** The depth of the new call: one more than that of the invocation. */
+  depth: number;
+  /** Hostile: any string. */
+  toolName: string;
+  /** Parsed, but not validated against a schema. No key is `__proto__`. */
+  arguments: Record<string, unknown>;
+  /** Aborts on a timeout, on a disconnect, or when the invocation, the server or the session has ended. */
+  signal: AbortSignal;
+  /** Its time, which stands still while the user is asked. */
+  limit: TimeLimit;
+}
+
+/** The outcome of a call. Unknown tools and invalid arguments are failures like any other. */
+export type CallbackOutcome =
+  | { success: true; text: string; structuredContent?: unknown }
+  | { success: false; errorMessage: string; text?: string };
 
 export interface CallbackOptions {
   sessionId: string;
@@ -51,11 +71,20 @@ export interface CallbackEndpoint {
   close(): Promise<void>;
 }
 
+/** A running call of a server, with its open callbacks. */
+interface RunningInvocation {
+  readonly id: string;
+  /** Id of the session that it belongs to, if that is one of several that share the server. */
+  readonly clientSession: string | undefined;
+  readonly server: string;
+  readonly depth: number;
+  /** Each is called when the invocation ends. */
+  readonly inFlight: Set<() => void>;
+  forget(): void;
+}
+
 /** The limit per invocation: each open callback costs memory. */
 const maximumInFlight = 1000;
-const headersTimeoutMs = 10_000;
-/** Enough for all callbacks of one invocation and as many of others. */
-const maxConnections = 2048;
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
 
@@ -65,10 +94,34 @@ const tokenMessages = {
   invalid: "The token is invalid or was revoked. Send the value of TRAILBLAZE_SESSION_TOKEN.",
 };
 
-const refuse = ({ status, message, headers }: HeadRefusal): Answer => createError(message, status, headers);
+/** What is known of a token: none can leak from here. */
+const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64");
+
+const formatResult = (result: object): string => stringifyExactly({ result });
+
+const formatRefusal = ({ status, message, headers }: Refusal): Answer => ({
+  status,
+  headers,
+  body: formatResult({ type: "error", message }),
+});
+
+/** The request is valid but cannot be executed. */
+const createError = (message: string): Answer => formatRefusal({ status: 200, message });
+
+/** The answer with a call's outcome. Throws if its structured content is not JSON. */
+function createCallResult(outcome: CallbackOutcome): Answer {
+  const result = outcome.success
+    ? { success: true, text_content: outcome.text, error_message: "" }
+    : { success: false, text_content: outcome.text ?? "", error_message: outcome.errorMessage };
+  const structured = outcome.success ? (outcome.structuredContent ?? undefined) : undefined;
+  const body = formatResult({ type: "call_tool_result", ...result, structured_content: structured });
+  return { status: 200, body };
+}
+
+const failedCall = (errorMessage: string): Answer => createCallResult({ success: false, errorMessage });
 
 /** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
-function checkPlace(head: RequestHead, port: number): HeadRefusal | undefined {
+function checkPlace(head: RequestHead, port: number): Refusal | undefined {
   if (head.headers.origin !== undefined) {
     const message = "Requests with an Origin header are refused: browsers may not call back.";
     return { status: 403, message };
@@ -79,19 +132,51 @@ function checkPlace(head: RequestHead, port: number): HeadRefusal | undefined {
   return checkPath(head, "/scripting/callback") ?? checkMethod(head, ["POST"]);
 }
 
-function checkType(head: RequestHead): HeadRefusal | undefined {
+function checkType(head: RequestHead): Refusal | undefined {
   if (json.test(onlyValue(head, "content-type") ?? "")) return undefined;
   return { status: 415, message: "The Content-Type must be application/json in UTF-8." };
 }
 
-// One answer for every unknown id, so that a server cannot probe for ids of others.
-const noInvocation = () => createError("Unknown invocation, or it has ended.");
+/**
+ * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a
+ * timeout; a later outcome is dropped. Never rejects.
+ */
+function runCall(
+  call: Omit<CallbackCall, "signal" | "limit">,
+  { inFlight }: RunningInvocation,
+  dispatch: CallbackOptions["dispatch"],
+  { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
+): Promise<Answer> {
+  const controller = new AbortController();
+  return new Promise((resolve) => {
+    const stop = (name: "TimeoutError" | "AbortError", message: string) => {
+      settle(failedCall(message));
+      controller.abort(new DOMException(message, name));
+    };
+    const endWithInvocation = () => stop("AbortError", "The tool was canceled because the invocation ended.");
+    const onOver = () =>
+      stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`);
+    const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
+    const forget = whenAborted(client, () => stop("AbortError", "The callback was canceled."));
+    const settle = (answer: Answer) => {
+      limit.end();
+      inFlight.delete(endWithInvocation);
+      forget();
+      resolve(answer);
+    };
+    inFlight.add(endWithInvocation);
+    const run = async () => createCallResult(await dispatch({ ...call, limit, signal: controller.signal }));
+    // A general error: the host's own errors are not revealed to packs.
+    run().then(settle, () => settle(failedCall("The host failed to call the tool.")));
+  });
+}
 
 /** Opens the endpoint. It does not keep the process alive. */
 export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
   const { sessionId, limits, dispatch, transport } = options;
-  const tokens = new AccessTokens();
-  const invocations = new OpenEntries<string, RunningInvocation & { forget: () => void }>();
+  /** The servers by the digests of their tokens. */
+  const servers = new Map<string, string>();
+  const invocations = new OpenEntries<string, RunningInvocation>();
 
   const endInvocation = (id: string) => {
     const invocation = invocations.remove(id);
@@ -100,19 +185,18 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     for (const abort of [...invocation.inFlight]) abort();
   };
 
-  const answer = async (access: Access, body: Uint8Array, over: AbortSignal): Promise<Answer> => {
-    // The server may have exited while the body arrived.
-    if (!access.isValid) return refuse(refuseToken(tokenMessages, true));
+  const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Answer> => {
     const parsed = parseRequest(body);
-    if ("malformed" in parsed) return createError(parsed.malformed, 400);
+    if ("malformed" in parsed) return formatRefusal({ status: 400, message: parsed.malformed });
     if ("unsupported" in parsed) return createError(parsed.unsupported);
     const { invocationId, toolName, argumentsJson } = parsed.request;
     const running = invocations.find(invocationId);
-    const invocation = running?.server === access.server ? running : undefined;
+    const invocation = running?.server === server ? running : undefined;
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
     if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
       return createError("The session_id is not the one of this session.");
-    if (invocation === undefined) return noInvocation();
+    // One answer for every unknown id, so that a server cannot probe for ids of others.
+    if (invocation === undefined) return createError("Unknown invocation, or it has ended.");
 
     const depth = invocation.depth + 1;
     if (depth > limits.maxDepth)
@@ -124,48 +208,61 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const args = parseArguments(argumentsJson);
     if ("reason" in args) return failedCall(args.reason);
     const call = { invocationId, depth, toolName, arguments: args.value };
-    return runCall(call, invocation, dispatch, { client: over, timeoutMs: limits.timeoutMs });
+    return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
   };
 
-  const server = await listenForHttp({
+  const listening = await listenForHttp({
     host: "127.0.0.1",
     port: 0,
     isBackground: true,
+    methods: ["POST"],
     maxBodyBytes: limits.maxBodyBytes,
     bodyTimeoutMs: limits.bodyTimeoutMs,
-    headersTimeoutMs: transport?.headersTimeoutMs ?? headersTimeoutMs,
+    headersTimeoutMs: transport?.headersTimeoutMs ?? 10_000,
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
-    maxConnections,
-    refuse: (fault) => createTransportRefusal(fault, limits),
+    // Enough for all callbacks of one invocation and as many of others.
+    maxConnections: 2048,
+    formatRefusal,
     // In the order that docs/callback.md has.
     admit: (head, port) => {
       const misplaced = checkPlace(head, port);
-      if (misplaced !== undefined) return refuse(misplaced);
-      const checked = checkToken(head, (token) => tokens.find(token), tokenMessages);
-      if ("refusal" in checked) return refuse(checked.refusal);
-      const mistyped = checkEncoding(head) ?? checkType(head);
-      if (mistyped !== undefined) return refuse(mistyped);
-      return (body, over) => answer(checked.access, body, over);
+      if (misplaced !== undefined) return misplaced;
+      const find = (token: string) => [digestOf(token)].find((digest) => servers.has(digest));
+      const checked = checkToken(head, find, tokenMessages);
+      if ("refusal" in checked) return checked.refusal;
+      return (
+        checkEncoding(head) ??
+        checkType(head) ??
+        (async (body, over) => {
+          const server = servers.get(checked.access);
+          // The server may have exited while the body arrived.
+          if (server === undefined) return formatRefusal(refuseToken(tokenMessages.invalid, true));
+          return answer(server, body, over);
+        })
+      );
     },
   });
-  const { port } = server;
 
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    port,
-    issueToken: (name) => tokens.issue(name),
-    revokeToken: (token) => tokens.revoke(token),
-    beginInvocation(id, name, depth, signal, clientSession) {
+    baseUrl: `http://127.0.0.1:${listening.port}`,
+    port: listening.port,
+    issueToken(server) {
+      const token = randomBytes(32).toString("base64url");
+      servers.set(digestOf(token), server);
+      return token;
+    },
+    revokeToken: (token) => void servers.delete(digestOf(token)),
+    beginInvocation(id, server, depth, signal, clientSession) {
       if (invocations.find(id) !== undefined)
         throw new Error("An invocation with this id is already running");
       if (signal.aborted) return;
       const forget = whenAborted(signal, () => endInvocation(id));
-      invocations.add({ id, clientSession, server: name, depth, inFlight: new Set(), forget });
+      invocations.add({ id, clientSession, server, depth, inFlight: new Set(), forget });
     },
     endInvocation,
     close: () => {
       for (const { id } of invocations.all()) endInvocation(id);
-      return server.close(0);
+      return listening.close(0);
     },
   };
 }

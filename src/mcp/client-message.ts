@@ -16,6 +16,21 @@ export const rpcCode = {
   capability: -32021,
 } as const;
 
+/** A JSON-RPC error with exactly this message. The SDK sends the `code` and `data` of any error. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+  readonly code: number;
+  readonly data: unknown;
+
+  constructor(code: number, message: string, data?: unknown) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
+
 export const noBatches = "Batches are not supported.";
 
 /** How many arrays and objects of a message may be nested. */

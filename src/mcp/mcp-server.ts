@@ -16,13 +16,13 @@ import { TrailblazeError } from "../problems/index.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import type { ServerCompletion } from "./client/connected-server.ts";
 import type { ListKey } from "./client/server-lists.ts";
-import { type RequestId, rpcCode } from "./client-message.ts";
+import { badRequest, type RequestId, RpcError, rpcCode } from "./client-message.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
 import type { StateSeal } from "./request-state.ts";
-import { badRequest, RpcError } from "./rpc-error.ts";
 import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
-import type { CompletionRequest, Listing, ServedRequest, ServedServer } from "./served-server.ts";
+import type { Listing, ServedRequest, ServedServer } from "./served-server.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -116,6 +116,7 @@ class EraServer extends Server {
   }
 }
 
+type Completion = Omit<ServerCompletion, "context"> & { context?: Partial<ServerCompletion["context"]> };
 type Named = { name: string; arguments?: Record<string, unknown> };
 
 const ignore = () => {};
@@ -228,7 +229,9 @@ export class McpServers {
         this.#read(uri, requestOf(context, uri)),
       );
     if ("completions" in capabilities)
-      handle<object>("completion/complete", (params, { mcpReq }) => this.#complete(params, mcpReq.signal));
+      handle<Completion>("completion/complete", (params, { mcpReq }) =>
+        this.#complete(params, mcpReq.signal),
+      );
     if (this.#era === "legacy") this.#followFor(server);
     return server;
   }
@@ -252,6 +255,7 @@ export class McpServers {
       [...ends.keys()].forEach(end);
     };
     if (server.getCapabilities().resources?.subscribe !== true) return;
+    const updated = (uri: string) => void server.sendResourceUpdated({ uri }).catch(ignore);
     server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
       await this.#served.changing?.ready();
       if (this.#served.findResource(uri) === undefined) throw this.#notFound(uri);
@@ -260,7 +264,6 @@ export class McpServers {
       if (!ends.has(uri) && ends.size >= mostSubscriptions)
         throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
       end(uri);
-      const updated = () => void server.sendResourceUpdated({ uri }).catch(ignore);
       ends.set(uri, this.#served.subscribe?.(uri, updated) ?? ignore);
       return {};
     });
@@ -313,7 +316,12 @@ export class McpServers {
           .catch(() => server.sendLoggingMessage({ level, data }))
           .catch(ignore);
       },
-      progress: createProgress(mcpReq),
+      progress(progress, total, message) {
+        const progressToken = mcpReq._meta?.progressToken;
+        if (progressToken === undefined || signal.aborted) return;
+        const params = { progressToken, progress, total, message };
+        void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
+      },
     };
   }
 
@@ -382,14 +390,11 @@ export class McpServers {
     }
   }
 
-  async #complete(params: object, signal: AbortSignal): Promise<object> {
-    const request = readCompletion(params);
-    const { kind, name } = request;
+  async #complete({ ref, argument, context }: Completion, signal: AbortSignal): Promise<object> {
+    const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
     const completing = this.#served.complete?.(request, signal);
-    if (completing === undefined)
-      throw badRequest(
-        `Unknown ${kind === "prompt" ? "prompt" : "resource template"} ${JSON.stringify(name)}.`,
-      );
+    const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
+    if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
     const suggested = await completing.catch((error) => {
       throw this.#toRpcError(error, name);
     });
@@ -416,20 +421,6 @@ export class McpServers {
   }
 }
 
-/** Sends the progress of a request to a client that asks for it. */
-export function createProgress({
-  _meta,
-  signal,
-  notify,
-}: ServerContext["mcpReq"]): ServedRequest["progress"] {
-  const progressToken = _meta?.progressToken;
-  return (progress, total, message) => {
-    if (progressToken === undefined || signal.aborted) return;
-    const params = { progressToken, progress, total, message };
-    void notify({ method: "notifications/progress", params }).catch(ignore);
-  };
-}
-
 /** Tells the client of a connection which lists have changed, until the returned function is called. */
 export function followChanges({ changing }: ServedServer, server: Server): () => void {
   // Without a connection, or without an open stream over HTTP, no client is told.
@@ -439,20 +430,4 @@ export function followChanges({ changing }: ServedServer, server: Server): () =>
     if (resources) void server.sendResourceListChanged().catch(ignore);
   });
   return stop ?? ignore;
-}
-
-/** `params` are those of a valid request. */
-function readCompletion(params: object): CompletionRequest {
-  const { ref, argument, context } = params as {
-    ref: { type: string; name?: string; uri?: string };
-    argument: { name: string; value: string };
-    context?: { arguments?: Record<string, string> };
-  };
-  return {
-    kind: ref.type === "ref/prompt" ? "prompt" : "resource",
-    name: ref.name ?? ref.uri ?? "",
-    argument: argument.name,
-    value: argument.value,
-    arguments: context?.arguments ?? {},
-  };
 }

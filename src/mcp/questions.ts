@@ -10,9 +10,8 @@ import {
   mostRounds,
 } from "../runtime/handler-context.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
-import { rpcCode } from "./client-message.ts";
+import { RpcError, rpcCode } from "./client-message.ts";
 import type { StateSeal } from "./request-state.ts";
-import { RpcError } from "./rpc-error.ts";
 
 type Asking = { inputRequired: InputRequired };
 /** Runs a handler. `round`: answers to what it asked before. */

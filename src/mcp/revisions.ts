@@ -35,18 +35,6 @@ export function isOfModernClient(message: unknown): boolean {
   return methodOf(message) !== "initialize" || (typeof revision === "string" && isModern(revision));
 }
 
-/**
- * The revision that a request asks for in vain, if any. The SDK compares only that of the first request of a connection, and
- * knows no `initialize` that claims a modern revision.
- */
-export function findRefusedRevision(message: unknown): { requested: unknown } | undefined {
-  const claimed = claimedRevision(message);
-  if (typeof claimed !== "string") return undefined;
-  if (claimed !== modernRevision) return { requested: claimed };
-  if (methodOf(message) !== "initialize") return undefined;
-  return { requested: (message as { params: Record<string, unknown> }).params.protocolVersion };
-}
-
 /** The error code of modern revisions for a revision that is not served. */
 export const unsupportedRevision = -32022;
 

@@ -2,20 +2,58 @@
 import { createMcpHandler, type Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
-import { methodOf, requestIdOf } from "./client-message.ts";
-import { ListenedResources, ListeningClient } from "./listened-resources.ts";
-import { followChanges, McpServers, type ServingOptions } from "./mcp-server.ts";
-import { findHeaderFault, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
-import type { ModernHttpServer, ProtocolServer, ServedClients, ServedProtocol } from "./protocol-server.ts";
-import { claimedRevision, findRefusedRevision, refuseRevision } from "./revisions.ts";
-import type { Listing, ServedServer } from "./served-server.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
+import { cancelledIdOf, methodOf, type RequestId, requestIdOf } from "./client-message.ts";
+import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
+import { findHeaderFault, findMirroredArguments } from "./param-headers.ts";
+import { createStateSeal } from "./request-state.ts";
+import { claimedRevision, isOfModernClient, modernRevision, refuseRevision } from "./revisions.ts";
+import type {
+  CreateProtocolServer,
+  ModernHttpServer,
+  ProtocolServer,
+  ServedClients,
+  ServedProtocol,
+  ServedServer,
+} from "./served-server.ts";
 
 /** The error code for headers that disagree with the body. */
 const headerMismatch = -32020;
 const ignore = () => {};
 
+/** How the clients of both eras of MCP are served. */
+export interface ServedEras {
+  /** Serves the client of a connection, whatever its era. */
+  connection: CreateProtocolServer;
+  /** Serves a session of a legacy client over HTTP. */
+  session: CreateProtocolServer;
+  /** Answers the requests of modern clients over HTTP. */
+  requests(): ModernHttpServer;
+}
+
+/**
+ * Serves clients of both eras. `cacheTtl`: how long modern clients may keep lists, in seconds; `token`: what
+ * clients authenticate with. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short.
+ */
+export function serveEras(
+  clients: ServedClients,
+  { protocol, cacheTtl, token }: { protocol: ServedProtocol; cacheTtl: number; token: string | undefined },
+): ServedEras {
+  // Answers to requests with a token are for one client.
+  const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
+  const options = {
+    hint: { ttlMs: cacheTtl * 1000, cacheScope },
+    seal: createStateSeal(undefined, token),
+  };
+  return {
+    connection: ({ sessionId }) => createConnection(clients, sessionId, { ...options, protocol }),
+    session: ({ sessionId }) => createSession(clients, sessionId, options),
+    requests: () => createHttpServer(clients.modern, options),
+  };
+}
+
 /** Serves a session of a legacy client. */
-export function createSession(
+function createSession(
   clients: Pick<ServedClients, "legacy">,
   sessionId: string,
   options: ServingOptions,
@@ -24,7 +62,7 @@ export function createSession(
 }
 
 /** Serves one client over a connection such as stdio. What it says first decides its era, if both are served. */
-export function createConnection(
+function createConnection(
   clients: ServedClients,
   sessionId: string,
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
@@ -32,103 +70,126 @@ export function createConnection(
   if (protocol === "legacy") return createSession(clients, sessionId, options);
   const { modern } = clients;
   let server: Server | undefined;
-  let isLegacy = false;
   let stopFollowing = ignore;
-  const listening = new ListeningClient(
-    new ListenedResources(modern, (uri) => void server?.sendResourceUpdated({ uri }).catch(ignore)),
-  );
-  const create = ({ era }: { era: "legacy" | "modern" }) => {
-    isLegacy = era === "legacy";
+  /** Abort when the requests to listen are answered or canceled. */
+  const listening = new Map<RequestId, AbortController>();
+  const endListening = (id: RequestId) => {
+    listening.get(id)?.abort();
+    listening.delete(id);
+  };
+  const create = ({ era }: { era: Era }) => {
     stopFollowing();
-    if (isLegacy) return new McpServers(clients.legacy({ sessionId }), era, options).create(sessionId);
+    if (era === "legacy")
+      return new McpServers(clients.legacy({ sessionId }), era, options).create(sessionId);
     server = new McpServers(modern, era, options).create(null);
     stopFollowing = followChanges(modern, server);
-    server.onclose = () => listening.close();
     return server;
   };
+  const updated = (uri: string) => void server?.sendResourceUpdated({ uri }).catch(ignore);
   let close = async () => {};
+  const end = () => {
+    stopFollowing();
+    [...listening.keys()].forEach(endListening);
+  };
   return {
     async connect(transport) {
       const send = transport.send.bind(transport);
       transport.send = (message, options) => {
-        if (!("method" in message) && message.id !== undefined) listening.end(message.id);
+        if (!("method" in message) && message.id !== undefined) endListening(message.id);
         return send(message, options);
       };
-      const handle = serveStdio(create, { legacy: protocol === "both" ? "serve" : "reject", transport });
+      const handle = serveStdio(create, { transport });
       close = () => handle.close();
-      const receive = transport.onmessage;
-      let isDecided = false;
-      let isRefused = false;
+      const { onmessage: receive, onclose } = transport;
+      transport.onclose = () => {
+        end();
+        onclose?.();
+      };
+      let era: Era | undefined = protocol === "modern" ? "modern" : undefined;
+      /** Whether the SDK has taken a modern request that decides the era. */
+      let isTaken = false;
       transport.onmessage = (message, extra) => {
-        const id = requestIdOf(message);
-        const claimed = claimedRevision(message);
-        let refused = findRefusedRevision(message);
-        if (!isDecided && id !== undefined && methodOf(message) !== "server/discover") {
-          isDecided = true;
-          // A modern client, too, but not for the SDK.
-          isRefused = refused !== undefined;
-        }
-        if (claimed !== undefined && refused === undefined) isRefused = false;
-        // The SDK would take a notification or a probe without a revision for the beginning of a legacy client.
-        if (claimed === undefined && (isRefused || !isDecided))
-          refused = { requested: paramsOf(message).protocolVersion };
-        if (isLegacy || refused === undefined) listening.receive(message, (one) => receive?.(one, extra));
-        else if (id !== undefined) void transport.send(refuseRevision(id, refused.requested)).catch(ignore);
+        const [id, method, claimed] = [requestIdOf(message), methodOf(message), claimedRevision(message)];
+        const isRequest = id !== undefined && method !== "server/discover";
+        if (isRequest) era ??= isOfModernClient(message) ? "modern" : "legacy";
+        const isModern = claimed === modernRevision && method !== "initialize";
+        isTaken ||= isModern && isRequest;
+        const cancelled = cancelledIdOf(message);
+        if (cancelled !== undefined) endListening(cancelled);
+        // The SDK compares only the revision of the first request, and would take a notification or a probe without one for the
+        // beginning of a legacy client.
+        const isUnclaimed = claimed === undefined && (!isTaken || method === "initialize");
+        const isRefused = typeof claimed === "string" ? !isModern : isUnclaimed;
+        if (era !== "legacy" && isRefused) {
+          const isHandshake = claimed === undefined || claimed === modernRevision;
+          const requested = isHandshake ? paramsOf(message).protocolVersion : claimed;
+          if (id !== undefined) void transport.send(refuseRevision(id, requested)).catch(ignore);
+        } else if (era !== "legacy" && id !== undefined && method === "subscriptions/listen") {
+          endListening(id);
+          const controller = new AbortController();
+          listening.set(id, controller);
+          void listen(modern, message, controller.signal, updated).then((narrowed) => {
+            if (!controller.signal.aborted) receive?.(narrowed, extra);
+          });
+        } else receive?.(message, extra);
       };
     },
     async close() {
-      stopFollowing();
-      listening.close();
+      end();
       await close();
     },
   };
 }
 
+/**
+ * Follows the resources of a `subscriptions/listen` until the signal aborts. The same message with only the URIs that exist, so that
+ * the SDK acknowledges no others. Never rejects.
+ */
+async function listen<Message>(
+  served: ServedServer,
+  message: Message,
+  signal: AbortSignal,
+  updated: (uri: string) => void,
+): Promise<Message> {
+  const { notifications } = paramsOf(message);
+  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
+  await served.changing?.ready().catch(ignore);
+  const isKnown = (uri: unknown) => typeof uri === "string" && served.findResource(uri) !== undefined;
+  const uris: string[] = [...new Set(notifications.resourceSubscriptions)]
+    .filter(isKnown)
+    .slice(0, mostSubscriptions);
+  if (!signal.aborted)
+    for (const uri of uris) whenAborted(signal, served.subscribe?.(uri, updated) ?? ignore);
+  const params = { ...paramsOf(message), notifications: { ...notifications, resourceSubscriptions: uris } };
+  return { ...message, params };
+}
+
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
-export function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
+function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
   const servers = new McpServers(served, "modern", options);
   const handler = createMcpHandler(() => servers.create(null), { legacy: "reject" });
-  const answer = (request: Request, message: unknown) => handler.fetch(request, { parsedBody: message });
-  let known: readonly Listing[] | undefined;
-  let mirrored = new Map<unknown, MirroredArgument[]>();
-  const readMirrored = () => {
-    const tools = served.list("tools");
-    if (tools !== known)
-      mirrored = new Map(tools.map(({ name, inputSchema }) => [name, findMirroredArguments(inputSchema)]));
-    known = tools;
-    return mirrored;
-  };
+  const updated = (uri: string) => handler.notify.resourceUpdated(uri);
   const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
     if (prompts) handler.notify.promptsChanged();
     if (resources) handler.notify.resourcesChanged();
   });
-  const listened = new ListenedResources(served, (uri) => handler.notify.resourceUpdated(uri));
-  const listen = async (request: Request, message: unknown) => {
-    const narrowed = await listened.narrow(message);
-    const response = await answer(request, narrowed);
-    // A refusal is no stream.
-    if (response.headers.get("content-type") !== "text/event-stream" || request.signal.aborted)
-      return response;
-    const end = listened.follow(narrowed);
-    request.signal.addEventListener("abort", end, { once: true });
-    return response;
-  };
   return {
-    async answer(request, message) {
+    async answer(request, message, over) {
       const method = methodOf(message);
-      if (method === "subscriptions/listen") return listen(request, message);
-      if (method !== "tools/call") return answer(request, message);
+      const isListening = method === "subscriptions/listen";
+      const parsedBody = isListening ? await listen(served, message, over, updated) : message;
+      if (method !== "tools/call") return handler.fetch(request, { parsedBody });
       await served.changing?.ready();
       const { name, arguments: args } = paramsOf(message);
-      const fault = findHeaderFault(readMirrored().get(name) ?? [], args, request.headers);
-      if (fault === undefined) return answer(request, message);
+      const tool = served.list("tools").find((one) => one.name === name);
+      const fault = findHeaderFault(findMirroredArguments(tool?.inputSchema), args, request.headers);
+      if (fault === undefined) return handler.fetch(request, { parsedBody });
       const error = { code: headerMismatch, message: fault };
       return Response.json({ jsonrpc: "2.0", id: requestIdOf(message) ?? null, error }, { status: 400 });
     },
     close: () => {
       stopFollowing?.();
-      listened.close();
       return handler.close();
     },
   };

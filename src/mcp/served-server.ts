@@ -1,8 +1,12 @@
+// What is served, and to whom: what a start needs to know of MCP before the SDK is loaded.
+import { randomBytes } from "node:crypto";
+import type { Transport } from "@modelcontextprotocol/server";
+import { failure } from "../problems/index.ts";
 import type { Cancellation } from "../runtime/abort-listeners.ts";
 import type { InputRequired, InputRound } from "../runtime/handler-context.ts";
 import type { ReadAnswer } from "../runtime/pack-resource.ts";
 import type { CallToolResult } from "../runtime/tool-result.ts";
-import type { Suggestions } from "./client/connected-server.ts";
+import type { ServerCompletion, Suggestions } from "./client/connected-server.ts";
 import type { ListKey } from "./client/server-lists.ts";
 import type { Questions } from "./questions.ts";
 
@@ -51,17 +55,6 @@ export interface ServedPrompt {
   ): Promise<PromptAnswer>;
 }
 
-/** One `completion/complete` of a client. */
-export interface CompletionRequest {
-  kind: "prompt" | "resource";
-  /** The name of a prompt, or a URI template. */
-  name: string;
-  argument: string;
-  value: string;
-  /** The arguments that the client has already. */
-  arguments: Readonly<Record<string, string>>;
-}
-
 /** Which lists of a server have changed. */
 export interface ListChange {
   tools: boolean;
@@ -92,13 +85,61 @@ export interface ServedServer {
   /** The reader of a URI: of a listed resource, of a template, or of a link in a result. */
   findResource(uri: string): Use<ReadAnswer> | undefined;
   /** Calls `changed` after each change of a URI, until the returned function is called. Missing if nothing can change. */
-  subscribe?: ((uri: string, changed: () => void) => () => void) | undefined;
+  subscribe?: ((uri: string, changed: (uri: string) => void) => () => void) | undefined;
   /** The values for an argument; `undefined` for a prompt or a template that does not exist. Missing if it suggests none. */
   complete?:
-    | ((request: CompletionRequest, signal: AbortSignal) => Promise<Suggestions> | undefined)
+    | ((request: ServerCompletion, signal: AbortSignal) => Promise<Suggestions> | undefined)
     | undefined;
   /** Set if the lists can change, or are not complete yet. */
   changing?: ChangingLists | undefined;
   /** Reports to the operator why a client got a general error. */
   report(message: string): void;
+}
+
+/** The MCP server of one connection. Each connection needs a new one, because it holds the client's `initialize`. */
+export interface ProtocolServer {
+  /** Connects to the transport; resolves when it listens. */
+  connect(transport: Transport): Promise<void>;
+  /** Aborts the open calls and closes the transport. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Creates the server of a connection. `sessionId` is what tools see as `request.session.id`. */
+export type CreateProtocolServer = (connection: { sessionId: string }) => ProtocolServer;
+
+/** Answers requests of modern clients over HTTP, each on its own. */
+export interface ModernHttpServer {
+  /**
+   * Answers a POST. `message` is its parsed body; the request has its headers. `over` aborts when the answer is sent or the client
+   * has disconnected. Rejects after `close`.
+   */
+  answer(request: Request, message: unknown, over: AbortSignal): Promise<Response>;
+  /** Aborts the open calls, and ends subscriptions with their result. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Which clients are served: those of revisions up to 2025-11-25 (legacy), of later ones (modern), or both. */
+export type ServedProtocol = "both" | "modern" | "legacy";
+
+export const servedProtocols = ["both", "modern", "legacy"] as const satisfies readonly ServedProtocol[];
+
+/** What clients are served: a legacy client's connection may have state of its own. */
+export interface ServedClients {
+  legacy(connection: { sessionId: string }): ServedServer;
+  modern: ServedServer;
+}
+
+/** How many bytes a key has at least. */
+const shortestKey = 32;
+
+/**
+ * The key in TRAILBLAZE_STATE_KEY, which replicas of a server share; otherwise a random one. Throws `InvalidArguments` if it
+ * is too short.
+ */
+export function readStateKey({ TRAILBLAZE_STATE_KEY: key = "" }: NodeJS.ProcessEnv = process.env): Buffer {
+  if (key === "") return randomBytes(shortestKey);
+  const bytes = Buffer.from(key);
+  if (bytes.length >= shortestKey) return bytes;
+  const reason = `TRAILBLAZE_STATE_KEY has ${bytes.length} bytes, but it must have at least ${shortestKey}`;
+  throw failure("InvalidArguments", { reason, hint: "Set it to a long random string, or unset it." });
 }

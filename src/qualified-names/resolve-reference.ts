@@ -51,7 +51,8 @@ export function readKind(word: string | undefined): Kind | undefined {
   throw failure("InvalidArguments", { reason: `Unknown kind ${quote(String(word))}`, hint });
 }
 
-const notFoundCode = {
+/** The code of the error for an item of a kind that does not exist. */
+export const notFoundCode = {
   server: "ServerNotFound",
   tool: "ToolNotFound",
   toolset: "ToolsetNotFound",

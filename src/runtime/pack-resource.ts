@@ -219,29 +219,26 @@ export const makesSuggestions = ({ definition }: InspectedItem): boolean =>
 export async function suggestValues(
   item: InspectedItem,
   owner: CodeOwner,
-  {
-    argument,
-    value,
-    arguments: given,
-  }: {
-    argument: string;
-    value: string;
-    arguments: Readonly<Record<string, string>>;
+  request: {
+    argument: { name: string; value: string };
+    context: { arguments: Readonly<Record<string, string>> };
   },
   { runner, context }: CodeUse,
   ms = suggestionMs,
 ): Promise<readonly unknown[]> {
+  const { name, value } = request.argument;
   const complete = item.definition?.complete;
-  const source = isRecord(complete) && Object.hasOwn(complete, argument) ? complete[argument] : undefined;
+  const source = isRecord(complete) && Object.hasOwn(complete, name) ? complete[name] : undefined;
   if (Array.isArray(source)) {
     const typed = value.toLowerCase();
     return source.filter((one) => typeof one === "string" && one.toLowerCase().startsWith(typed));
   }
-  const place = placeOfCode(source, owner.root, ["complete", argument], item);
+  const place = placeOfCode(source, owner.root, ["complete", name], item);
   if (place === undefined) return [];
   const late = AbortSignal.timeout(ms);
   const signal = AbortSignal.any([context.signal, late]);
-  const invoked = (await runner()).invoke(place, value, { ...context, signal, arguments: given });
+  const use = { ...context, signal, arguments: request.context.arguments };
+  const invoked = (await runner()).invoke(place, value, use);
   const outcome = await invoked.catch((error) => {
     throw late.aborted ? new Error(`The suggestions took longer than ${ms} ms.`) : error;
   });

@@ -1,16 +1,12 @@
-import type {
-  BuiltInDefinition,
-  SessionConfig,
-  UserComposedServer,
-  UserServer,
-} from "../config/session-config.ts";
+import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
-import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import { findReferences } from "../extension-schema/references.ts";
+import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
@@ -22,11 +18,12 @@ import {
 } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { type ServedProtocol, servedProtocols } from "../mcp/protocol-server.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
+import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { createRegistry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
+import { notFoundCode } from "../qualified-names/resolve-reference.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -37,13 +34,6 @@ import type { Selection } from "../session/members.ts";
 import { describeServers } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import {
-  asReferrer,
-  checkEntryNames,
-  listPackReferences,
-  notFound,
-  refuseExcluded,
-} from "./server-references.ts";
 
 /** A server that the host serves itself, with all its members. */
 export interface ComposedServer extends Omit<Selection, "allTools"> {
@@ -89,6 +79,68 @@ const textOrUndefined = (value: unknown) => (typeof value === "string" ? value :
 const itemsOf = (members: readonly ServerMember[]) =>
   members.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
 
+const listServers = ({ servers, subprocessServers }: SessionConfig) => [...servers, ...subprocessServers];
+
+/** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
+async function listPackReferences(
+  pack: DiscoveredPack,
+  policy: PacksPolicy,
+  library: DefinitionLibrary,
+): Promise<WrittenReference[]> {
+  const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
+    isItemAllowed(policy, pack.qualifiedName, qualifiedName);
+  const toolsets = pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName);
+  // Other toolsets only list tools.
+  const bundles = (await library.load("toolset", toolsets)).filter(({ shape }) => shape === "toolsBundle");
+  const lists = {
+    tool: pack.tools.filter(isAllowed),
+    toolset: bundles.map(({ declaration }) => declaration),
+    prompt: pack.prompts.filter(isAllowed),
+    resource: pack.resources.filter(isAllowed),
+  } as const;
+  const names = Object.entries(lists).map(([kind, list]) => [kind, list.map(({ name }) => name)] as const);
+  return toReferences(Object.fromEntries(names), ["trailblaze"]);
+}
+
+const toReferences = (lists: Readonly<Record<string, readonly string[]>>, place: Path): WrittenReference[] =>
+  Object.entries(lists).flatMap(([kind, list]) =>
+    list.map((reference, index) => ({
+      reference,
+      kind: kind as WrittenReference["kind"],
+      path: [...place, `${kind}s`, index],
+    })),
+  );
+
+const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
+
+/** Throws for an item that the config excludes. */
+function refuseExcluded(
+  policy: PacksPolicy,
+  found: FoundPack,
+  { declaration, qualifiedName }: InspectedItem,
+): void {
+  if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName)) return;
+  const reason = "the config's `packs` excludes it.";
+  throw failure(notFoundCode[declaration.kind], { ...notFound(qualifiedName), reason });
+}
+
+/** Throws `DuplicateBundleEntry` for a name in two bundles. */
+function checkEntryNames({ tools }: ServerMembers): void {
+  const owners = new Map<string, string>();
+  for (const member of tools) {
+    if (member.type !== "bundle") continue;
+    const { definition, qualifiedName } = member.item;
+    const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
+    for (const { name } of entries) {
+      const other = owners.get(String(name));
+      if (other !== undefined) {
+        throw failure("DuplicateBundleEntry", { name: String(name), bundles: [other, qualifiedName] });
+      }
+      owners.set(String(name), qualifiedName);
+    }
+  }
+}
+
 class ServerFinder {
   readonly #sources: ServeSources;
   readonly #found: FoundPacks;
@@ -110,13 +162,11 @@ class ServerFinder {
   }
 
   async find(reference: string): Promise<ServeTarget> {
-    const { config } = this.#sources;
+    const { config, gate, port, report } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
-      const isInConfig = [...config.servers, ...config.subprocessServers].some(
-        (one) => one.name === reference,
-      );
+      const isInConfig = listServers(config).some(({ name }) => name === reference);
       const servers = pack.pack.servers.map(({ qualifiedName }) => qualifiedName);
       const [server = pack.pack.qualifiedName, ...others] = servers;
       if (isInConfig || others.length > 0) {
@@ -131,25 +181,18 @@ class ServerFinder {
     if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
-      this.#checkServer(subprocess);
+      const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
+      if (refusal !== undefined) throw new TrailblazeError(refusal);
+      for (const problem of problems) report?.(problem);
       const { prefix, allow, deny } = subprocess.choices;
       const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
-          ? await planUserServer(this.#sources.port, subprocess, config)
+          ? await planUserServer(port, subprocess, config)
           : planRemoteServer(subprocess, config);
       return { type: "subprocess", plan, hasChoices };
     }
     return this.#findItem(reference);
-  }
-
-  /** Throws for a server of the config that may not start. */
-  #checkServer(server: UserServer): void {
-    const { gate, report } = this.#sources;
-    const { refusal, problems } = gate?.checkServer(server) ?? { problems: [] };
-    gate?.refuseDifferences();
-    if (refusal !== undefined) throw new TrailblazeError(refusal);
-    for (const problem of problems) report?.(problem);
   }
 
   /** The same pack, whose refused toolsets add no members; notes the items that the lock refuses. */
@@ -175,7 +218,6 @@ class ServerFinder {
 
   /** The members that are approved. Throws if there is none left, or a frozen lock differs. */
   #keepApproved(read: ServerMembers): ServerMembers {
-    this.#sources.gate?.refuseDifferences();
     const tools = read.tools.filter(this.#isMemberApproved);
     const prompts = read.prompts.filter(this.#isApproved);
     const resources = read.resources.filter(this.#isApproved);
@@ -196,7 +238,6 @@ class ServerFinder {
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
     refuseExcluded(this.#sources.config.packs, owner, item);
     await this.#checkItems([item]);
-    this.#sources.gate?.refuseDifferences();
     const refusal = this.#refused.get(item);
     if (refusal !== undefined) throw new TrailblazeError(refusal);
     if (item.shape === "subprocessServer") {
@@ -218,7 +259,7 @@ class ServerFinder {
       // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
       await this.#refuseMissingPack(reference);
-      const names = [...config.servers, ...config.subprocessServers].map(({ name }) => name);
+      const names = listServers(config).map(({ name }) => name);
       const [first] = reference.split("/");
       const nearest =
         error.code === "ServerNotFound"
@@ -251,9 +292,15 @@ class ServerFinder {
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
     const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
-    const { name, instructions, transport, protocol } = own;
+    const { name, instructions, transport, protocol, tools, toolsets, prompts, resources } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
-    return this.#compose({ name, info, instructions, transport, protocol }, asReferrer(own));
+    const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources };
+    const referrer = {
+      from: "user",
+      references: toReferences(lists, ["servers", name]),
+      item: undefined,
+    } as const;
+    return this.#compose({ name, info, instructions, transport, protocol }, referrer);
   }
 
   #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
@@ -305,7 +352,6 @@ class ServerFinder {
     }
     checkEntryNames(members);
     const referred = members.tools.flatMap((one) => (one.type === "bundle" ? one.referred : []));
-    this.#sources.gate?.refuseDifferences();
     const used = [...members.tools, ...referred.filter(this.#isMemberApproved)];
     const items = itemsOf(used);
     for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
@@ -335,8 +381,7 @@ class ServerFinder {
   #missing(problem: Problem, spec: string | undefined): TrailblazeError {
     if (spec === undefined) return new TrailblazeError(problem);
     const { name } = splitSpec(spec);
-    const { servers, subprocessServers } = this.#sources.config;
-    if ([...servers, ...subprocessServers].some((one) => one.name === name)) {
+    if (listServers(this.#sources.config).some((one) => one.name === name)) {
       const meant = failure("PackNotInstalled", { name, inConfig: "server" });
       return new TrailblazeError({ ...problem, ...meant.problem });
     }
@@ -370,12 +415,17 @@ class ServerFinder {
 
 /**
  * Finds a server by its name in the config or by its qualified name, with all its members. Reads and evaluates
- * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member.
+ * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member, and what differs from a
+ * frozen lock before any other.
  */
 export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
-  const { port, cwd, config } = sources;
+  const { port, cwd, config, gate } = sources;
   const found = await findPacks(port, { cwd, policy: config.packs });
-  const isInConfig = [...config.servers, ...config.subprocessServers].some(({ name }) => name === reference);
-  if (!isInConfig) await lookUpSubject(port, found, reference);
-  return new ServerFinder(sources, found).find(reference);
+  if (!listServers(config).some(({ name }) => name === reference))
+    await lookUpSubject(port, found, reference);
+  try {
+    return await new ServerFinder(sources, found).find(reference);
+  } finally {
+    gate?.refuseDifferences();
+  }
 }

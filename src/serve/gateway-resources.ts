@@ -1,7 +1,5 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
-import type { CompletionRequest } from "../mcp/served-server.ts";
-import { SharedWatches } from "../mcp/shared-watches.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import type { RunContext } from "../runtime/handler-context.ts";
 import {
@@ -16,7 +14,6 @@ import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
 import { type CallScope, reachServer } from "../session/calls.ts";
 import type { ServerSource } from "../session/server-source.ts";
 import type { SessionParts } from "../session/session.ts";
-import type { SessionState } from "../session/session-state.ts";
 
 /** How many URIs are watched at once. */
 const mostWatches = 1000;
@@ -34,16 +31,16 @@ export function attempt<Value>(resolve: () => Value): Value | undefined {
 /** Asks a server for suggestions. */
 async function askServer(
   source: ServerSource,
-  ref: ServerCompletion["ref"],
-  { kind, argument: name, value, arguments: known }: CompletionRequest,
+  asked: ServerCompletion,
   signal: AbortSignal,
 ): Promise<Suggestions> {
+  const { ref } = asked;
+  const [kind, name] =
+    ref.type === "ref/prompt" ? (["prompt", ref.name] as const) : (["resource", ref.uri] as const);
   const limit = new TimeLimit(suggestionMs);
   source.server.beginRequest();
   try {
-    const asked = { ref, argument: { name, value }, context: { arguments: known } };
-    const named = ref.type === "ref/prompt" ? ref.name : ref.uri;
-    const connected = await reachServer(source, { kind, name: named, signal, limits: [limit] });
+    const connected = await reachServer(source, { kind, name, signal, limits: [limit] });
     return await connected.complete(asked, { signal, limit });
   } finally {
     source.server.endRequest();
@@ -66,7 +63,58 @@ async function runCode(
 const identify = (resource: PackResource | undefined) =>
   JSON.stringify([resource?.item.definition, resource?.owner.content]);
 
-export interface GatewayResourcesOptions {
+type Listener = (uri: string) => void;
+
+/** What watches a URI. */
+export interface Watching {
+  /** Looks again for what the URI is of. */
+  refresh(): void;
+  end(): void;
+}
+
+/** Watches of URIs: each is started once for all its listeners, and ended with the last of them. */
+export class SharedWatches {
+  readonly #start: (uri: string, changed: () => void) => Watching;
+  readonly #watches = new Map<string, Watching & { added: Set<{ listener: Listener }> }>();
+
+  constructor(start: (uri: string, changed: () => void) => Watching) {
+    this.#start = start;
+  }
+
+  /** How many URIs are watched. */
+  get size(): number {
+    return this.#watches.size;
+  }
+
+  /** Calls `listener` after each change, once however often it is added, until the returned function is called. */
+  add(uri: string, listener: Listener): () => void {
+    const { added, end } = this.#watches.get(uri) ?? this.#begin(uri);
+    const entry = { listener };
+    added.add(entry);
+    return () => {
+      if (!added.delete(entry) || added.size > 0) return;
+      this.#watches.delete(uri);
+      end();
+    };
+  }
+
+  refresh(): void {
+    for (const watch of [...this.#watches.values()]) watch.refresh();
+  }
+
+  #begin(uri: string) {
+    const added = new Set<{ listener: Listener }>();
+    const changed = () => {
+      for (const listener of new Set(Array.from(added, (one) => one.listener))) listener(uri);
+    };
+    const watch = { ...this.#start(uri, changed), added };
+    this.#watches.set(uri, watch);
+    return watch;
+  }
+}
+
+/** What the gateway of a session has of it. */
+interface Gateway {
   /** `undefined` until the session is open. */
   parts(): SessionParts | undefined;
   /** The scope of the session itself, for what belongs to no client. */
@@ -74,109 +122,89 @@ export interface GatewayResourcesOptions {
   report(message: string): void;
 }
 
-/** The resources of an open session, and suggestions for its prompts and templates. */
-export class GatewayResources {
-  readonly #options: GatewayResourcesOptions;
-  readonly #watches: SharedWatches = new SharedWatches((uri, changed) => {
-    if (this.#watches.size < mostWatches) return this.#watch(uri, changed);
-    this.#options.report(`${uri} is not watched: ${mostWatches} resources are`);
-    return () => {};
+/** How code runs for a request that belongs to no client's call. */
+function useCode(
+  gateway: Gateway,
+  parts: SessionParts,
+  owner: CodeOwner,
+  name: string,
+  signal: AbortSignal,
+): CodeUse {
+  return parts.calls.useCode({ state: parts.state(), scope: gateway.ownScope(), signal }, owner, name);
+}
+
+/** The suggestions for an argument; `undefined` for an unknown prompt or template. */
+export function complete(
+  gateway: Gateway,
+  request: ServerCompletion,
+  signal: AbortSignal,
+): Promise<Suggestions> | undefined {
+  const parts = gateway.parts();
+  if (parts === undefined) return undefined;
+  const state = parts.state();
+  const { ref } = request;
+  const suggest = async (item: InspectedItem, owner: CodeOwner, name: string) => ({
+    values: await suggestValues(item, owner, request, useCode(gateway, parts, owner, name, signal)),
   });
-  /** Begins the watches again that a change of the session concerns. */
-  readonly #refreshes = new Set<() => void>();
-  constructor(options: GatewayResourcesOptions) {
-    this.#options = options;
+  if (ref.type === "ref/prompt") {
+    const route = attempt(() => state.resolvePrompt(ref.name))?.route;
+    if (route?.by !== "server") return route && suggest(route.prompt.item, route.owner, ref.name);
+    return askServer(route.from, { ...request, ref: { ...ref, name: route.advertisedName } }, signal);
   }
+  const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
+    uriTemplate === ref.uri;
+  const route = state.resources.find(({ resource }) => isMeant(resource))?.route;
+  if (route?.by !== "server") return route && suggest(route.resource.item, route.resource.owner, ref.uri);
+  return askServer(route.from, request, signal);
+}
 
-  /** Calls `changed` after each change of a URI, until the returned function is called. */
-  subscribe(uri: string, changed: () => void): () => void {
-    return this.#watches.add(uri, changed);
-  }
+/** The watches of a session's resources: of a pack by its own function, of a server by the server. */
+export function createWatches(gateway: Gateway): SharedWatches {
+  const watches: SharedWatches = new SharedWatches((uri, changed) => {
+    if (watches.size < mostWatches) return watch(gateway, uri, changed);
+    gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
+    return { refresh: () => {}, end: () => {} };
+  });
+  return watches;
+}
 
-  /** Begins watches again after a change of resources. */
-  refresh(): void {
-    for (const one of [...this.#refreshes]) one();
-  }
-
-  /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
-  complete(request: CompletionRequest, signal: AbortSignal): Promise<Suggestions> | undefined {
-    const parts = this.#options.parts();
-    if (parts === undefined) return undefined;
-    const state = parts.state();
-    const { kind, name } = request;
-    const suggest = (item: InspectedItem, owner: CodeOwner) =>
-      suggestValues(item, owner, request, this.#useCode(parts, state, owner, name, signal)).then(
-        (values) => ({ values }),
-      );
-    if (kind === "resource") {
-      const listed = state.resources.find(
-        ({ resource: { uri, uriTemplate = uri } }) => uriTemplate === name,
-      )?.route;
-      if (listed?.by !== "server") return listed && suggest(listed.resource.item, listed.resource.owner);
-      return askServer(listed.from, { type: "ref/resource", uri: name }, request, signal);
-    }
-    const listed = attempt(() => state.resolvePrompt(name));
-    if (listed?.route.by !== "server") return listed && suggest(listed.route.prompt.item, listed.route.owner);
-    const { advertisedName } = listed.route;
-    return askServer(listed.route.from, { type: "ref/prompt", name: advertisedName }, request, signal);
-  }
-
-  /** How code runs for a request that belongs to no client's call. */
-  #useCode(
-    { calls }: SessionParts,
-    state: SessionState,
-    owner: CodeOwner,
-    name: string,
-    signal: AbortSignal,
-  ): CodeUse {
-    return calls.useCode({ state, scope: this.#options.ownScope(), signal }, owner, name);
-  }
-
-  /** Watches a resource: of a pack by its own function, of a server by the server. */
-  #watch(uri: string, changed: () => void): () => void {
-    let end = () => {};
-    let known: unknown;
-    const begin = () => {
-      const parts = this.#options.parts();
-      const state = parts?.state();
-      const route = state && parts?.calls.findResource(state, uri);
-      const before = known;
-      known = route?.by === "server" ? route.from.server : identify(route?.resource);
-      if (before === known) return;
-      end();
-      end = () => {};
-      if (before !== undefined) changed();
-      if (parts === undefined || state === undefined || route === undefined) return;
-      if (route.by === "server") {
-        const isRefused = () => {
-          const now = parts.calls.findResource(parts.state(), uri);
-          return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
-        };
-        end = route.from.server.watchResource({ uri, changed, isRefused });
-        return;
-      }
-      const { resource } = route;
-      const follows = resource.owner.content !== undefined;
-      const found = findResource([resource], uri);
-      if (resource.watch === undefined || found === undefined) return;
-      // Its code may be replaced while no call uses it.
-      const release = follows ? parts.runners.hold(resource.owner) : () => {};
-      const stop = new AbortController();
-      const { runner, context } = this.#useCode(parts, state, resource.owner, uri, stop.signal);
-      runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (!stop.signal.aborted) this.#options.report(`${uri} is not watched any more: ${reason}`);
-      });
-      end = () => {
-        stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
-        release();
+function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
+  let end = () => {};
+  let known: unknown;
+  const refresh = () => {
+    const parts = gateway.parts();
+    const route = parts?.calls.findResource(parts.state(), uri);
+    const before = known;
+    known = route?.by === "server" ? route.from.server : identify(route?.resource);
+    if (before === known) return;
+    end();
+    end = () => {};
+    if (before !== undefined) changed();
+    if (parts === undefined || route === undefined) return;
+    if (route.by === "server") {
+      const isRefused = () => {
+        const now = parts.calls.findResource(parts.state(), uri);
+        return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
       };
+      end = route.from.server.watchResource({ uri, changed, isRefused });
+      return;
+    }
+    const { resource } = route;
+    const found = findResource([resource], uri);
+    if (resource.watch === undefined || found === undefined) return;
+    // Its code may be replaced while no call uses it.
+    const release = resource.owner.content === undefined ? () => {} : parts.runners.hold(resource.owner);
+    const stop = new AbortController();
+    const { runner, context } = useCode(gateway, parts, resource.owner, uri, stop.signal);
+    runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!stop.signal.aborted) gateway.report(`${uri} is not watched any more: ${reason}`);
+    });
+    end = () => {
+      stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
+      release();
     };
-    this.#refreshes.add(begin);
-    begin();
-    return () => {
-      this.#refreshes.delete(begin);
-      end();
-    };
-  }
+  };
+  refresh();
+  return { refresh, end: () => end() };
 }

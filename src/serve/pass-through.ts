@@ -1,24 +1,11 @@
-import type { Readable, Writable } from "node:stream";
+import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { failure } from "../problems/index.ts";
-import { endDurations, type ProcessLaunch, type ProcessPort } from "../processes/server-process.ts";
+import { createProcessPort, endDurations } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
-import type { RunningServer } from "./serve-options.ts";
+import type { ProgramPlan } from "../runtime/server-launches.ts";
+import type { CommandServeOptions, RunningServer } from "./serve-options.ts";
 
-/** The streams of this process. */
-export interface OwnStreams {
-  input: Readable;
-  output: Writable;
-  error: Writable;
-}
-
-/** What ending the program takes into account besides. */
-interface Drained {
-  /** How long the program may go on after the input has ended, in seconds. Default: 2. */
-  drain?: number | undefined;
-}
-
-/** How long each step of ending the server's process may take, in milliseconds. */
 /** How long its remaining output may take to be read after its exit. Milliseconds. */
 const drainMs = 2000;
 
@@ -26,15 +13,25 @@ const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write(
 
 /**
  * Runs a program with this process's own streams, unchanged. It ends after its input has ended, or by `close`. Rejects with
- * `ServerStartFailed` if it cannot be started; `ended` rejects if it exits with an error.
+ * `ServerStartFailed` if it cannot be started, and with `InvalidArguments` for options that would change what it says; `ended`
+ * rejects if it exits with an error.
  */
 export async function passThrough(
-  label: string,
-  launch: ProcessLaunch,
-  processes: ProcessPort,
-  { input, output, error, drain = 2 }: OwnStreams & Drained,
+  { command, args, cwd, label, fault, createEnvironment }: ProgramPlan,
+  { protocol = "both", cacheTtl, drain = 2 }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain">,
 ): Promise<RunningServer> {
-  const child = processes.start(launch);
+  if (fault !== undefined) throw fault;
+  const unsupported = (option: string) =>
+    failure("InvalidArguments", {
+      reason: `${label} is a subprocess server, whose messages are passed on unchanged; ${option} is not supported`,
+    });
+  if (cacheTtl !== undefined) throw unsupported("--cache-ttl");
+  if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
+  const { stdin: input, stdout: output, stderr: error, env: hostEnvironment, platform } = process;
+  // It has no session, so the session's variables are omitted.
+  const session = { device: undefined, sessionId: undefined, callback: undefined };
+  const env = createEnvironment({ hostEnvironment, platform, ...session });
+  const child = createProcessPort().start({ command, args, cwd, env });
   try {
     await child.started;
   } catch (cause) {

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { ProtocolServer } from "../mcp/protocol-server.ts";
+import { serveEras } from "../mcp/serve-clients.ts";
+import type { ProtocolServer } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-change.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
-import { serveEras } from "./served-eras.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 
 /**
@@ -21,22 +21,18 @@ export async function serveInMemory(
   closing.throwIfAborted();
   // The host of the session gets its problems itself.
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
-  const sessionId = randomUUID();
-  let scope: ClientScope | undefined;
-  const scopeOf = () => {
-    scope ??= gateway.createScope(sessionId);
-    return scope;
-  };
   if (toolSearch !== undefined) {
     checkOptions(toolSearch);
     refuseSearchName(state());
   }
-  const legacy = gateway.serve(scopeOf, toolSearch && { options: toolSearch, grows: true });
-  const modern = toolSearch ? gateway.serve(scopeOf, { options: toolSearch, grows: false }) : legacy;
-  const eras = serveEras(
-    { legacy: () => legacy, modern },
-    { protocol: "both", cacheTtl: 0, token: undefined },
-  );
+  const sessionId = randomUUID();
+  let scope: ClientScope | undefined;
+  const only = () => {
+    scope ??= gateway.createScope(sessionId);
+    return scope;
+  };
+  const clients = gateway.serveClients({ only, toolSearch });
+  const eras = serveEras(clients, { protocol: "both", cacheTtl: 0, token: undefined });
   const server = eras.connection({ sessionId });
   const transport = connection as Parameters<ProtocolServer["connect"]>[0];
   await server.connect(transport);

@@ -1,7 +1,7 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition } from "../config/session-config.ts";
-import type { HttpTransport } from "../mcp/http/serve-http.ts";
-import type { ServedProtocol } from "../mcp/protocol-server.ts";
+import type { HttpTransport } from "../mcp/http/http-options.ts";
+import type { ServedProtocol } from "../mcp/served-server.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 

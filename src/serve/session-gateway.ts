@@ -1,9 +1,17 @@
+import { randomUUID } from "node:crypto";
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
+import { RpcError } from "../mcp/client-message.ts";
 import { type Questions, UnaskedError } from "../mcp/questions.ts";
-import { RpcError } from "../mcp/rpc-error.ts";
-import type { CallTool, ListChange, Listing, ServedRequest, ServedServer } from "../mcp/served-server.ts";
+import type {
+  CallTool,
+  ListChange,
+  Listing,
+  ServedClients,
+  ServedRequest,
+  ServedServer,
+} from "../mcp/served-server.ts";
 import type { Problem } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
@@ -22,7 +30,7 @@ import type { SessionState } from "../session/session-state.ts";
 import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
-import { attempt, GatewayResources } from "./gateway-resources.ts";
+import { attempt, complete, createWatches } from "./gateway-resources.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
@@ -118,26 +126,26 @@ export class SessionGateway {
   readonly #report: (message: string) => void;
   readonly #options: GatewayOptions;
   readonly #listeners = new Set<(change: ListChange) => void>();
-  readonly #resources: GatewayResources;
+  /** For what belongs to no client. */
+  readonly #own = {
+    parts: () => this.#parts,
+    ownScope: (): CallScope => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
+    report: (message: string) => this.#report(message),
+  };
+  readonly #watches = createWatches(this.#own);
   readonly #reported = new Set<string>();
   #listed: Listed | undefined;
   #parts: SessionParts | undefined;
 
   /** `report` gets what clients are not told. */
   constructor(
-    opening: Session | Promise<Session>,
+    opening: Promise<Session>,
     report: (message: string) => void,
     options: GatewayOptions = { info: { name: "trailblaze", version: hostVersion } },
   ) {
     this.#report = report;
     this.#options = options;
-    this.#resources = new GatewayResources({
-      parts: () => this.#parts,
-      ownScope: () => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
-      report,
-    });
-    if (opening instanceof Session) this.#parts = Session.partsOf(opening);
-    this.#opening = Promise.resolve(opening).then((session) => {
+    this.#opening = opening.then((session) => {
       this.#parts = Session.partsOf(session);
       return session;
     });
@@ -146,7 +154,7 @@ export class SessionGateway {
 
   /** Tells every client that lists have changed. */
   announce(change: ListChange): void {
-    if (change.resources) this.#resources.refresh();
+    if (change.resources) this.#watches.refresh();
     if (!change.tools && !change.prompts && !change.resources) return;
     for (const listener of this.#listeners) listener(change);
   }
@@ -279,8 +287,8 @@ export class SessionGateway {
         return (request, round) =>
           this.#open.calls.askResource(uri, route, this.#ask(state, scopeOf(), request, round));
       },
-      subscribe: (uri, changed) => this.#resources.subscribe(uri, changed),
-      complete: (request, signal) => this.#resources.complete(request, signal),
+      subscribe: (uri, changed) => this.#watches.add(uri, changed),
+      complete: (request, signal) => complete(this.#own, request, signal),
       report: this.#report,
       changing: {
         ready: () => this.#opening,
@@ -295,6 +303,37 @@ export class SessionGateway {
       },
     };
     return this.#options.isComposed ? this.#fix(served) : served;
+  }
+
+  /** What clients of both eras are served. `only`: the scope of the only client; otherwise, each has its own. */
+  serveClients({
+    only,
+    toolSearch,
+    isStateless = false,
+  }: {
+    only: (() => ClientScope) | undefined;
+    toolSearch: LlmToolsOptions | undefined;
+    isStateless?: boolean;
+  }): ServedClients {
+    // A modern client may be another one with each request, and its list is the same for all of them.
+    const fixed = toolSearch && { options: toolSearch, grows: false };
+    const growing = toolSearch && { options: toolSearch, grows: !isStateless };
+    if (only !== undefined) {
+      const modern = this.serve(only, fixed);
+      const legacy = growing === undefined ? modern : this.serve(only, growing);
+      return { legacy: () => legacy, modern };
+    }
+    return {
+      legacy: ({ sessionId }) => {
+        let scope: ClientScope | undefined;
+        return this.serve(() => {
+          scope ??= this.createScope(sessionId);
+          return scope;
+        }, growing);
+      },
+      // Nothing outlives the call.
+      modern: this.serve(() => this.createScope(randomUUID()), fixed),
+    };
   }
 
   /** A composed server offers what it has, and nothing that could have more. */

@@ -9,11 +9,16 @@ import type { CommandSessionOptions } from "../session/session-options.ts";
 import { checkOptions, refuseSearchName } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
-import { createReporter } from "./report-problems.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
-import { serveGateway } from "./served-eras.ts";
 import { SessionGateway } from "./session-gateway.ts";
-import { logToStderr, reserveDescriptors, reserveInput, reserveOutput } from "./transports.ts";
+import {
+  createReporter,
+  logToStderr,
+  reserveDescriptors,
+  reserveInput,
+  reserveOutput,
+  serveGateway,
+} from "./transports.ts";
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -44,21 +49,19 @@ export async function startSession(
 ): Promise<RunningServer> {
   const only = target?.type === "subprocess" ? target.plan : undefined;
   const composed = target?.type === "composed" ? target.server : undefined;
-  const { signal, protocol = composed?.protocol ?? "both", install = false, session = {} } = options;
-  const { allTools = false } = options;
-  const { cwd, config, builtIns, onInstall, lock } = options;
-  const { toolSearch, ...ofSession } = session;
   const label = only?.label ?? composed?.label ?? "trailblaze";
-  const { watch = target === undefined } = ofSession;
+  const { signal, protocol = composed?.protocol ?? "both", install = false, allTools = false } = options;
+  const { toolSearch, watch = target === undefined, ...ofSession } = options.session ?? {};
   if (toolSearch !== undefined) checkOptions(toolSearch);
-  const { cacheTtl = watch ? 0 : 300 } = options;
+  const { cacheTtl = watch ? 0 : 300, cwd, config, onInstall, lock, drain } = options;
   const closing = new AbortController();
   const report = createReporter();
   const opened: CommandSessionOptions = {
     ...ofSession,
     cwd,
     config,
-    builtIns,
+    // Those of a server are its members.
+    builtIns: target === undefined ? options.builtIns : undefined,
     onInstall,
     lock,
     install,
@@ -114,13 +117,7 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const { drain: atEnd } = options;
-  const running = await serveGateway(gateway, label, transport, {
-    toolSearch,
-    protocol,
-    cacheTtl,
-    drain: atEnd,
-  });
+  const running = await serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl, drain });
   begin();
 
   let fault: { error: unknown } | undefined;
@@ -146,12 +143,15 @@ export async function startSession(
     const { closing: ended } = Session.partsOf(session).resources;
     whenAborted(ended, () => fail(ended.reason));
   }, fail);
-  const ended = running.ended.then(close).then(() => {
-    if (fault !== undefined) throw fault.error;
-  });
-  // Before it is open, requests wait for it, and none has run.
-  const drain = async (seconds: number) => {
-    if (isOpen) await running.drain(seconds);
+  return {
+    url: running.url,
+    // Before it is open, requests wait for it, and none has run.
+    drain: async (seconds) => {
+      if (isOpen) await running.drain(seconds);
+    },
+    close,
+    ended: running.ended.then(close).then(() => {
+      if (fault !== undefined) throw fault.error;
+    }),
   };
-  return { ...running, drain, close, ended };
 }

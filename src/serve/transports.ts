@@ -1,12 +1,12 @@
-import type { Readable, Writable } from "node:stream";
-import type { ServedOverHttp } from "../mcp/http/serve-http.ts";
-import type { ProcessLaunch, ProcessPort } from "../processes/server-process.ts";
-import type { HttpTransport, RunningServer } from "./serve-options.ts";
-import type { ServedEras } from "./served-eras.ts";
-
 // The only module that uses this process's own streams for serving.
+import type { Readable, Writable } from "node:stream";
+import type { ServedProtocol } from "../mcp/served-server.ts";
+import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
+import type { LlmToolsOptions } from "../session/tool-search.ts";
+import type { HttpTransport, RunningServer } from "./serve-options.ts";
+import type { SessionGateway } from "./session-gateway.ts";
 
-/** The protocol's output after stdout was reserved, which a process can do once. */
+/** The protocol's streams after they were reserved, which a process can do once. */
 let protocolOutput: Writable | undefined;
 let protocolInput: Readable | undefined;
 
@@ -15,7 +15,22 @@ export function logToStderr(text: string): void {
   process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Redirects everything that this process prints to stderr; only `serveOverStdio` writes to stdout. */
+/** Problems that tell of an event, which can happen again. */
+const eventCodes = ["ServerDied", "ChangeNotApplied"];
+
+/** Prints each problem once, except for hints about what works. */
+export function createReporter(): (problem: Problem) => void {
+  const reported = new Set<unknown>();
+  return (problem) => {
+    const { code, message, pack, item } = problem;
+    const key = eventCodes.includes(code) ? problem : JSON.stringify([code, message, pack, item]);
+    if (problem.severity === "info" || reported.has(key)) return;
+    reported.add(key);
+    logToStderr(printableLines(formatProblem(problem)));
+  };
+}
+
+/** Redirects everything that this process prints to stderr; only `serveGateway` writes to stdout. */
 export async function reserveOutput(): Promise<Writable> {
   if (protocolOutput === undefined) {
     const { reserveStdout } = await import("../mcp/stdio/reserve-stdio.ts");
@@ -24,7 +39,7 @@ export async function reserveOutput(): Promise<Writable> {
   return protocolOutput;
 }
 
-/** Makes stdin empty for everything in this process but `serveOverStdio`. */
+/** Makes stdin empty for everything in this process but `serveGateway`. */
 export async function reserveInput(): Promise<void> {
   if (protocolInput !== undefined) return;
   const { reserveStdin } = await import("../mcp/stdio/reserve-stdio.ts");
@@ -36,54 +51,61 @@ export async function reserveDescriptors(): Promise<void> {
   (await import("../processes/reserve-descriptors.ts")).reserveDescriptors();
 }
 
-/** A running server that has ended after `close`, or after it ended by itself. */
-function createRunning(url?: string) {
+export interface GatewayServing {
+  toolSearch?: LlmToolsOptions | undefined;
+  protocol: ServedProtocol;
+  /** How long modern clients may keep lists, in seconds. */
+  cacheTtl: number;
+  /** How long requests may take after the client's input has ended, in seconds. */
+  drain: number | undefined;
+}
+
+/** Offers a gateway over a transport. */
+export async function serveGateway(
+  gateway: SessionGateway,
+  label: string,
+  transport: "stdio" | HttpTransport,
+  { toolSearch, drain, protocol, cacheTtl }: GatewayServing,
+): Promise<RunningServer> {
+  const { serveEras } = await import("../mcp/serve-clients.ts");
+  const isStdio = transport === "stdio";
+  // Over stdio, the only client has the session itself.
+  const clients = gateway.serveClients({
+    only: isStdio ? () => gateway.ownScope() : undefined,
+    toolSearch,
+    isStateless: !isStdio && transport.stateless === true,
+  });
+  const eras = serveEras(clients, { protocol, cacheTtl, token: isStdio ? undefined : transport.token });
   let announce = () => {};
   const ended = new Promise<void>((resolve) => {
     announce = resolve;
   });
-  const finish = (served: Pick<ServedOverHttp, "drain" | "close">): RunningServer => ({
-    url,
+  const start = async (): Promise<{
+    url?: string;
+    drain(ms: number): Promise<void>;
+    close(): Promise<void>;
+  }> => {
+    if (transport !== "stdio") {
+      const { serveHttp } = await import("../mcp/http/serve-http.ts");
+      const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
+      const { session, requests } = eras;
+      return serveHttp(session, { label, ...transport, modern: requests(), protocol, onMisplaced });
+    }
+    const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+    const output = await reserveOutput();
+    const drainMs = drain === undefined ? undefined : drain * 1000;
+    return serveStdio(eras.connection, {
+      input: protocolInput ?? process.stdin,
+      output,
+      onEnd: announce,
+      drainMs,
+    });
+  };
+  const served = await start();
+  return {
+    url: served.url,
     ended,
     drain: (seconds) => served.drain(seconds * 1000),
     close: () => served.close().finally(announce),
-  });
-  return { announce: () => announce(), finish };
-}
-
-export async function serveOverStdio(
-  { connection }: Pick<ServedEras, "connection">,
-  drain?: number,
-): Promise<RunningServer> {
-  const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-  const output = await reserveOutput();
-  const { announce, finish } = createRunning();
-  const input = protocolInput ?? process.stdin;
-  const drainMs = drain === undefined ? undefined : drain * 1000;
-  const streams = { input, output, onEnd: announce, drainMs };
-  return finish(await serveStdio(connection, streams));
-}
-
-export async function serveOverHttp(
-  label: string,
-  { session, requests, protocol }: Omit<ServedEras, "connection">,
-  options: HttpTransport,
-): Promise<RunningServer> {
-  const { serveHttp } = await import("../mcp/http/serve-http.ts");
-  const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
-  const eras = { modern: requests, protocol };
-  const served = await serveHttp(session, { label, ...options, ...eras, onMisplaced });
-  return createRunning(served.url).finish(served);
-}
-
-/** Runs a program with this process's own stdin, stdout and stderr. */
-export async function runOnOwnStreams(
-  label: string,
-  launch: ProcessLaunch,
-  processes: ProcessPort,
-  drain?: number,
-): Promise<RunningServer> {
-  const { passThrough } = await import("./pass-through.ts");
-  const streams = { input: process.stdin, output: process.stdout, error: process.stderr };
-  return passThrough(label, launch, processes, { ...streams, drain });
+  };
 }

@@ -1,6 +1,6 @@
 // The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
-import type { CallbackCall, CallbackOutcome } from "../callback/answers.ts";
+import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
 import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { describe, expect, test, vi } from "vitest";
-import type { CallbackCall, CallbackOutcome } from "../../src/callback/answers.ts";
+import type { CallbackCall, CallbackOutcome } from "../../src/callback/callback-endpoint.ts";
 import { openConnection, statusesIn } from "../mcp/http/raw-connection.ts";
 import { createRequest, invocationId, openEndpoint, post, resultOf } from "./open-endpoint.ts";
 import { formatRequest } from "./raw-request.ts";

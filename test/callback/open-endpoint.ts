@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { CallbackCall } from "../../src/callback/answers.ts";
+import type { CallbackCall } from "../../src/callback/callback-endpoint.ts";
 import {
   type CallbackEndpoint,
   type CallbackOptions,

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createStateSeal, readStateKey } from "../../src/mcp/request-state.ts";
+import { createStateSeal } from "../../src/mcp/request-state.ts";
+import { readStateKey } from "../../src/mcp/served-server.ts";
 
 const key = Buffer.from("k".repeat(32));
 const request = ["tools/call", "greet", { a: 1, b: { c: 2 } }];

@@ -4,11 +4,12 @@ import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotoc
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { ServerCompletion } from "../../src/mcp/client/connected-server.ts";
+import { RpcError } from "../../src/mcp/client-message.ts";
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
-import { RpcError } from "../../src/mcp/rpc-error.ts";
-import type { CompletionRequest, ServedServer } from "../../src/mcp/served-server.ts";
-import { SharedWatches } from "../../src/mcp/shared-watches.ts";
+import type { ServedServer } from "../../src/mcp/served-server.ts";
 import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
+import { SharedWatches } from "../../src/serve/gateway-resources.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
 
 const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });
@@ -20,7 +21,7 @@ function createResources() {
   const watches = new SharedWatches((uri, changed) => {
     counts.started++;
     watched.set(uri, changed);
-    return () => watched.delete(uri);
+    return { refresh: () => {}, end: () => watched.delete(uri) };
   });
   const reads: Record<string, () => Promise<ReadAnswer>> = {
     "test://text": async () => ({ contents: [text("test://text", "hello")], isStatic: true }),
@@ -32,13 +33,15 @@ function createResources() {
       throw new Error("The forecast is not available.");
     },
   };
-  const completions: CompletionRequest[] = [];
+  const completions: ServerCompletion[] = [];
   const suggest: NonNullable<ServedServer["complete"]> = (request) => {
     completions.push(request);
-    if (!["greet", "test://item/{id}"].includes(request.name)) return undefined;
-    if (request.value === "fail") return Promise.reject(new Error("No list today."));
-    const all = Array.from({ length: 250 }, (_, index) => `${request.value}${index}`);
-    return Promise.resolve({ values: request.argument === "who" ? [...all.slice(0, 2), 3, null] : all });
+    const { ref, argument } = request;
+    const name = ref.type === "ref/prompt" ? ref.name : ref.uri;
+    if (!["greet", "test://item/{id}"].includes(name)) return undefined;
+    if (argument.value === "fail") return Promise.reject(new Error("No list today."));
+    const all = Array.from({ length: 250 }, (_, index) => `${argument.value}${index}`);
+    return Promise.resolve({ values: argument.name === "who" ? [...all.slice(0, 2), 3, null] : all });
   };
   const plain = createServed();
   const served: ServedServer = {
@@ -80,7 +83,7 @@ async function connect(served: ServedServer, era: "legacy" | "modern", over: "ht
     );
   const { session, requests, connection } = erasOf(served);
   if (over === "http") {
-    const running = await serveHttp(session, { label: "test", modern: requests, graceMs: 200 });
+    const running = await serveHttp(session, { label: "test", modern: requests(), graceMs: 200 });
     onTestFinished(() => running.close());
     const url = new URL(running.url);
     await client.connect(
@@ -166,11 +169,9 @@ describe.each(eras)("resources of a served server for a $era client over $over",
     expect(completion).toMatchObject({ total: 250, hasMore: true });
     expect([completion.values.length, completion.values[99]]).toEqual([100, "a99"]);
     expect(completions[0]).toEqual({
-      kind: "resource",
-      name: "test://item/{id}",
-      argument: "id",
-      value: "a",
-      arguments: { other: "x" },
+      ref: resource,
+      argument: { name: "id", value: "a" },
+      context: { arguments: { other: "x" } },
     });
     const prompt = { type: "ref/prompt", name: "greet" } as const;
     expect(await client.complete({ ref: prompt, argument: { name: "who", value: "b" } })).toMatchObject({

@@ -20,7 +20,7 @@ const suggest = (complete: unknown, value: string, ms?: number) => {
   const runner = createInProcessRunner({ root, trusted: true });
   onTestFinished(() => runner.close());
   const item = { definition: { complete: { city: complete } }, file: null, base: [] };
-  const request = { argument: "city", value, arguments: {} };
+  const request = { argument: { name: "city", value }, context: { arguments: {} } };
   return suggestValues(
     item as never,
     { pack: undefined, root },

@@ -8,8 +8,8 @@ import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts
 import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { createMirrorHeaders, findHeaderFault, findMirroredArguments } from "../../src/mcp/param-headers.ts";
 import { createStateSeal } from "../../src/mcp/request-state.ts";
+import { serveEras } from "../../src/mcp/serve-clients.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
-import { serveEras } from "../../src/serve/served-eras.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { startServer } from "../../src/serve.ts";
 import { createRequest, openEndpoint, post as postCallback } from "../callback/open-endpoint.ts";

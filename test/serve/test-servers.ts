@@ -1,5 +1,5 @@
 import { Server } from "@modelcontextprotocol/server";
-import type { CreateProtocolServer, ProtocolServer } from "../../src/mcp/protocol-server.ts";
+import type { CreateProtocolServer, ProtocolServer } from "../../src/mcp/served-server.ts";
 
 /** A call of `slow` that has not ended. */
 export interface SlowCall {

@@ -1,5 +1,5 @@
 import { fstatSync } from "node:fs";
-import type { ServedProtocol } from "../../mcp/protocol-server.ts";
+import type { ServedProtocol } from "../../mcp/served-server.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import type {
   CommandServeOptions,

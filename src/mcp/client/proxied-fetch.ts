@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
-import { isLoopback } from "../http/allowed-hosts.ts";
+import { isLoopback } from "../http/http-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,55 +1,38 @@
-import { failure, quote } from "../../problems/index.ts";
+import { createHash, timingSafeEqual } from "node:crypto";
+import { failure, printable } from "../../problems/index.ts";
 import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
-import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../protocol-server.ts";
 import { isModern, isOfModernClient } from "../revisions.ts";
-import { createHostCheck, hostInUrl, isAuthority, isLoopback, readOrigin } from "./allowed-hosts.ts";
-import { checkMethod, checkPath, HeadCheck, type HeadRefusal } from "./check-head.ts";
-import { type HttpRequest, refuse, toRequest } from "./http-requests.ts";
+import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../served-server.ts";
+import { checkEncoding, checkMethod, checkPath, checkToken, onlyValue, valuesOf } from "./check-head.ts";
+import {
+  checkHttpTransport,
+  createHostCheck,
+  type HttpTransport,
+  hostInUrl,
+  hostOf,
+  readOrigin,
+} from "./http-options.ts";
 import {
   type Answer,
+  type Handler,
   type HttpServer,
   listenForHttp,
   type Refusal,
   type RequestHead,
-  toAnswer,
 } from "./http-server.ts";
-import type { HttpSessions } from "./http-sessions.ts";
+import { HttpSessions, refuse, toAnswer, toRequest } from "./http-sessions.ts";
 
 const path = "/mcp";
-
-/** How a server is offered over HTTP. */
-export interface HttpTransport {
-  /** Default: 127.0.0.1. A host that is not loopback requires a `token` or `noAuth`. */
-  host?: string;
-  /** Default: a free port. */
-  port?: number;
-  /** The token that clients must send as `Authorization: Bearer`. */
-  token?: string;
-  /** Allows unauthenticated access on a host that is not loopback. */
-  noAuth?: boolean;
-  /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
-  allowedHosts?: readonly string[];
-  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
-  allowedOrigins?: readonly string[] | undefined;
-  /** Seconds without a request after which a session ends. Default: 1800. */
-  sessionTtl?: number;
-  /** Default: 1000. */
-  maxSessions?: number;
-  /** Serves each request without a session. */
-  stateless?: boolean;
-  /** Answers `GET /healthz` without a token: 200, and 503 while the server ends. */
-  health?: boolean;
-}
 
 export interface ServeHttpOptions extends HttpTransport {
   /** The server's name in messages. */
   label: string;
   /** Called with a message when a request is refused for its `Host`, once, and for its `Origin`. */
   onMisplaced?: (message: string) => void;
-  /** Serves modern clients; created when one speaks. Default: only legacy clients are served. */
-  modern?(): Promise<ModernHttpServer>;
+  /** Serves modern clients. Default: only legacy clients are served. */
+  modern?: ModernHttpServer;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
   /** Default: 4 MiB. */
@@ -67,60 +50,6 @@ export interface ServeHttpOptions extends HttpTransport {
   clock?: Clock;
 }
 
-/** The options with all defaults. */
-type HttpSettings = ReturnType<typeof completeOptions>;
-
-/** Completes the options. Throws `InvalidArguments` if the token is missing or cannot be sent in a header. */
-function completeOptions(options: ServeHttpOptions) {
-  const { label, token, noAuth = false, connections = {} } = options;
-  const host = (options.host ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1");
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
-    const reason = "The token is empty or has characters that HTTP headers do not allow";
-    throw failure("InvalidArguments", { reason, hint: "Use ASCII letters, digits and punctuation." });
-  }
-  const { allowedHosts = [], allowedOrigins = [] } = options;
-  const invalidHost = allowedHosts.find((name) => !isAuthority(name));
-  if (invalidHost !== undefined) {
-    const reason = `An allowed host must be like mcp.example.com, not ${quote(invalidHost)}`;
-    throw failure("InvalidArguments", { reason, hint: "Pass a name or an address, with a port or without." });
-  }
-  const invalid = allowedOrigins.find((origin) => readOrigin(origin) === undefined);
-  if (invalid !== undefined) {
-    const reason = `An allowed origin must be like https://app.example, not ${quote(invalid)}`;
-    throw failure("InvalidArguments", {
-      reason,
-      hint: "Pass a scheme and a host, with a port if it has one.",
-    });
-  }
-  if (token === undefined && !noAuth && !isLoopback(host)) {
-    throw failure("InvalidArguments", {
-      reason: `A token is required because other machines can reach ${host === "" ? "all addresses" : host}`,
-      hint: "Pass --token, set TRAILBLAZE_HTTP_TOKEN, or allow unauthenticated access with --no-auth.",
-    });
-  }
-  return {
-    label,
-    host,
-    port: options.port ?? 0,
-    token,
-    allowedHosts,
-    allowedOrigins,
-    sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
-    maxSessions: options.maxSessions ?? 1000,
-    stateless: options.stateless ?? false,
-    protocol: options.modern === undefined ? "legacy" : (options.protocol ?? "both"),
-    health: options.health ?? false,
-    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-    graceMs: options.graceMs ?? 2000,
-    headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,
-    bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
-    // Streams send a comment every 15 s.
-    idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
-    maxConnections: connections.max ?? 5120,
-    clock: options.clock ?? systemClock,
-  };
-}
-
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
   readonly url: string;
@@ -130,115 +59,150 @@ export interface ServedOverHttp {
   close(): Promise<void>;
 }
 
-/** Why the server cannot listen, as a reason. */
-function reasonFor(error: unknown, { host, port }: HttpSettings): string {
-  const place = `${hostInUrl(host)}:${port}`;
-  switch ((error as NodeJS.ErrnoException).code) {
-    case "EADDRINUSE":
-      return `${place} is already in use`;
-    case "EACCES":
-      return `no permission to listen on ${place}`;
-    case "EADDRNOTAVAIL":
-      return `${host} is not an address of this machine`;
-    case "ENOTFOUND":
-    case "EAI_AGAIN":
-      return `unknown host ${host}`;
-    default:
-      return `cannot listen on ${place}: ${error instanceof Error ? error.message : String(error)}`;
-  }
-}
+/** What a page may read besides the body. */
+const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
+const tokenMessages = {
+  missing: "A token is required: send it as `Authorization: Bearer <token>`.",
+  invalid: "The token is invalid.",
+};
 
-const refuseHead = (refused: HeadRefusal): Answer =>
-  refused.status === 204
-    ? { status: 204, body: "", headers: refused.headers }
-    : refuse(refused.status, refused.message, refused);
+const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** The answer to a request that is invalid HTTP or exceeds a limit. */
-function refuseTransport(reason: Refusal, { bodyTimeoutMs, maxBodyBytes }: HttpSettings): Answer {
-  const messages = {
-    400: "The request is not valid HTTP/1.1.",
-    405: "Method not allowed. Use GET, POST or DELETE.",
-    408: `The request was not complete in time; it must arrive within ${bodyTimeoutMs} ms.`,
-    413: `The body exceeds ${maxBodyBytes} bytes.`,
-    431: "The headers are too large.",
+/** The values of a header for people. Hostile. */
+const show = (head: RequestHead, name: string): string => {
+  const text = printable(valuesOf(head, name).join(", "));
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+};
+
+/** What is checked before the body of a request, and said to pages of other origins. */
+function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) {
+  const { token, allowedHosts = [], allowedOrigins = [] } = options;
+  const isOurHost = createHostCheck(hostOf(options), allowedHosts);
+  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(allowedOrigins.map(readOrigin));
+  const digest = token === undefined ? undefined : digestOf(token);
+  const findToken = (sent: string) =>
+    digest === undefined || timingSafeEqual(digestOf(sent), digest) || undefined;
+  const reported = new Set<string>();
+  const misplace = (header: string, message: string): Refusal => {
+    if (!reported.has(header)) options.onMisplaced?.(message);
+    reported.add(header);
+    return { status: 403, message };
   };
-  return refuse(reason, messages[reason], {
-    headers: reason === 405 ? { allow: "GET, POST, DELETE" } : undefined,
-  });
-}
 
-/** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
-function answerProbe(head: RequestHead, isEnding: boolean): Answer | undefined {
-  if (checkPath(head, "/healthz") !== undefined) return undefined;
-  const refused = checkMethod(head, ["GET", "HEAD"]);
-  if (refused !== undefined) return refuseHead(refused);
-  return isEnding
-    ? { status: 503, body: JSON.stringify({ status: "ending" }) }
-    : { status: 200, body: JSON.stringify({ status: "ok" }) };
-}
+  /** The origin of a page that may read the answer. Others, the server's own included, get no permission. */
+  const findOrigin = (head: RequestHead): string | undefined => {
+    const origin = onlyValue(head, "origin");
+    if (origin === undefined || readOrigin(origin) !== origin) return undefined;
+    const { host, hostname } = URL.canParse(origin) ? new URL(origin) : {};
+    const isNamed = origins.has(origin) || [host, hostname].some((name) => hosts.has(name ?? ""));
+    return isNamed ? origin : undefined;
+  };
 
-/** Serves requests of modern clients on their own, and all others in sessions. The SDK is loaded with the first request. */
-class Router {
-  readonly #create: CreateProtocolServer;
-  readonly #modern: () => Promise<ModernHttpServer>;
-  readonly #settings: HttpSettings;
-  #sessions: Promise<HttpSessions> | undefined;
-  #requests: Promise<ModernHttpServer> | undefined;
-
-  constructor(create: CreateProtocolServer, modern: () => Promise<ModernHttpServer>, settings: HttpSettings) {
-    this.#create = create;
-    this.#modern = modern;
-    this.#settings = settings;
-  }
-
-  async answer(request: HttpRequest): Promise<Answer> {
-    const { head, message, over } = request;
-    const { protocol } = this.#settings;
-    const claims = () => isOfModernClient(message) || head.headers["mcp-protocol-version"]?.some(isModern);
-    if (protocol === "modern" || (head.method === "POST" && claims())) {
-      // Without a code of the modern revisions, so that clients fall back to `initialize`.
-      const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
-      if (protocol === "legacy") return refuse(400, text, { id: requestIdOf(message) });
-      this.#requests ??= this.#modern().catch((error) => {
-        this.#requests = undefined;
-        throw error;
-      });
-      const requests = await this.#requests;
-      return toAnswer(await requests.answer(toRequest(head, over), message));
+  /** The messages say how to allow what they refuse. */
+  const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
+    if (!isOurHost(onlyValue(head, "host") ?? "", port, 80)) {
+      const message = `The Host header "${show(head, "host")}" is not a name of this server. If clients use this name, pass it with --allowed-host.`;
+      return misplace("host", message);
     }
-    this.#sessions ??= import("./http-sessions.ts").then(
-      ({ HttpSessions }) => new HttpSessions(this.#create, this.#settings),
-    );
-    return (await this.#sessions).answer(request);
-  }
+    const isOurs = (origin: string) => {
+      const [, scheme, host = ""] = /^(https?):\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
+      return scheme !== undefined && isOurHost(host, port, scheme.toLowerCase() === "https" ? 443 : 80);
+    };
+    if (findOrigin(head) !== undefined || valuesOf(head, "origin").every(isOurs)) return undefined;
+    const message = `The Origin header "${show(head, "origin")}" is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
+    return misplace("origin", message);
+  };
 
-  async close(): Promise<void> {
-    await Promise.all([this.#sessions, this.#requests].map(async (served) => (await served)?.close()));
-  }
+  /** The answer to a browser that asks if a page may send a request. */
+  const answerPreflight = (head: RequestHead): Refusal | undefined => {
+    const isAsked = valuesOf(head, "access-control-request-method").length > 0;
+    if (head.method !== "OPTIONS" || !isAsked || findOrigin(head) === undefined) return undefined;
+    const names = valuesOf(head, "access-control-request-headers").join(", ");
+    const isPrivate = valuesOf(head, "access-control-request-private-network").includes("true");
+    const headers = {
+      "access-control-allow-methods": methods.join(", "),
+      ...(headerNames.test(names) && { "access-control-allow-headers": names }),
+      ...(isPrivate && { "access-control-allow-private-network": "true" }),
+      "access-control-max-age": "600",
+    };
+    return { status: 204, message: "", headers };
+  };
+
+  const refuseToken = (head: RequestHead): Refusal | undefined => {
+    const checked = checkToken(head, findToken, tokenMessages);
+    return digest !== undefined && "refusal" in checked ? checked.refusal : undefined;
+  };
+
+  return {
+    /** Checks Host, Origin, path, token, method and encoding, in this order; a preflight is answered after Host and Origin. */
+    refuse: (head: RequestHead, port: number): Refusal | undefined =>
+      checkPlace(head, port) ??
+      answerPreflight(head) ??
+      checkPath(head, path) ??
+      refuseToken(head) ??
+      checkMethod(head, methods) ??
+      checkEncoding(head),
+    /** The same answer, readable for the page that gets it if the operator has named its origin. */
+    permit(head: RequestHead, answer: Answer): Answer {
+      const origin = findOrigin(head);
+      if (origin === undefined) return answer;
+      const permission = {
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": exposed,
+        vary: "Origin",
+      };
+      return { ...answer, headers: { ...answer.headers, ...permission } };
+    },
+  };
+}
+
+/** Why the server cannot listen, as a reason. */
+function reasonFor(error: unknown, host: string, port: number): string {
+  const place = `${hostInUrl(host)}:${port}`;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `${place} is already in use`,
+    EACCES: `no permission to listen on ${place}`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine`,
+    ENOTFOUND: `unknown host ${host}`,
+    EAI_AGAIN: `unknown host ${host}`,
+  };
+  const { code = "", message } = error as NodeJS.ErrnoException;
+  return reasons[code] ?? `cannot listen on ${place}: ${message}`;
 }
 
 /**
- * Serves at `/mcp` over streamable HTTP until it is closed, and keeps the process alive. Throws `InvalidArguments` for
- * a missing or unusable token, and `ServerStartFailed` if it cannot listen.
+ * Serves at `/mcp` over streamable HTTP until it is closed, and keeps the process alive. Requests of modern clients are
+ * served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
+ * `ServerStartFailed` if it cannot listen.
  */
 export async function serveHttp(
   create: CreateProtocolServer,
   options: ServeHttpOptions,
 ): Promise<ServedOverHttp> {
-  const settings = completeOptions(options);
-  const { label, host, graceMs, health, stateless, protocol } = settings;
+  checkHttpTransport(options);
+  const { label, port = 0, stateless = false, modern, connections = {}, graceMs = 2000 } = options;
+  const host = hostOf(options);
+  const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
+  const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
+  const check = createHeadCheck(options, methods);
+  const sessions = new HttpSessions(create, {
+    stateless,
+    sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
+    maxSessions: options.maxSessions ?? 1000,
+    clock: options.clock ?? systemClock,
+  });
   const open = new Set<AbortSignal>();
   let isEnding = false;
   let whenIdle = () => {};
-  const modern = options.modern ?? (() => Promise.reject(new Error("Only legacy clients are served.")));
-  const router = new Router(create, modern, settings);
-  const check = new HeadCheck({
-    ...settings,
-    isOurHost: createHostCheck(host, settings.allowedHosts),
-    path,
-    methods: stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"],
-    onMisplaced: options.onMisplaced,
-  });
+
+  /** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
+  const answerProbe = (head: RequestHead): Refusal | Handler | undefined => {
+    if (options.health !== true || checkPath(head, "/healthz") !== undefined) return undefined;
+    const [status, body] = isEnding ? [503, '{"status":"ending"}'] : [200, '{"status":"ok"}'];
+    return checkMethod(head, ["GET", "HEAD"]) ?? (async () => ({ status, body }));
+  };
   const answer = async (head: RequestHead, body: Uint8Array, over: AbortSignal): Promise<Answer> => {
     const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
     if ("fault" in parsed) return refuse(400, parsed.fault, { code: parsed.code });
@@ -252,27 +216,42 @@ export async function serveHttp(
         if (open.size === 0) whenIdle();
       });
     }
-    return router
-      .answer({ head, message, over })
-      .catch(() => refuse(500, "The server failed.", { code: rpcCode.internal }));
+    const isClaimed = () =>
+      isOfModernClient(message) || valuesOf(head, "mcp-protocol-version").some(isModern);
+    if (protocol !== "modern" && !(head.method === "POST" && isClaimed()))
+      return sessions.answer({ head, message, over });
+    if (modern !== undefined && protocol !== "legacy")
+      return toAnswer(await modern.answer(toRequest(head, over), message, over));
+    // Without a code of the modern revisions, so that clients fall back to `initialize`.
+    const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
+    return refuse(400, text, { id: requestIdOf(message) });
   };
+  const failed = () => refuse(500, "The server failed.", { code: rpcCode.internal });
 
   let server: HttpServer;
   try {
     server = await listenForHttp({
-      ...settings,
-      refuse: (reason) => refuseTransport(reason, settings),
-      admit: (head, port) => {
-        const probed = health ? answerProbe(head, isEnding) : undefined;
-        if (probed !== undefined) return probed;
-        const refused = check.refuse(head, port);
-        if (refused !== undefined) return check.permit(head, refuseHead(refused));
-        return async (body, over) => check.permit(head, await answer(head, body, over));
+      host,
+      port,
+      methods,
+      maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+      headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,
+      bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
+      // Streams send a comment every 15 s.
+      idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
+      maxConnections: connections.max ?? 5120,
+      formatRefusal: ({ status, message, headers }, head) => {
+        const answer = status === 204 ? { status, body: "", headers } : refuse(status, message, { headers });
+        return head === undefined ? answer : check.permit(head, answer);
       },
+      admit: (head, bound) =>
+        answerProbe(head) ??
+        check.refuse(head, bound) ??
+        (async (body, over) => check.permit(head, await answer(head, body, over).catch(failed))),
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";
-    const args = { label, reason: reasonFor(error, settings), hint };
+    const args = { label, reason: reasonFor(error, host, port), hint };
     throw failure("ServerStartFailed", args, {}, { cause: error });
   }
 
@@ -288,7 +267,7 @@ export async function serveHttp(
     close: async () => {
       const closed = server.close(graceMs);
       // A server that does not close must not block the exit.
-      await atMost(router.close(), graceMs);
+      await atMost(Promise.all([sessions.close(), modern?.close()]), graceMs);
       await closed;
     },
   };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import type { Transport } from "@modelcontextprotocol/server";
+import { isSpecType, type Transport } from "@modelcontextprotocol/server";
 import { stringifyExactly } from "../../data/exact-integers.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
@@ -12,7 +12,7 @@ import {
   rpcCode,
   subscriptionOf,
 } from "../client-message.ts";
-import type { CreateProtocolServer } from "../protocol-server.ts";
+import type { CreateProtocolServer } from "../served-server.ts";
 
 /** Why the connection ended: its input ended, its output closed, or it was closed by us. */
 type StdioEnd = "input" | "output" | "closed";
@@ -57,7 +57,6 @@ export async function serveStdio(
     graceMs = 2000,
     drainMs = graceMs,
   } = options;
-  const { isSpecType } = await import("@modelcontextprotocol/server");
   const server = create({ sessionId: randomUUID() });
   /** Requests that are neither answered nor canceled. */
   const open = new Set<RequestId>();

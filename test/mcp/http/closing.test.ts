@@ -24,7 +24,8 @@ test("an answer that a slow client has not read yet is sent to its end", async (
       });
       return { status: 200, body };
     },
-    refuse: (status) => ({ status, body: "" }),
+    methods: ["GET"],
+    formatRefusal: ({ status }) => ({ status, body: "" }),
   });
   onTestFinished(() => server.close(0));
   const { socket, received } = await openConnection(server.port);

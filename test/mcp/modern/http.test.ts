@@ -22,7 +22,7 @@ async function serve(options: Partial<ServeHttpOptions> = {}) {
   const { session, requests } = erasOf(server);
   const running = await serveHttp(session, {
     label: "acme/pack/server",
-    modern: requests,
+    modern: requests(),
     graceMs: 200,
     ...options,
   });

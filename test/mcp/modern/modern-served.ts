@@ -1,7 +1,5 @@
-import type { ServedProtocol } from "../../../src/mcp/protocol-server.ts";
-import { createStateSeal } from "../../../src/mcp/request-state.ts";
-import { createConnection, createHttpServer, createSession } from "../../../src/mcp/serve-clients.ts";
-import type { ServedRequest, ServedServer } from "../../../src/mcp/served-server.ts";
+import { serveEras } from "../../../src/mcp/serve-clients.ts";
+import type { ServedProtocol, ServedRequest, ServedServer } from "../../../src/mcp/served-server.ts";
 import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
 
 export const revision = "2026-07-28";
@@ -129,16 +127,6 @@ export function createServed(): Served {
   };
 }
 
-const hint = { ttlMs: 300_000, cacheScope: "public" } as const;
-
 /** How both eras are served. */
-export function erasOf(served: ServedServer, protocol: ServedProtocol = "both") {
-  const clients = { legacy: () => served, modern: served };
-  const options = { hint, seal: createStateSeal() };
-  return {
-    session: ({ sessionId }: { sessionId: string }) => createSession(clients, sessionId, options),
-    connection: ({ sessionId }: { sessionId: string }) =>
-      createConnection(clients, sessionId, { ...options, protocol }),
-    requests: async () => createHttpServer(served, options),
-  };
-}
+export const erasOf = (served: ServedServer, protocol: ServedProtocol = "both") =>
+  serveEras({ legacy: () => served, modern: served }, { protocol, cacheTtl: 300, token: undefined });

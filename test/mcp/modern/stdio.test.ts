@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ServedProtocol } from "../../../src/mcp/protocol-server.ts";
+import type { ServedProtocol } from "../../../src/mcp/served-server.ts";
 import { type ServeStdioOptions, serveStdio } from "../../../src/mcp/stdio/serve-stdio.ts";
 import { calling, initializing } from "../http/served.ts";
 import {
