@@ -11,10 +11,10 @@ const server = { deps: { external: [/\/src\/runtime\/handler-code\.mjs$/] } };
 const quarantine: readonly string[] = [];
 
 /**
- * Rooms whose tests look at all children of their process. One process runs the files of all others, because loading our
+ * Rooms whose tests look at all children of their process, or replace a module. One process runs the files of all others, because loading our
  * modules for each file would take longer than most tests: a test changes back what it changes of its process.
  */
-const isolated = ["test/mcp/client/**", "test/processes/**"];
+const isolated = ["test/catalog/**", "test/mcp/client/**", "test/processes/**"];
 
 // Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
 const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
