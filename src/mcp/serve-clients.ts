@@ -1,5 +1,5 @@
 // The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
-import { createMcpHandler, type Server } from "@modelcontextprotocol/server";
+import { CLIENT_CAPABILITIES_META_KEY, createMcpHandler, type Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
@@ -98,7 +98,7 @@ function createConnection(
         if (!("method" in message) && message.id !== undefined) endListening(message.id);
         return send(message, options);
       };
-      const handle = serveStdio(create, { transport });
+      const handle = serveStdio(create, { legacy: protocol === "both" ? "serve" : "reject", transport });
       close = () => handle.close();
       const { onmessage: receive, onclose } = transport;
       transport.onclose = () => {
@@ -113,7 +113,8 @@ function createConnection(
         const isRequest = id !== undefined && method !== "server/discover";
         if (isRequest) era ??= isOfModernClient(message) ? "modern" : "legacy";
         const isModern = claimed === modernRevision && method !== "initialize";
-        isTaken ||= isModern && isRequest;
+        const { _meta: meta } = paramsOf(message);
+        isTaken ||= isModern && isRequest && isRecord(meta) && isRecord(meta[CLIENT_CAPABILITIES_META_KEY]);
         const cancelled = cancelledIdOf(message);
         if (cancelled !== undefined) endListening(cancelled);
         // The SDK compares only the revision of the first request, and would take a notification or a probe without one for the

@@ -100,6 +100,22 @@ describe("the first request over stdio selects the era", () => {
     });
   });
 
+  test.each(["both", "modern"] as const)(
+    "a first request without capabilities is modern, too (%s)",
+    async (protocol) => {
+      const { ask, say, requests } = await serve({ protocol });
+      const without = modern("tools/list", {}, { id: 1, meta: { [capabilitiesKey]: undefined } });
+      expect(await ask(without)).toMatchObject({ error: { code: -32602 } });
+      say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
+      expect(await ask(calling("echo", 2))).toMatchObject({ error: { code: -32022 } });
+      expect(await ask(initializing(3))).toMatchObject(versionError("2025-11-25"));
+      expect(requests).toEqual([]);
+      expect(await ask(modernCall("echo", {}, { id: 4 }))).toMatchObject({
+        result: { resultType: "complete" },
+      });
+    },
+  );
+
   test("a notification does not select the era", async () => {
     const { say, ask } = await serve();
     say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
