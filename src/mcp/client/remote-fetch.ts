@@ -40,6 +40,8 @@ export interface Exchange {
   id: unknown;
   /** Set when the answer begins: as a stream of events, or whole. */
   isStream: boolean;
+  /** Why the stream broke off. The SDK resumes it if its events have ids. */
+  fault?: Error;
   /** The request is answered, or fails with the error. */
   settle(error?: Error): void;
 }
@@ -279,7 +281,9 @@ export class RemoteFetch {
         lines = "";
       }
     } catch (error) {
-      exchange.settle(error as Error);
+      exchange.fault = error as Error;
+      // Resumed after another error, the stream would bring the same message again.
+      if (!(error instanceof ConnectionError)) exchange.settle(exchange.fault);
       throw error;
     }
   }

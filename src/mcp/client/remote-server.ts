@@ -177,7 +177,7 @@ class RemoteCarrier implements Carrier {
     };
     if (isRequest || method === "notifications/initialized") this.#open.set(id, end);
     const release = signal === undefined ? undefined : whenAborted(signal, end);
-    const fail = () => settle(new AnswerError("it did not answer the request"));
+    const fail = () => settle(exchange.fault ?? new AnswerError("it did not answer the request"));
     try {
       const headers = this.#mirror(message);
       await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import {
   type Answer,
+  answerStart,
   type Received,
   sendJson,
   serveHttp,
@@ -329,6 +330,27 @@ describe("a connection that is lost", () => {
       reason: "protocol",
       message: expect.stringContaining("connection failed"),
     });
+    expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
+  });
+
+  test("a stream whose events have ids is resumed, and its call is not sent again", async () => {
+    const remote = await serveHttp((received, request, response) => {
+      if (received.message?.id === undefined && received.http === "POST")
+        return response.writeHead(202).end();
+      const start = received.http === "POST" ? answerStart(received) : undefined;
+      if (start !== undefined) return sendJson(response, 200, start);
+      const id = received.headers["last-event-id"];
+      if (received.http === "GET" && id === undefined) return response.writeHead(405).end();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      if (id === undefined)
+        return response.write(`id: of-${received.message.id}\nretry: 10\ndata:\n\n`, () =>
+          request.socket.destroy(),
+        );
+      const answer = { jsonrpc: "2.0", id: Number(String(id).slice(3)), result: { content: [] } };
+      return response.end(`data: ${JSON.stringify(answer)}\n\n`);
+    });
+    const server = await startRemote(remote.url).ready;
+    expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
     expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
   });
 
