@@ -40,7 +40,7 @@ async function parseArguments(text: string): Promise<{ value: unknown } | { faul
     return { fault };
   }
   try {
-    return parseJson(text, parseExactly);
+    return { value: parseJson(text, parseExactly).value ?? {} };
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
