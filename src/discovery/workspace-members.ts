@@ -44,14 +44,15 @@ const exoticSyntax = /[@!*?]\(|[|+]|\.\.[^/{}]*\}|(?:\*+[^/*]+){2}\*/;
 
 /** The patterns without braces that a pattern stands for; `undefined` for one that is not supported. */
 function expandPattern(pattern: string): string[] | undefined {
-  if (pattern.length > 1024 || exoticSyntax.test(pattern) || pattern.split("**").length > 3) return undefined;
+  if (pattern.length > 1024 || exoticSyntax.test(pattern)) return undefined;
   let expanded = [pattern];
   for (;;) {
     const next = expanded.flatMap((one) => {
       const [group = "", alternatives = ""] = /\{([^{}]*,[^{}]*)\}/.exec(one) ?? [];
       return alternatives.split(",").map((each) => one.replace(group, () => each));
     });
-    if (next.length === expanded.length) return next;
+    if (next.length === expanded.length)
+      return next.every((one) => one.split("**").length <= 3) ? next : undefined;
     if (next.length > workspaceLimits.alternatives) return undefined;
     expanded = next;
   }
@@ -108,7 +109,8 @@ export function findWorkspaces(
     const expanded = expandPattern(written);
     if (expanded === undefined) skipped.push(index);
     for (const path of expanded ?? []) {
-      const segments = path.split(/^!|\//).filter((segment) => segment !== "" && segment !== ".");
+      const named = isException ? path.slice(1) : path;
+      const segments = named.split("/").filter((segment) => segment !== "" && segment !== ".");
       const key = [isException ? "!" : "", ...segments].join("/");
       if (segments.includes("node_modules") || seen.has(key)) continue;
       seen.add(key);

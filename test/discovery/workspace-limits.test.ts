@@ -134,6 +134,8 @@ describe("the syntax of workspace patterns", () => {
       ["{apps,libs}/**", "!**/test/**"],
       ["desk", "lib", "web"],
     ],
+    [["{apps/**,libs/**,more/**}"], ["deep", "desk", "lib", "web"]],
+    [["{!apps/desk,apps/web}"], ["web"]],
     [["apps/d*s*"], ["desk"]],
     [["apps/[t-w]eb"], ["web"]],
     [
