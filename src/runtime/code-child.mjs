@@ -3,7 +3,7 @@
 // trusts nothing that comes from here.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { createContext, freeze, loadFunction, runCode } from "./handler-code.mjs";
+import { createContext, freeze, loadFunction, runCode, runInitialize } from "./handler-code.mjs";
 import { LineDecoder } from "./line-decoder.mjs";
 import { describeThrown } from "./returned-value.mjs";
 
@@ -111,9 +111,9 @@ async function runCall(message) {
   for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
 }
 
-async function runInitialize({ id, source, options }) {
-  const outcome = await runCode(() => load(source), Object.freeze({ options: freeze(options) }));
-  send({ kind: "done", id, outcome: limitOutcome(outcome), writes: [] });
+async function initialize({ id, source, options }) {
+  const outcome = await runInitialize(() => load(source), Object.freeze({ options: freeze(options) }));
+  send({ kind: "done", id, outcome, writes: [] });
 }
 
 async function runLoad({ id, source }) {
@@ -152,7 +152,7 @@ function start(message) {
   for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];
 }
 
-const actions = { start, load: runLoad, call: runCall, initialize: runInitialize, answer: takeAnswer, abort };
+const actions = { start, load: runLoad, call: runCall, initialize, answer: takeAnswer, abort };
 
 // Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });

@@ -27,3 +27,7 @@ export function runCode(
   context?: Readonly<HandlerContext>,
   stop?: { throwIfAborted(): void },
 ): Promise<Outcome>;
+export function runInitialize(
+  find: () => PackFunction | Promise<PackFunction>,
+  context: Readonly<Pick<HandlerContext, "options">>,
+): Promise<Outcome>;

@@ -146,6 +146,13 @@ export async function runCode(find, args, context, stop) {
   }
 }
 
+/** Runs an `initialize` function in the same way. What it returns, such as a connection, is not read. */
+export const runInitialize = (find, context) =>
+  runCode(async () => {
+    const run = await find();
+    return async (only) => void (await run(only));
+  }, context);
+
 const untilAborted = (signal) =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

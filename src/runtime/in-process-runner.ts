@@ -6,6 +6,7 @@ import {
   loadFunction,
   type PackFunction,
   runCode,
+  runInitialize,
 } from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
 import { type CodeOrigin, claimRoot, limitReports, runAs, runAsHost } from "./late-errors.ts";
@@ -34,18 +35,33 @@ function freezeCopy<Data>(data: Data): Data {
   return copy as Data;
 }
 
-const stop = Symbol("stop");
+/** Returns what it is given, so that a class can add a private field to an object that is not its own. */
+const Given = function Given(object: object) {
+  return object;
+} as unknown as new (
+  object: object,
+) => object;
 
 /**
- * The `signal` of contexts, which is created when it is read. All share one getter: V8 keeps one that is written in an object
- * literal until the next full collection, and with it everything of its call.
+ * Adds the `signal` of a context, which is created when it is read. All share one getter: V8 keeps one that is written in an
+ * object literal until the next full collection, and with it everything of its call.
  */
-const signalProperty: PropertyDescriptor & ThisType<{ [stop]: Cancellation }> = {
-  enumerable: true,
-  get() {
-    return toSignal(this[stop]);
-  },
-};
+class Stopped extends Given {
+  readonly #stop: Cancellation;
+
+  static readonly #signal: PropertyDescriptor & ThisType<object> = {
+    enumerable: true,
+    get() {
+      return #stop in this ? toSignal((this as Stopped).#stop) : undefined;
+    },
+  };
+
+  constructor(context: object, stop: Cancellation) {
+    super(context);
+    this.#stop = stop;
+    Object.defineProperty(this, "signal", Stopped.#signal);
+  }
+}
 
 /** Runs what a handler asks of the host; its late errors are the host's own. */
 class Host implements ContextHost {
@@ -76,19 +92,14 @@ class Host implements ContextHost {
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
   const { sessionId, invocationId, device, input, state, arguments: values } = context;
-  const own: ReturnType<typeof createContext> & { [stop]?: Cancellation } = createContext(
-    freezeCopy(context.options),
-    new Host(context),
-    isOver,
-  );
+  const own = createContext(freezeCopy(context.options), new Host(context), isOver);
   if (sessionId !== undefined) own.sessionId = sessionId;
   if (invocationId !== undefined) own.invocationId = invocationId;
   if (device !== undefined) own.device = freezeCopy(device);
   if (input !== undefined) own.input = freezeCopy(input);
   if (state !== undefined) own.state = freezeCopy(state);
   if (values !== undefined) own.arguments = freezeCopy(values);
-  own[stop] = context.signal;
-  Object.defineProperty(own, "signal", signalProperty);
+  new Stopped(own, context.signal);
   return Object.freeze(own as HandlerContext);
 }
 
@@ -145,7 +156,7 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
       let running = asked.get(key) ?? done.get(key);
       if (running === undefined) {
         const own = Object.freeze({ options: freezeCopy(context.options) });
-        running = run(() => runCode(() => find(place), own)).then(throwIfThrown);
+        running = run(() => runInitialize(() => find(place), own)).then(throwIfThrown);
         // A later session may succeed.
         running.catch(() => done.delete(key));
         done.set(key, running);

@@ -312,6 +312,34 @@ test.each(isolations)(
 );
 
 test.each(isolations)(
+  "`initialize` gets its context alone, and what it returns is not read, %s",
+  async (isolation) => {
+    const code = `const seen = [];
+    export const init = (...given) => {
+      seen.push(given.length);
+      return new Proxy({}, { get: (_, key) => void (key === "then" || seen.push(String(key))) });
+    };
+    export const a = () => seen;`;
+    const { root, runner, textOf } = createRunner({ "a.mjs": code }, isolation);
+    await runner.initialize(inModule(root, "./a.mjs#init"), { options: {} });
+    expect(await textOf("./a.mjs#a")).toBe("[1]");
+  },
+);
+
+test.each(isolations)("a context has no other keys than its own, symbols included, %s", async (isolation) => {
+  const code = "export const a = (_, context) => Reflect.ownKeys(context).map(String).sort();";
+  const { textOf } = createRunner({ "a.mjs": code }, isolation);
+  const keys = JSON.parse(String(await textOf("./a.mjs#a")));
+  expect(keys.filter((key: string) => key !== "memory")).toEqual([
+    "callTool",
+    "log",
+    "options",
+    "progress",
+    "signal",
+  ]);
+});
+
+test.each(isolations)(
   "`initialize` runs once, and each call rejects with what it threw, %s",
   async (isolation) => {
     const { root, runner, textOf } = createRunner(
