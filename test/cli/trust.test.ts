@@ -75,7 +75,9 @@ function makeWatchedProject() {
   return { root, env, marker, readLog };
 }
 
-test.each([["list"], ["list", "--json"], ["list", "--all"], ["list", "--global"]].map((args) => [args]))(
+test.each(
+  [["list"], ["list", "tools", "--json"], ["list", "--all"], ["list", "--global"]].map((args) => [args]),
+)(
   "%j reads only package.json files and the project's own files, runs and writes nothing, and makes no requests",
   async (args) => {
     const { root, env, marker, readLog } = makeWatchedProject();

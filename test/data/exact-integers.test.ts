@@ -51,6 +51,17 @@ describe("texts keep their integers", () => {
       expect(() => parseExactly(text)).toThrow(SyntaxError);
     },
   );
+
+  test("with indentation, and beside integers that were read before", () => {
+    const value = { list: [parseExactly(`{"id":${big}}`)] };
+    expect(stringifyExactly(value, 2)).toBe(`{\n  "list": [\n    {\n      "id": ${big}\n    }\n  ]\n}`);
+  });
+});
+
+test("a number that is not the one that was read is written as it is", () => {
+  const value = parseExactly(`{"id":${big},"other":${big}}`) as Record<string, unknown>;
+  value.id = 7;
+  expect(stringifyExactly(value)).toBe(`{"id":7,"other":${big}}`);
 });
 
 test("copies have what they are given", () => {

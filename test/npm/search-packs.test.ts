@@ -333,6 +333,21 @@ describe("a registry that fails or is slow", () => {
     expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", args }]);
   });
 
+  test("a request times out if the registry sends single bytes slowly", async () => {
+    const { cwd } = await setUp({
+      intercept(_request, response) {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write(" "), 50);
+        response.on("close", () => clearInterval(timer));
+        return true;
+      },
+    });
+    await expect(searchPacks("x", { cwd, timeoutMs: 400 })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      problem: { args: { reason: expect.stringContaining("in time") } },
+    });
+  });
+
   test.each([
     [404, "search"],
     [500, "500"],

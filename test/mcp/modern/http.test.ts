@@ -181,6 +181,12 @@ describe("a modern request over HTTP", () => {
     expect(slowCalls[0]?.signal.aborted).toBe(true);
   });
 
+  test("a modern notification gets 202", async () => {
+    const { send } = await serve();
+    const { id: _, ...notification } = modern("notifications/cancelled", { requestId: 7 });
+    expect((await send(notification)).status).toBe(202);
+  });
+
   test("a modern request works on a server without sessions", async () => {
     const { ask, url } = await serve({ stateless: true });
     expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
