@@ -11,13 +11,24 @@ const server = { deps: { external: [/\/src\/runtime\/handler-code\.mjs$/] } };
 const quarantine: readonly string[] = [];
 
 /**
- * Rooms whose tests look at all children of their process, or replace a module. One process runs the files of all others, because loading our
- * modules for each file would take longer than most tests: a test changes back what it changes of its process.
+ * Tests that look at all children of their process, or in which `start` reserves its stdin and stdout for good. One process
+ * runs the files of all others, because loading our modules for each file would take longer than most tests: a test changes
+ * back what it changes of its process, and replaces no module with `vi.mock`, which others may have loaded.
  */
-const isolated = ["test/catalog/**", "test/mcp/client/**", "test/processes/**"];
+const isolated = [
+  "test/mcp/client/*.test.ts",
+  "test/processes/*.test.ts",
+  "test/serve/start-command.test.ts",
+];
 
-// Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
-const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 20_000 } } };
+const common = {
+  server,
+  setupFiles: ["test/support/change-back.ts"],
+  // Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
+};
 
 export default defineConfig({
   test: {
@@ -27,33 +38,30 @@ export default defineConfig({
     projects: [
       {
         test: {
-          server,
           name: "shared",
           include: ["test/**/*.test.ts"],
           exclude: [...quarantine, ...isolated, "test/integration/**"],
           isolate: false,
-          ...limits,
+          ...common,
         },
       },
       {
         test: {
-          server,
           name: "isolated",
-          include: isolated.map((room) => `${room}/*.test.ts`),
+          include: isolated,
           exclude: [...quarantine],
-          ...limits,
+          ...common,
         },
       },
       {
         // Real package managers against a registry on loopback.
         test: {
-          server,
           name: "integration",
           include: ["test/integration/**/*.test.ts"],
           exclude: [...quarantine],
           isolate: false,
           globalSetup: ["test/support/registry-setup.ts"],
-          ...limits,
+          ...common,
           hookTimeout: 240_000,
         },
       },

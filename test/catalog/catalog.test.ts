@@ -1,4 +1,4 @@
-import {
+import fs, {
   cpSync,
   existsSync,
   mkdirSync,
@@ -8,17 +8,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { buildCatalog } from "../../src/catalog/build-catalog.ts";
 import { linkTo, readRepository } from "../../src/catalog/html.ts";
 import { markerFile, writeSite } from "../../src/catalog/write-site.ts";
-import * as replaceFile from "../../src/files/write-files.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
-
-vi.mock("../../src/files/write-files.ts", { spy: true });
 
 const tool = (fields: object = {}) => ({
   name: "desk_greet",
@@ -413,16 +411,20 @@ describe("writing a catalog", () => {
     },
   );
 
-  test("a write that fails leaves the old catalog and no new files", async () => {
+  test("a write that fails leaves the old catalog and no new files", () => {
     const folder = join(makeTree({}), "site");
     writeSite(folder, site());
-    const { writeBeside } = await vi.importActual<typeof replaceFile>("../../src/files/write-files.ts");
-    vi.mocked(replaceFile.writeBeside).mockImplementation((file, ...rest) => {
-      if (file.endsWith("index.html"))
+    const { openSync } = fs;
+    const spy = vi.spyOn(fs, "openSync").mockImplementation((path, flags, mode) => {
+      if (flags === "wx" && String(path).includes("index.html"))
         throw Object.assign(new Error("refused"), { code: "EACCES", syscall: "open" });
-      return writeBeside(file, ...rest);
+      return openSync(path, flags, mode);
     });
-    onTestFinished(() => void vi.mocked(replaceFile.writeBeside).mockReset());
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      spy.mockRestore();
+      syncBuiltinESMExports();
+    });
     const fails = (write: () => unknown) =>
       expect(write).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
     fails(() => writeSite(folder, { "index.html": "new", "catalog.json": "new" }));

@@ -209,7 +209,6 @@ describe("limits of evaluating a pack", () => {
     async ({ hasNetwork }) => {
       const temporary = makeTree({ keep: "" });
       vi.stubEnv("TMPDIR", temporary);
-      onTestFinished(() => void vi.unstubAllEnvs());
       const root = makeTree({
         "a.mjs": `process.on("SIGTERM", () => {}); setInterval(() => {}, 1); ${good}`,
         "b.mjs": "process.on('exit', () => { for (;;); }); process.exit()",
@@ -225,7 +224,6 @@ describe("limits of evaluating a pack", () => {
     async ({ hasNetwork }) => {
       const temporary = makeTree({ keep: "" });
       vi.stubEnv("TMPDIR", temporary);
-      onTestFinished(() => void vi.unstubAllEnvs());
       const root = makeTree({});
       const title = `${root}/evaluating`;
       writeTree(root, {

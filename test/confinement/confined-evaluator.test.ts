@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { EvaluatedFile } from "../../src/confinement/evaluate.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -257,12 +257,8 @@ describe.each(ways)("evaluated with $way", ({ hasNetwork }) => {
   });
 
   test("a file gets an empty environment and its own temporary folder", async () => {
-    process.env.TRAILBLAZE_TEST_SECRET = "hunter2";
-    process.env.NODE_OPTIONS = "--allow-fs-write=* --allow-child-process";
-    onTestFinished(() => {
-      delete process.env.TRAILBLAZE_TEST_SECRET;
-      delete process.env.NODE_OPTIONS;
-    });
+    vi.stubEnv("TRAILBLAZE_TEST_SECRET", "hunter2");
+    vi.stubEnv("NODE_OPTIONS", "--allow-fs-write=* --allow-child-process");
     const code = `
       import { readdirSync } from "node:fs";
       import { homedir, tmpdir } from "node:os";

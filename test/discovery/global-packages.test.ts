@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findGlobalPackages } from "../../src/files/npm-configuration.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
@@ -10,9 +10,6 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
   function usePrefix(tree: Record<string, unknown>): string {
     const prefix = makeTree(tree);
     vi.stubEnv("npm_config_prefix", prefix);
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-    });
     return prefix;
   }
   const project = {
@@ -62,9 +59,6 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
 
   test("a global prefix that does not exist has no packs", async () => {
     vi.stubEnv("npm_config_prefix", "/nowhere/at/all");
-    onTestFinished(() => {
-      vi.unstubAllEnvs();
-    });
     const { packs, problems } = await discoverPacks({ cwd: makeTree(project), global: true });
     expect(packs).toHaveLength(1);
     expect(problems).toEqual([]);

@@ -1,16 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { CommandAnswer } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { commonOptions } from "../../src/cli/options.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
-
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
 
 /** A project with a server of its own config, and a home, which the environment names. */
 function makePlace() {

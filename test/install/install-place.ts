@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { vi } from "vitest";
 import type { LockOptions } from "../../src/files/file-lock.ts";
 import { findStateDirectory } from "../../src/files/user-folders.ts";
 import { clients } from "../../src/install/clients/index.ts";
@@ -79,7 +79,6 @@ export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
   const enter = () => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   };
-  onTestFinished(() => void vi.unstubAllEnvs());
   enter();
   const here = {
     root,

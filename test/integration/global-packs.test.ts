@@ -26,9 +26,6 @@ test("the top level of packs that npm installed globally is listed on request on
   });
   onTestFinished(project.remove);
   vi.stubEnv("npm_config_prefix", prefix);
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-  });
   const cwd = project.directory;
 
   const without = await discoverPacks({ cwd });

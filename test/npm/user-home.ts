@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { vi } from "vitest";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 
@@ -17,8 +17,5 @@ export function useHome(npmrc: readonly string[], tree: Tree = {}): string {
   vi.stubEnv("XDG_CACHE_HOME", join(home, "cache"));
   vi.stubEnv("LOCALAPPDATA", join(home, "cache"));
   vi.stubEnv("npm_config_globalconfig", join(home, "no-global-npmrc"));
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-  });
   return home;
 }

@@ -2,7 +2,7 @@
 // starts; sessions and servers end with their tests.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { initializing, post } from "../mcp/http/served.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -32,12 +32,8 @@ const started = (cwd: string, prefix: string) =>
   existsSync(join(cwd, "node_modules/@acme/reception", `started-${prefix}`));
 
 function setVariables(): void {
-  process.env.DESK_TOKEN = "token";
-  process.env.DOOR_CODE = "code";
-  onTestFinished(() => {
-    delete process.env.DESK_TOKEN;
-    delete process.env.DOOR_CODE;
-  });
+  vi.stubEnv("DESK_TOKEN", "token");
+  vi.stubEnv("DOOR_CODE", "code");
 }
 
 const exceeded = {

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { startServer } from "../../src/serve.ts";
 import { sendJson, serveHttp, serveLegacy, serveModern, serveRaw } from "../support/remote-servers.ts";
 import { jsonOf, makeProject, openForTest, probe } from "./support/session.ts";
@@ -74,7 +74,6 @@ describe("remote servers of the config in a session", () => {
     const remote = await serveLegacy();
     vi.stubEnv("REMOTE_TEST_URL", remote.url);
     vi.stubEnv("REMOTE_TEST_TOKEN", "hunter2");
-    onTestFinished(() => void vi.unstubAllEnvs());
     const connected: unknown[] = [];
     await openForTest(makeProject({}), {
       config: {
@@ -95,7 +94,6 @@ describe("remote servers of the config in a session", () => {
   ])("variables whose values make %s fail the start without their values", async (_, url, header, reason) => {
     vi.stubEnv("REMOTE_TEST_URL", url);
     vi.stubEnv("REMOTE_TEST_HEADER", header);
-    onTestFinished(() => void vi.unstubAllEnvs());
     const entry = { url: "${REMOTE_TEST_URL}", headers: { "X-Key": "${REMOTE_TEST_HEADER}" } };
     const error = await openForTest(makeProject({}), { config: { mcpServers: { docs: entry } } }).catch(
       (thrown) => thrown,
@@ -131,7 +129,6 @@ describe("remote servers of the config in a session", () => {
 
 test("a remote server that refuses a client says why in the problem, without the values of variables", async () => {
   vi.stubEnv("REMOTE_TEST_TOKEN", "hunter2-hunter2");
-  onTestFinished(() => void vi.unstubAllEnvs());
   const remote = await serveHttp((_received, request, response) =>
     response.writeHead(403).end(`Your plan has no access with ${request.headers["x-key"]}.`),
   );

@@ -1,6 +1,6 @@
 import { chmodSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { exitCodeOfFailure } from "../../src/cli/exit-code.ts";
 import { TrailblazeError } from "../../src/problems/index.ts";
 import type { Tree } from "../support/tree.ts";
@@ -94,11 +94,7 @@ describe("a command in node_modules/.bin", () => {
     );
     const bin = join(root, "node_modules/.bin");
     chmodSync(join(bin, "mcp-probe"), 0o755);
-    const { PATH } = process.env;
-    process.env.PATH = `${bin}${delimiter}${PATH}`;
-    onTestFinished(() => {
-      process.env.PATH = PATH;
-    });
+    vi.stubEnv("PATH", `${bin}${delimiter}${process.env.PATH}`);
     await expect(openForTest(root, { config: "trailblaze.config.yaml" })).rejects.toMatchObject({
       code: "ServerStartFailed",
       problem: {

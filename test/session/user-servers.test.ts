@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { jsonOf, makeProject, openForTest, probe, probeServer } from "./support/session.ts";
 
 /** The entry of a probe without its name, as `mcpServers` has it. */
@@ -35,7 +35,6 @@ describe("references to variables in the servers of a config", () => {
   test("variables are replaced in the environment, the arguments and the folder of a server, and shown as written", async () => {
     vi.stubEnv("PROBE_TEST_SECRET", "hunter2");
     vi.stubEnv("PROBE_TEST_EMPTY", "");
-    onTestFinished(() => void vi.unstubAllEnvs());
     const shown: unknown[] = [];
     const cwd = makeProject({}, { "folder/a.txt": "" });
     const session = await openForTest(cwd, {

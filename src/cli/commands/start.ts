@@ -179,6 +179,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   try {
     running = await startServer(reference, serving);
   } catch (error) {
+    restoreSignals();
     const { aborted, reason } = startup.signal;
     if (aborted && error === reason) return served;
     throw error;

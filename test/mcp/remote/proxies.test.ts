@@ -67,7 +67,6 @@ function setVariables(values: Record<string, string>): void {
     vi.stubEnv(name, values[name] ?? "");
     vi.stubEnv(name.toUpperCase(), "");
   }
-  onTestFinished(() => void vi.unstubAllEnvs());
 }
 
 test("requests reach a server through a proxy, with its credentials, and its streams too", async () => {
@@ -154,7 +153,6 @@ test("a certificate of an unknown authority has a hint that says how to trust it
     code: "SELF_SIGNED_CERT_IN_CHAIN",
   });
   vi.stubGlobal("fetch", () => Promise.reject(new TypeError("fetch failed", { cause })));
-  onTestFinished(() => void vi.unstubAllGlobals());
   expect(await problemOf("https://mcp.corp.invalid/mcp")).toMatchObject({
     args: { reason: expect.stringContaining("self-signed certificate") },
     hint: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
