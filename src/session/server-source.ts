@@ -59,7 +59,7 @@ export class ServerSource {
   readonly #isAllowed: (name: string) => boolean;
   readonly #gate: Gate | undefined;
   readonly #approved: ListedServer | undefined;
-  /** What was refused or gone after a start: it stays so, and other tools keep their names. */
+  /** What was refused or gone after a start: where states do not follow the server, it stays so, and other tools keep their names. */
   readonly #lost = new Map<string, Problem>();
   #offer: Offer | undefined;
 
@@ -97,7 +97,7 @@ export class ServerSource {
       vanished: [],
       instructions: said.instructions,
     };
-    if (said !== this.#approved) {
+    if (said !== this.#approved && !this.server.isFollowed) {
       for (const one of said.entries) {
         const before = this.#lost.get(keyOf(one));
         const problem = refused.get(one) ?? before;

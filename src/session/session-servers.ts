@@ -4,7 +4,7 @@ import type { ListedServer } from "../lock/gate.ts";
 import { describeLeftOut } from "../mcp/client/call-result.ts";
 import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/server.ts";
-import { entriesOf, listKeys, listRules } from "../mcp/client/server-lists.ts";
+import { entriesOf, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
   describeExit,
@@ -48,6 +48,8 @@ interface Said extends ListedServer {
 const remoteRestartMs = 25_000;
 /** After a failed start for a request, how long requests fail with its reason before the next attempt. Milliseconds. */
 const failedMs = 30_000;
+/** Between two listings of a server that tells of changes. Milliseconds. */
+const listingMs = 1000;
 
 export type ServerReports = Omit<ServerEvents, "onLog">;
 
@@ -92,6 +94,12 @@ export class SessionServer {
   readonly #watches = new Set<Watch>();
   #requests = 0;
   #cancelIdle = () => {};
+  #cancelListing: (() => void) | undefined;
+  #listedAt = Number.NEGATIVE_INFINITY;
+  /** Listings come one after the other. */
+  #listing: Promise<void> = Promise.resolve();
+  /** What its lists have that cannot be used; another one for each listing. */
+  #leftOut = { invalidTools: [] as Said["invalidTools"][number][], problems: [] as Problem[] };
   #idleMs: number | undefined;
   /** Messages of problems that many results may have. */
   readonly #reported = new Set<string>();
@@ -116,11 +124,14 @@ export class SessionServer {
     return this.#frame.rules.served === true;
   }
 
-  /** Lets a state follow what the server says; one that stays as it opened does not. */
+  /** Whether states follow what the server says; otherwise, they stay as they opened. */
+  get isFollowed(): boolean {
+    return this.#isServed || this.#frame.options.watch === true;
+  }
+
   #announce(): boolean {
-    const isFollowed = this.#isServed || this.#frame.options.watch === true;
-    if (isFollowed) this.#frame.states.onListed();
-    return isFollowed;
+    if (this.isFollowed) this.#frame.states.onListed();
+    return this.isFollowed;
   }
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
@@ -168,18 +179,11 @@ export class SessionServer {
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Said | undefined): Promise<ConnectedServer> {
     await this.#ending;
-    const invalid: { name: string; reason: string }[] = [];
-    const problems: Problem[] = [];
-    this.#process = this.#processes.start(
-      this.#plan,
-      this.#config,
-      this.#listen(invalid, problems),
-      this.#stop,
-    );
+    this.#leftOut = { invalidTools: [], problems: [] };
+    this.#process = this.#processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
     const connected = await (await this.#process).ready;
-    const { instructions } = connected;
-    this.said = { connected, entries: entriesOf(connected), instructions, invalidTools: invalid, problems };
-    if (cause !== "session") await this.#compare(before, this.said);
+    const said = this.#note(connected);
+    if (cause !== "session") await this.#compare(before, said);
     if (this.#life.is !== "starting") return connected;
     this.#life = { is: "running", connected };
     for (const watch of this.#watches) {
@@ -193,16 +197,58 @@ export class SessionServer {
     return connected;
   }
 
-  #listen(invalid: { name: string; reason: string }[], problems: Problem[]): ServerReports {
+  #note(connected: ConnectedServer): Said {
+    const { instructions } = connected;
+    this.said = { connected, entries: entriesOf(connected), instructions, ...this.#leftOut };
+    return this.said;
+  }
+
+  /** Lists the running server again, soon, after it has told of a change. */
+  #listSoon(list: ListCapability): void {
+    const { clock, report } = this.#frame;
+    this.#cancelListing ??= clock.after(Math.max(0, this.#listedAt + listingMs - clock.now()), () => {
+      this.#cancelListing = undefined;
+      this.#listedAt = clock.now();
+      this.#listing = this.#listing
+        .then(() => this.#listAgain())
+        .catch(() => {
+          const { label } = this.#plan;
+          if (this.current !== undefined)
+            report(createProblem("ToolListChanged", { label, list }, this.#place));
+        });
+    });
+  }
+
+  /** What it lists takes effect as after a start. Rejects if it cannot be listed, or if the session ends for it. */
+  async #listAgain(): Promise<void> {
+    await this.ready;
+    const { current, said } = this;
+    if (current === undefined) return;
+    this.beginRequest();
+    try {
+      this.#leftOut = { invalidTools: [], problems: [] };
+      const lists = await current.list();
+      if (this.current === current) await this.#compare(said, this.#note({ ...current, ...lists }));
+    } finally {
+      this.endRequest();
+    }
+  }
+
+  #listen(): ServerReports {
     const { label } = this.#plan;
     const { report } = this.#frame;
+    const told = new Set<ListCapability>();
     let isNoisy = false;
     return {
       onStdoutNoise: (line) => {
         if (!isNoisy) report(createProblem("StdoutNoise", { label, line }, this.#place));
         isNoisy = true;
       },
-      onListChanged: (list) => report(createProblem("ToolListChanged", { label, list }, this.#place)),
+      onListChanged: (list) => {
+        if (this.isFollowed) this.#listSoon(list);
+        else if (!told.has(list)) report(createProblem("ToolListChanged", { label, list }, this.#place));
+        told.add(list);
+      },
       onLeftOut: (fault) => {
         const problem = describeLeftOut(label, fault, this.#place);
         if ("method" in fault) {
@@ -211,7 +257,8 @@ export class SessionServer {
           return;
         }
         const { list, name, key, reason } = fault;
-        if (list === "tools" && name !== undefined && key === undefined) invalid.push({ name, reason });
+        const { invalidTools, problems } = this.#leftOut;
+        if (list === "tools" && name !== undefined && key === undefined) invalidTools.push({ name, reason });
         problems.push(problem);
       },
     };
@@ -267,7 +314,8 @@ export class SessionServer {
   /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
   async #compare(before: Said | undefined, now: Said): Promise<void> {
     const { states, report } = this.#frame;
-    if ((await states.onStarted(this)) || before === undefined) return;
+    const isLocked = await states.onStarted(this);
+    if (before === undefined || (isLocked && !this.isFollowed)) return;
     const { label } = this.#plan;
     const list = listKeys.find((key) => !isDeepStrictEqual(before.connected[key], now.connected[key]));
     if (list === undefined && before.instructions === now.instructions) return;
@@ -377,6 +425,7 @@ export class SessionServer {
     if (this.#life.is !== "closed") this.#forget();
     this.#life = { is: "closed", exit: this.exit };
     this.#cancelIdle();
+    this.#cancelListing?.();
     this.#stop.abort(failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" }));
     await Promise.all([this.#ending, this.#endProcess()]);
   }

@@ -321,6 +321,21 @@ test("a server that tells of a changed list after its start is reported as any o
   expect(namesOf(session.tools)).toContain("say");
 });
 
+test("a session with `watch` takes what a running server tells that it lists now, as far as the lock approves it", async () => {
+  const cwd = await makeProject();
+  const changes: object[] = [];
+  const session = await open(cwd, { watch: true, onChange: (change) => changes.push(change) });
+  await session.callTool("say", {});
+  const before = namesOf(session.tools);
+  const others = everything.tools.filter(({ name }) => name !== "say");
+  writeListing(cwd, { ...everything, tools: [...others, listed("new")] });
+  await session.callTool("grow", {});
+  await waitUntil(() => changes.length > 0);
+  expect(changes).toMatchObject([{ tools: true, prompts: false }]);
+  expect(namesOf(session.tools)).toEqual(before.filter((name) => name !== "say"));
+  expect(session.problems.map(({ code }) => code).toSorted()).toEqual(["LockOutdated", "NotApproved"]);
+});
+
 test("with `crash: fail`, a server that does not start leaves the session open, and one that has run ends it", async () => {
   const cwd = await makeProject({ labels: ["a", "b"], config: { crash: "fail", nameCollisions: "prefix" } });
   const session = await open(cwd);

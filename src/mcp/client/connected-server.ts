@@ -171,6 +171,8 @@ export interface ConnectedServer extends ServerLists {
   readonly serverInfo: { name: string; version: string } | null;
   /** Instructions for models; `undefined` if it has none. */
   readonly instructions: string | undefined;
+  /** What it lists now. Rejects if its tools cannot be listed. */
+  list(): Promise<ServerLists>;
   callTool(call: ServerCall, options: ServerCallOptions): Promise<ServerAnswer<CallToolResult>>;
   /** A prompt's messages, by the server's own name. Rejects as `callTool` does. */
   getPrompt(
@@ -211,7 +213,7 @@ export interface ResultFault {
 export interface ServerEvents {
   /** The first line on stdout that is not MCP, shortened; control characters are included. Called once per server. */
   onStdoutNoise(line: string): void;
-  /** A `list_changed` notification. Called once for each capability. */
+  /** A `list_changed` notification after its start. */
   onListChanged(capability: ListCapability): void;
   /** A part of its lists, or of a result, that is left out. A list that could not be fetched is empty. */
   onLeftOut(fault: ListFault | ResultFault): void;

@@ -137,7 +137,6 @@ export class Server implements StartingServer {
   #capabilities: JsonObject = {};
   /** How often the server has told of changes. */
   readonly #changes: Record<ListCapability, number> = { tools: 0, prompts: 0, resources: 0 };
-  readonly #told = new Set<ListCapability>();
   /** The users of the calls that the server has worked for since it was last idle. */
   readonly #users = new Set<unknown>();
   readonly #watches = new Set<{ uri: string; changed(): void }>();
@@ -181,18 +180,23 @@ export class Server implements StartingServer {
     // Before the lists are fetched, so that no change is missed.
     if (this.#client.era === "modern" && followed.size > 0)
       void this.#listen(Object.fromEntries([...followed].map((name) => [`${name}ListChanged`, true])));
-    const lists = await limitStep(
-      () => "tools/list",
-      timeouts.listMs,
-      (signal) => this.#fetchLists(offered, signal),
-    );
-    this.#throwIfEnded();
+    const list = async () => {
+      const lists = await limitStep(
+        () => "tools/list",
+        timeouts.listMs,
+        (signal) => this.#fetchLists(offered, signal),
+      );
+      this.#throwIfEnded();
+      this.#carrier.onReady?.(lists.tools);
+      return lists;
+    };
+    const lists = await list();
     this.#isReady = true;
-    this.#carrier.onReady?.(lists.tools);
     return {
       label,
       ...facts,
       ...lists,
+      list,
       exit: this.#exit,
       close,
       callTool: (call, options) => this.#call("tools/call", call, options),
@@ -401,7 +405,8 @@ export class Server implements StartingServer {
       case "notifications/resources/list_changed": {
         const capability = method.split("/")[1] as ListCapability;
         this.#changes[capability] += 1;
-        if (this.#isReady && this.#end === undefined) this.#tellOfChange(capability);
+        if (this.#isReady && this.#end === undefined)
+          notifyHost(() => this.#events.onListChanged(capability));
         break;
       }
       case "notifications/resources/updated": {
@@ -415,12 +420,6 @@ export class Server implements StartingServer {
       case "notifications/message":
         this.#onLog(params, requestId);
     }
-  }
-
-  #tellOfChange(capability: ListCapability): void {
-    if (this.#told.has(capability)) return;
-    this.#told.add(capability);
-    notifyHost(() => this.#events.onListChanged(capability));
   }
 
   #onProgress(params: JsonObject): void {

@@ -233,14 +233,15 @@ describe("the list of tools", () => {
     expect(reports.failed).toEqual([["tools", expect.stringContaining(reason)]]);
   });
 
-  test("the list of tools stays the same when the server announces a change, which is reported once", async () => {
+  test("each change that a server tells of is reported, and what it lists now can be fetched", async () => {
     const { ready, reports } = startFixture();
     const server = await ready;
     const before = server.tools;
     const message = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
     for (let i = 0; i < 2; i++) await server.callTool(call("stray", { message }), limit);
-    expect(reports.listChanges).toEqual(["tools"]);
+    expect(reports.listChanges).toEqual(["tools", "tools"]);
     expect(server.tools).toBe(before);
+    expect((await server.list()).tools).toEqual(before);
   });
 });
 

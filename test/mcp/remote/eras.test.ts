@@ -80,7 +80,7 @@ test("a modern server tells that its tools have changed, until the connection is
     modern.received.find(({ message }) => message?.method === "subscriptions/listen");
   await waitUntil(() => {
     modern.changeTools();
-    return starting.listChanges() === 1;
+    return starting.listChanges() > 0;
   });
   expect(findSubscription()?.isAborted).toBe(false);
   await starting.close();

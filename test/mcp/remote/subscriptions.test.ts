@@ -53,7 +53,7 @@ describe("a lost subscription to a modern server", () => {
     expect(starting.listChanges()).toBe(0);
     await waitUntil(() => {
       remote.changeTools();
-      return starting.listChanges() === 1;
+      return starting.listChanges() > 0;
     });
   });
 
@@ -117,7 +117,7 @@ describe("a lost stream of notifications of a legacy server", () => {
     expect(count(remote.methods(), "initialize")).toBe(1);
     await waitUntil(() => {
       remote.changeTools();
-      return starting.listChanges() === 1;
+      return starting.listChanges() > 0;
     });
     expect(remote.refusals()).toBe(0);
   });

@@ -78,6 +78,6 @@ export const listingConfig = (labels: readonly string[] = ["a"], entry: object =
   ...more,
 });
 
-/** Changes what a server lists from its next start on. */
+/** Changes what a server lists from its next start, or the next call of its tool `grow`, on. */
 export const writeListing = (cwd: string, listing: Partial<Listing>, label = "a") =>
   writeFileSync(join(cwd, `${label}.json`), JSON.stringify(listing));

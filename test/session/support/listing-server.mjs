@@ -1,12 +1,13 @@
 // An MCP server without a library, so that it starts at once. It lists what the file that LISTING names says, by the names of
-// the lists in MCP, and has the `instructions` of that file. It notes each method with the URI that it is about in `trace`,
+// the lists in MCP, and has the `instructions` of that file, which its tool `grow` reads again. It notes each method with the URI that it is about in `trace`,
 // does not start while there is a file `broken`, and waits before `initialize` while there is a file `gate`, and before
 // `tools/list` while there is a file `list-gate`.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 
-const { instructions, ...lists } = JSON.parse(readFileSync(process.env.LISTING, "utf8"));
+const read = () => JSON.parse(readFileSync(process.env.LISTING, "utf8"));
+let { instructions, ...lists } = read();
 appendFileSync("pids", `${process.pid}\n`);
 const { TRAILBLAZE_BASE_URL: baseUrl, TRAILBLAZE_SESSION_TOKEN: token } = process.env;
 if (token !== undefined) appendFileSync("tokens", `${baseUrl} ${token}\n`);
@@ -41,7 +42,10 @@ const handlers = {
   "tools/call": async ({ name, arguments: { uri } = {} }) => {
     if (name === "crash") process.exit(3);
     if (name === "touch") send({ method: "notifications/resources/updated", params: { uri } });
-    if (name === "grow") send({ method: "notifications/tools/list_changed" });
+    if (name === "grow") {
+      lists = read();
+      send({ method: "notifications/tools/list_changed" });
+    }
     const said = name === "ask" ? await ask() : { pid: process.pid };
     return { content: [{ type: "text", text: JSON.stringify(said) }] };
   },
