@@ -134,7 +134,8 @@ export function watchFolder(
     timer = setTimeout(notify, Math.max(0, Math.min(quietMs, since + mostMs - now)));
   };
   const watcher = new EntryWatcher(note, { persistent: true });
-  const fault = watcher.watch(findFolders(root));
+  const folders = findFolders(root);
+  const fault = folders.size === 0 ? `cannot read ${root}` : watcher.watch(folders);
   if (fault !== undefined) {
     watcher.close();
     throw failure("InvalidArguments", { reason: fault });

@@ -194,6 +194,11 @@ test("without a project, watching fails", async () => {
   await expect(watchPack("absent", { cwd: makeTree({}) })).rejects.toMatchObject({ code: "ProjectNotFound" });
 });
 
+test("a folder that cannot be read is not watched in silence", () => {
+  const watch = () => watchFolder(join(makeTree({}), "absent"), {}, () => {});
+  expect(watch).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
+});
+
 test("simultaneous changes are reported together, and none after the end", async () => {
   const folder = makeTree({ "a/b.txt": "" });
   const told: (readonly string[])[] = [];
