@@ -62,8 +62,12 @@ export const toSignal = (one: Cancellation): AbortSignal => (one instanceof Call
 /** Calls `listener` once when the signal aborts, unless the returned function is called first. */
 export function whenAborted(signal: Cancellation, listener: () => void): () => void {
   if (signal instanceof CallStop) return signal.listen(listener);
-  // Node warns of a leak above ten, and any number of calls may wait for a signal.
-  setMaxListeners(0, signal);
+  try {
+    // Node warns of a leak above ten, and any number of calls may wait for a signal.
+    setMaxListeners(0, signal);
+  } catch {
+    // It is not one of Node's, but jsdom's, for example.
+  }
   const own = () => listener();
   signal.addEventListener("abort", own, { once: true });
   return () => signal.removeEventListener("abort", own);

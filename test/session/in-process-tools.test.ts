@@ -119,6 +119,22 @@ describe("a tool that the host runs", () => {
     expect((await session.callTool("list")).message).toBe("[1,2]");
   });
 
+  test("a signal of another implementation than Node's, such as jsdom's, opens sessions and aborts calls", async () => {
+    const listeners = new Set<() => void>();
+    const signal = {
+      aborted: false,
+      reason: new Error("left"),
+      throwIfAborted: () => {},
+      addEventListener: (_: string, listener: () => void) => listeners.add(listener),
+      removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
+    } as unknown as AbortSignal;
+    const session = await openForTest(project(), { signal });
+    const call = session.callTool("slow", {}, { signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const listener of listeners) listener();
+    await expect(call).rejects.toThrow("left");
+  });
+
   test("a call fails at its timeout and rejects when its signal aborts", async () => {
     const session = await openForTest(project());
     expect((await session.callTool("list", {}, { timeoutMs: Number.POSITIVE_INFINITY })).variant).toBe(
