@@ -3,7 +3,6 @@ import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable } from "../../problems/index.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
-import { nestsDeeper } from "./json-depth.ts";
 import { AnswerError, own } from "./json-rpc.ts";
 import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
 import type { Redactor } from "./redact.ts";
@@ -50,7 +49,7 @@ export interface Exchange {
 export interface RemoteFacts {
   label: string;
   url: URL;
-  limits: { frameBytes: number; depth: number };
+  frameBytes: number;
   redactor: Redactor;
   /** Called with the number of bytes that arrive. */
   onBytes(count: number): void;
@@ -63,7 +62,6 @@ const probeMs = 3000;
 /** How much of the body of an error is read, and for how long. */
 const errorBytes = 1 << 16;
 const errorBodyMs = 2000;
-const none = Buffer.alloc(0);
 
 /** Codes of certificates that are not signed by an authority that Node knows. */
 const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
@@ -220,12 +218,10 @@ export class RemoteFetch {
     }
   }
 
-  /** Throws if a message has more bytes than the limit, or if its text, as far as it is given, is nested too deeply. */
-  #check(bytes: number, text: Buffer): void {
-    const { frameBytes, depth } = this.#facts.limits;
+  /** Throws if a message has more bytes than the limit. */
+  #checkSize(bytes: number): void {
+    const { frameBytes } = this.#facts;
     if (bytes > frameBytes) throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
-    if (nestsDeeper(text, depth))
-      throw new AnswerError(`it sent a message that is nested more than ${depth} levels deep`);
   }
 
   async #readAll({ body }: Response): Promise<string> {
@@ -233,12 +229,10 @@ export class RemoteFetch {
     let size = 0;
     for await (const chunk of this.#read(body ?? ReadableStream.from([]))) {
       size += chunk.length;
-      this.#check(size, none);
+      this.#checkSize(size);
       chunks.push(chunk);
     }
-    const all = Buffer.concat(chunks);
-    this.#check(size, all);
-    return all.toString("utf8");
+    return Buffer.concat(chunks).toString("utf8");
   }
 
   /** The start of an error's body, as far as it arrives in time. */
@@ -265,14 +259,14 @@ export class RemoteFetch {
     let lines = "";
     /** Of the lines of the event so far. */
     let size = 0;
-    const decoder = new LineDecoder(this.#facts.limits.frameBytes, {
+    const decoder = new LineDecoder(this.#facts.frameBytes, {
       onLine: (line) => {
         size = line.length === 0 ? 0 : size + line.length;
-        this.#check(size, line);
+        this.#checkSize(size);
         // Each byte is a character, and of the bytes beyond ASCII none matters.
         lines += `${line.toString("latin1").replace(/^data:.*/, markText)}\n`;
       },
-      onTooLong: () => this.#check(Number.POSITIVE_INFINITY, none),
+      onTooLong: () => this.#checkSize(Number.POSITIVE_INFINITY),
     });
     try {
       for await (const chunk of this.#read(body)) {

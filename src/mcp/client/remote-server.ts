@@ -52,6 +52,12 @@ const closeMs = 1000;
 /** Of a message without an answer. */
 const noExchange: Exchange = { id: undefined, isStream: false, settle() {} };
 
+/** Whether a value is nested more than so many levels deep. */
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+
 /** What must not be printed: headers, the credentials in them, and what is not shown of the URL. */
 function findSecrets({ url, shown, headers }: RemoteLaunch): string[] {
   const values = Object.values(headers);
@@ -69,6 +75,7 @@ class RemoteCarrier implements Carrier {
   readonly hasPerRequestStream = true;
   readonly redactor: Redactor;
   readonly limits: ListLimits;
+  readonly #depth: number;
   onmessage?: (message: unknown, requestId?: unknown) => unknown;
   readonly #launch: RemoteLaunch;
   readonly #clock: Clock;
@@ -93,6 +100,7 @@ class RemoteCarrier implements Carrier {
     const secrets = findSecrets(launch);
     this.redactor = createRedactor(() => [...secrets, ...launch.secrets()]);
     this.limits = limits.list;
+    this.#depth = limits.depth;
     this.#launch = launch;
     this.#clock = options.clock ?? systemClock;
     this.#onLost = onLost;
@@ -100,7 +108,8 @@ class RemoteCarrier implements Carrier {
       this.#bytesRead += count;
     };
     const { label, url } = launch;
-    this.#fetch = new RemoteFetch({ label, url, limits, redactor: this.redactor, onBytes });
+    const { frameBytes } = limits;
+    this.#fetch = new RemoteFetch({ label, url, frameBytes, redactor: this.redactor, onBytes });
   }
 
   bytesRead = (): number => this.#bytesRead;
@@ -139,8 +148,13 @@ class RemoteCarrier implements Carrier {
     transport.onmessage = (raw) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
       const message = markIds(readMarks(raw));
-      this.onmessage?.(message, exchange.id);
       const isAnswer = isRecord(message) && own(message, "method") === undefined;
+      // The parsed message, because an event may have its text in several lines.
+      if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
+      else if (isAnswer)
+        exchange.settle(
+          new AnswerError(`it sent a message that is nested more than ${this.#depth} levels deep`),
+        );
       if (isAnswer && own(message, "id") === exchange.id) exchange.settle();
     };
     transport.onerror = (error) => {

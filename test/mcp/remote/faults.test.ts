@@ -260,6 +260,15 @@ describe("the size of messages of a remote server", () => {
   const forms: [string, (response: ServerResponse, message: object) => unknown][] = [
     ["JSON", (response, message) => sendJson(response, 200, message)],
     ["a stream", (response, message) => stream(response, message)],
+    [
+      "lines of an event",
+      (response, message) => {
+        const lines = JSON.stringify(message).replaceAll("[{", "[\ndata: {").replaceAll("[[", "[\ndata: [");
+        // A string must not have line breaks.
+        const text = lines.includes('"data":') ? lines : JSON.stringify(message);
+        return response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${text}\n\n`);
+      },
+    ],
   ];
 
   test.each(forms)(
