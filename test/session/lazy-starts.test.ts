@@ -312,10 +312,10 @@ test("a server with other instructions than approved is ended at its first start
   await waitUntil(() => !pidsOf(cwd).some(isRunning));
 });
 
-test("a server that tells of a changed list after its start is reported as any other", async () => {
+test("a server that tells of a changed list after its start is reported once, as any other", async () => {
   const cwd = await makeProject();
   const session = await open(cwd);
-  await session.callTool("grow", {});
+  for (let time = 0; time < 2; time++) await session.callTool("grow", {});
   await waitUntil(() => session.problems.length > 0);
   expect(session.problems).toMatchObject([{ code: "ToolListChanged" }]);
   expect(namesOf(session.tools)).toContain("say");

@@ -134,14 +134,14 @@ describe("lists beside that of the tools", () => {
     ]);
   });
 
-  test("a change is reported once for prompts and once for resources", async () => {
+  test("each change of prompts and of resources is reported", async () => {
     const { ready, reports } = startFixture({ capabilities, answers });
     const server = await ready;
     for (const kind of ["prompts", "resources", "prompts"]) {
       const message = { jsonrpc: "2.0", method: `notifications/${kind}/list_changed` };
       await server.callTool(call("stray", { message }), limit);
     }
-    expect(reports.listChanges).toEqual(["prompts", "resources"]);
+    expect(reports.listChanges).toEqual(["prompts", "resources", "prompts"]);
   });
 
   test.each([
