@@ -1,11 +1,12 @@
-export { type ApprovalResult, applyApproval } from "./approval/apply-approval.ts";
-export { type DiffOptions, diffLock, type LockDifference } from "./approval/diff-lock.ts";
 export {
   type ApprovalChange,
   type ApprovalOptions,
   type ApprovalPlan,
+  type ApprovalResult,
+  applyApproval,
   planApproval,
-} from "./approval/plan-approval.ts";
+} from "./approval/approve.ts";
+export { type DiffOptions, diffLock, type LockDifference } from "./approval/diff-lock.ts";
 export type { LockDifferenceEntry } from "./lock/difference.ts";
 export type { LockPlace } from "./lock/parts.ts";
 export type { Json, LockedItem, LockedKind } from "./lock/types.ts";

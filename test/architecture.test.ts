@@ -46,7 +46,7 @@ const table = `
   serve: version.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate runtime mcp lock session
   # Comparing what is installed with the lock, and approving it.
-  approval: kinds.ts problems data qualified-names files config discovery inspection lock session
+  approval: kinds.ts problems qualified-names files config discovery inspection validate runtime mcp lock session
   install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
     session serve approval
   # A session's tools for models, and for MCP clients in memory.

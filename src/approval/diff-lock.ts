@@ -1,11 +1,9 @@
-import { isSameJson } from "../lock/canonical-json.ts";
 import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
-import { findLock } from "../lock/find-lock.ts";
+import { isSameJson } from "../lock/json.ts";
 import { findServer, isDenied, type ServerPlace } from "../lock/parts.ts";
 import type { LockedServer, LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { expectLock } from "./expect-lock.ts";
-import { type InstallationOptions, narrowLock, openInstallation } from "./read-installation.ts";
+import { expectLock, type InstallationOptions, narrowLock, openInstallation } from "./installation.ts";
 import { Targets } from "./targets.ts";
 
 /** What to compare, and whether servers start. */
@@ -48,28 +46,26 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
   const { targets: written = [], static: isStatic = false } = options;
   const opened = await openInstallation(options);
   const { lockFile, project } = opened;
-  const found = await findLock(project);
+  const found = await opened.findLock();
   if (found === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
   const targets = new Targets(written, written.length === 0);
   const installation = await opened.read(
-    (place, launch) => !isStatic && targets.hasServer(place) && isLaunchApproved(found.lock, place, launch),
+    (place, launch) =>
+      !isStatic &&
+      targets.concerns({ ...place, kind: "server" }) &&
+      isLaunchApproved(found.lock, place, launch),
     found.folder,
   );
-  const lock =
-    found.folder === project ? found.lock : narrowLock(found.lock, installation, { keepsDenials: false });
+  const lock = found.folder === project ? found.lock : narrowLock(found.lock, installation);
   targets.check(lock, installation);
   const differing = diffLocks(lock, expectLock(lock, installation));
   const entries = differing.filter((entry) => {
-    const { pack, server, kind, name } = entry;
-    const place = {
-      owner: pack === undefined ? "server" : "pack",
-      entry: pack ?? server ?? "",
-      name,
-    } as const;
+    const { pack, server = "", kind, name } = entry;
+    const place = { owner: pack === undefined ? "server" : "pack", entry: pack ?? server, name } as const;
     // A pack as a whole differs only if it has nothing else.
     if (kind === "pack")
       return targets.hasEntry(place) && differing.every((other) => other === entry || other.pack !== pack);
-    return targets.hasPart({ ...place, kind }) || (kind === "server" && targets.hasServer(place));
+    return targets.concerns({ ...place, kind });
   });
   const { problems, failedServers } = installation;
   return { lockFile: found.file, inSync: entries.length === 0, entries, problems, failedServers };

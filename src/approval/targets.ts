@@ -10,7 +10,7 @@ import {
 import type { LockFile } from "../lock/types.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, qualifyPackageName } from "../qualified-names/index.ts";
-import { type Installation, lockOf } from "./read-installation.ts";
+import { type Installation, lockOf } from "./installation.ts";
 
 /** What a command is about: everything, or packs, servers and items by name. */
 export class Targets {
@@ -41,10 +41,9 @@ export class Targets {
     return owner === "pack" && server !== undefined && this.#names.has(`${ownerOf(place)}/${server}`);
   }
 
-  /** Whether the server, or something that it may list, is meant. */
-  hasServer(place: ServerPlace): boolean {
-    const label = nameOf({ ...place, kind: "server" });
-    return this.hasEntry(place) || this.#names.has(label) || this.namesInside(place);
+  /** The same, or for a server something that it may list. */
+  concerns(place: LockPlace): boolean {
+    return this.hasPart(place) || (place.kind === "server" && this.namesInside(place));
   }
 
   /** Whether something that the server may list is meant by its name. */
@@ -69,13 +68,15 @@ export class Targets {
 
 /** Every name that the lock or the installation has. */
 function collectNames(lock: LockFile, installation: Installation): Set<string> {
-  const { installed, unused, registry } = installation;
+  const { installed, unused } = installation;
   const now = lockOf(installation);
   const labels = [...unused, ...Object.keys(lock.servers), ...Object.keys(now.servers)];
   const packs = [...installed.keys(), ...Object.keys(lock.packs), ...Object.keys(now.packs)].map(
     qualifyPackageName,
   );
-  const items = registry.items().map(({ qualifiedName }) => qualifiedName);
+  const items = [...installed].flatMap(([pack, declared]) =>
+    [...declared].map((item) => `${qualifyPackageName(pack)}/${item.slice(item.indexOf(":") + 1)}`),
+  );
   const parts = [...partsOf(lock), ...partsOf(now)].map(([place]) => place);
   return new Set([...packs, ...labels, ...items, ...[...parts, ...denialsOf(lock)].map(nameOf)]);
 }

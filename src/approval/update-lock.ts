@@ -1,23 +1,16 @@
 import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { type Kind, keyOfKind, kinds } from "../kinds.ts";
-import { isSameJson } from "../lock/canonical-json.ts";
-import { ownEntry } from "../lock/compare.ts";
-import { describeUserServer } from "../lock/describe-items.ts";
-import { describePack } from "../lock/describe-pack.ts";
+import { describePack, describeUserServer } from "../lock/describe.ts";
 import { diffLocks } from "../lock/difference.ts";
-import { findLock } from "../lock/find-lock.ts";
-import { lockFileName, readLock } from "../lock/lock-file.ts";
+import { isSameJson } from "../lock/json.ts";
+import { findLock, lockFileName, readLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
 import { keyOf, partsOf } from "../lock/parts.ts";
-import type { RecordedPack } from "../lock/recording-gate.ts";
-import type { LockedItem, LockedPack, LockFile } from "../lock/types.ts";
+import type { LockedPack, LockFile } from "../lock/types.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { applyApproval } from "./apply-approval.ts";
-import { expectLock } from "./expect-lock.ts";
-import { type ApprovalChange, type ApprovalPlan, planChanges } from "./plan-approval.ts";
-import type { InstallationOptions } from "./read-installation.ts";
+import { type ApprovalChange, type ApprovalPlan, applyApproval, planChanges } from "./approve.ts";
+import { expectLock, type InstallationOptions } from "./installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
 export interface Additions {
@@ -49,14 +42,7 @@ export async function previewAdditions(
   const described = config.subprocessServers.map((server) => {
     return [server.name, describeUserServer(server, versions.get(server.name))] as const;
   });
-  const recorded = packs.map(({ pack, ...inspected }): [string, RecordedPack] => {
-    const entry = describePack({ pack, ...inspected });
-    const isKnown = (kind: Kind, name: string) =>
-      ownEntry<LockedItem>(entry[keyOfKind[kind]], name) !== undefined;
-    const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => [kind, name] as const));
-    const unknown = items.filter((item) => !isKnown(...item)).map(([kind, name]) => `${kind}:${name}`);
-    return [pack.name, { pack, entry, unknown: new Set(unknown) }];
-  });
+  const recorded = packs.map((inspected) => [inspected.pack.name, describePack(inspected)] as const);
   const before: LockFile = {
     lockfileVersion: 1,
     packs: Object.fromEntries(recorded.flatMap(([name]) => Object.entries(pickKey(known.packs, name)))),
@@ -82,22 +68,17 @@ export async function previewAdditions(
 const pickKey = <Entry>(entries: Readonly<Record<string, Entry>>, key: string): Record<string, Entry> =>
   Object.fromEntries(Object.entries(entries).filter(([one]) => one === key));
 
-/** What an addition has recorded. */
-export interface RecordedAddition {
-  /** One line for each thing to know. */
-  lines: string[];
-}
-
 /**
  * Records packs and servers of the config that were added, where there is a lock: of what is installed, only what was shown and
- * agreed to. With `starts`, the servers start, and `agree` decides about what they list.
+ * agreed to. With `starts`, the servers start, and `agree` decides about what they list. Resolves with a line for each thing to
+ * know.
  */
 export async function recordAdditions(
   project: string,
   names: readonly string[],
   { starts, shown, agree, ...options }: RecordOptions,
-): Promise<RecordedAddition | undefined> {
-  if (names.length === 0 || shown === undefined) return undefined;
+): Promise<string[]> {
+  if (names.length === 0 || shown === undefined) return [];
   const parts = new Map([...partsOf(shown.lock)].map(([place, value]) => [keyOf(place), value]));
   const isShown = ({ action, place, value }: ApprovalChange) => {
     if (!("kind" in place)) return true;
@@ -121,13 +102,11 @@ export async function recordAdditions(
   }
   const approved = [...new Set(results.flatMap((result) => result.approved))];
   const command = (name: string) => `Run \`trailblaze approve ${quoteForShell(name)}\` to`;
-  return {
-    lines: [
-      ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
-      ...[...waiting].map((name) => `${command(name)} read and approve it.`),
-      ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
-    ],
-  };
+  return [
+    ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
+    ...[...waiting].map((name) => `${command(name)} read and approve it.`),
+    ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
+  ];
 }
 
 interface RecordOptions extends InstallationOptions {

@@ -10,7 +10,7 @@ import { managerIn } from "../discovery/project-manager.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { findLock } from "../lock/find-lock.ts";
+import { findLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
 import { type DescribedPack, describePacks } from "../pages/describe-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";

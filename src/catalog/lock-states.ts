@@ -1,10 +1,9 @@
 import type { UserServer } from "../config/session-config.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind } from "../kinds.ts";
-import { isSameJson } from "../lock/canonical-json.ts";
-import { deniedIn, ownEntry } from "../lock/compare.ts";
-import { describeUserServer } from "../lock/describe-items.ts";
-import { describePack } from "../lock/describe-pack.ts";
+import { describePack, describeUserServer } from "../lock/describe.ts";
+import { isSameJson, ownEntry } from "../lock/json.ts";
+import { deniedIn } from "../lock/lock-file.ts";
 import type { LockScope } from "../lock/lock-scope.ts";
 import type { LockedItem, LockFile } from "../lock/types.ts";
 
@@ -19,7 +18,7 @@ export function comparePack(
 ): { state: LockState; items: ReadonlyMap<InspectedItem, LockState | undefined> } {
   const { pack, items } = inspected;
   const locked = ownEntry(lock.packs, pack.name);
-  const entry = describePack(inspected);
+  const { entry } = describePack(inspected);
   const isLocked = scope.hasPack(pack);
   const stateOf = ({ declaration: { kind, name }, definition }: InspectedItem): LockState | undefined => {
     if (!isLocked || scope.isItemFree(pack.qualifiedName, kind, name, definition)) return "notLocked";

@@ -2,7 +2,7 @@ import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
-import { formatJson, isSameJson } from "./canonical-json.ts";
+import { formatJson, isSameJson } from "./json.ts";
 import type { Json, LockedItem, LockedKind, LockFile } from "./types.ts";
 
 /** What differs of a lock: an item of a pack, or a server of the config with what it lists. */

@@ -1,9 +1,11 @@
-import type { UserServer } from "../config/session-config.ts";
+import { join } from "node:path";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
-import type { Problem } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { LockGate } from "./lock-gate.ts";
 
 /** What a server that has started says. */
 export interface ListedServer {
@@ -46,4 +48,32 @@ export interface Gate {
   findApproved(plan: ServerPlan): ListedServer | undefined;
   /** Checks what a server that has started says. Throws `LockMismatch`. */
   checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict;
+}
+
+/** How a session uses trailblaze.lock. With `surface`, it leaves out what differs; with `frozen`, that is an error; `off` ignores it. */
+export type LockMode = "surface" | "frozen" | "off";
+
+/** The mode of a session: an option replaces what the config says. */
+export const lockModeOf = ({ lock }: SessionConfig, option: LockMode | undefined): LockMode =>
+  option ?? (lock.frozen ? "frozen" : "surface");
+
+/**
+ * Reads the lock of a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
+ * `LockMissing` if there is none and it is frozen, `LockMalformed`.
+ */
+export async function openLockGate(
+  config: SessionConfig,
+  option: LockMode | undefined,
+): Promise<LockGate | undefined> {
+  const mode = lockModeOf(config, option);
+  if (mode === "off") return undefined;
+  const { findLock } = await import("./lock-file.ts");
+  const found = await findLock(config.project);
+  if (found === undefined) {
+    if (mode !== "frozen") return undefined;
+    const file = join(config.project, "trailblaze.lock");
+    throw failure("LockMissing", { file }, { file });
+  }
+  const gate = await import("./lock-gate.ts");
+  return new gate.LockGate(found, config, { isFrozen: mode === "frozen" });
 }

@@ -1,15 +1,17 @@
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { DataSyntaxError, decodeUtf8 } from "../data/decode.ts";
 import { describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
+import { ancestorsOf, findProject } from "../discovery/project.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
-import { formatJson, hashJson, hashText } from "./canonical-json.ts";
-import { hasOnlyDenials } from "./compare.ts";
+import { formatJson, hashText } from "./json.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 export const lockFileName = "trailblaze.lock";
@@ -22,21 +24,20 @@ export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, serv
 /** An entry of a pack, or of a server of the config. */
 type Entry = LockedPack | LockedServer;
 
+export const deniedIn = (entry: Entry | undefined): string[] =>
+  Array.isArray(entry?.denied) ? entry.denied.map(String) : [];
+
+/** Whether an entry has denials alone: it approves nothing, and outlives what it is about. */
+export const hasOnlyDenials = (entry: Entry | undefined): boolean =>
+  Array.isArray(entry?.denied) && Object.keys(entry).every((key) => key === "denied" || key === "surface");
+
 /** An entry without what models do not see. */
 function surfaceOf(entry: Entry): Json {
   const { version: _, surface: __, denied: ___, ...seen } = entry;
   return seen as Json;
 }
 
-export const hashSurface = (entry: Entry): string => hashJson(surfaceOf(entry));
-
-/** What is wrong with an entry that is not the one that its hash was made of. */
-function explainSurface(entry: Entry): string | undefined {
-  const seen = surfaceOf(entry);
-  // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
-  const fits = entry.surface === hashText(JSON.stringify(seen)) || entry.surface === hashJson(seen);
-  return fits ? undefined : "does not fit its `surface`: it was edited or merged by hand";
-}
+export const hashSurface = (entry: Entry): string => hashText(formatJson(surfaceOf(entry)));
 
 /** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
 function readBytes(file: string): Buffer | undefined {
@@ -45,84 +46,79 @@ function readBytes(file: string): Buffer | undefined {
   };
   try {
     const read = readRegularFile(file, refuse);
-    return read === undefined && isLink(file) ? refuse("it cannot be read (ENOENT)") : read?.bytes;
+    // A link that leads nowhere is there.
+    return read === undefined && isThere(file) ? refuse("it cannot be read (ENOENT)") : read?.bytes;
   } catch (error) {
     if (error instanceof TrailblazeError) throw error;
     return refuse(`it cannot be read (${errorCode(error)})`);
   }
 }
 
-/** Whether a link is there, which may be dangling. */
-const isLink = (file: string) => lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
-/** Checks the shapes that the rest of the program relies on. Yields what is wrong. */
-function* findFaults(value: unknown): Generator<string> {
-  if (!isRecord(value)) return yield `expected an object, found ${describeType(value)}`;
-  const { lockfileVersion, packs, servers, ...others } = value;
-  if (lockfileVersion !== 1)
-    return yield `its \`lockfileVersion\` is ${describeVersion(lockfileVersion)}, not 1`;
+/** What is wrong with a file whose shape the rest of the program relies on. */
+function findFault(value: unknown): string | undefined {
+  if (!isRecord(value)) return `expected an object, found ${describeType(value)}`;
+  const { lockfileVersion: version, packs, servers, ...others } = value;
+  const described =
+    typeof version === "number" ? version : version === undefined ? "missing" : describeType(version);
+  if (version !== 1) return `its \`lockfileVersion\` is ${described}, not 1`;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) yield `it has the unknown key ${quote(unknown)}`;
-  if (!isRecord(packs) || !isRecord(servers)) return yield "`packs` and `servers` must be objects";
-  for (const [name, entry] of Object.entries(packs)) {
-    const fault = explainPack(entry);
-    if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
-  }
-  for (const [name, entry] of Object.entries(servers)) {
-    const fault = explainUserServer(entry);
-    if (fault !== undefined) yield `the entry of ${quote(name, 200)} ${fault}`;
-  }
+  if (unknown !== undefined) return `it has the unknown key ${quote(unknown)}`;
+  if (!isRecord(packs) || !isRecord(servers)) return "`packs` and `servers` must be objects";
+  for (const [entries, explain] of [[packs, explainPack] as const, [servers, explainUserServer] as const])
+    for (const [name, entry] of Object.entries(entries)) {
+      const fault = isRecord(entry) ? explain(entry) : "is not an object";
+      if (fault !== undefined) return `the entry of ${quote(name, 200)} ${fault}`;
+    }
+  return undefined;
 }
 
-const describeVersion = (version: unknown) =>
-  typeof version === "number" ? String(version) : version === undefined ? "missing" : describeType(version);
-
-const isRecordOfRecords = (value: unknown): boolean =>
+const isTable = (value: unknown): boolean =>
   value === undefined || (isRecord(value) && Object.values(value).every(isRecord));
 
-function explainServer(server: unknown): string | undefined {
-  if (!isRecord(server)) return "is not an object";
-  const { launch, lists, prompts, resources } = server;
-  if (launch === undefined ? lists !== undefined : !isRecord(launch)) return "has an invalid `launch`";
-  if (lists !== null && !isRecordOfRecords(lists)) return "has invalid `lists`";
-  return isRecordOfRecords(prompts) && isRecordOfRecords(resources)
-    ? undefined
-    : "has invalid `prompts` or `resources`";
+/** The key of a server's entry whose value is invalid. */
+function findInvalidKey(server: Record<string, unknown>): string | undefined {
+  const { launch, lists } = server;
+  if (launch === undefined ? lists !== undefined : !isRecord(launch)) return "launch";
+  if (lists !== null && !isTable(lists)) return "lists";
+  return ["prompts", "resources"].find((key) => !isTable(server[key]));
 }
 
-function explainDenied(entry: unknown): string | undefined {
-  const denied = isRecord(entry) ? entry.denied : undefined;
-  const isValid =
-    denied === undefined || (Array.isArray(denied) && denied.every((one) => typeof one === "string"));
-  return isValid ? undefined : "has an invalid `denied`";
+const areDenials = (denied: unknown = []) =>
+  Array.isArray(denied) && denied.every((one) => typeof one === "string");
+
+/** What is wrong with what every entry has. */
+function explainEntry(entry: Record<string, unknown>, invalid: string | undefined): string | undefined {
+  const key = invalid ?? (areDenials(entry.denied) ? undefined : "denied");
+  if (key !== undefined) return `has an invalid \`${key}\``;
+  const surface = surfaceOf(entry as Entry);
+  // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
+  const fits =
+    entry.surface === hashText(JSON.stringify(surface)) || entry.surface === hashText(formatJson(surface));
+  return fits ? undefined : "does not fit its `surface`: it was edited or merged by hand";
 }
 
-/** What is wrong with the entry of a server of the config. One that was refused may have no launch. */
-function explainUserServer(entry: unknown): string | undefined {
-  const fault = explainServer(entry) ?? explainDenied(entry);
-  if (fault !== undefined) return fault;
-  const server = entry as LockedServer;
-  if (server.launch === undefined) return hasOnlyDenials(server) ? undefined : "has no `launch`";
-  return explainSurface(server);
+/** The same of a server of the config. One that was refused may have no launch. */
+function explainUserServer(server: Record<string, unknown>): string | undefined {
+  const invalid = findInvalidKey(server);
+  if (invalid !== undefined || server.launch !== undefined || !areDenials(server.denied))
+    return explainEntry(server, invalid);
+  return hasOnlyDenials(server as LockedServer) ? undefined : "has no `launch`";
 }
 
-/** What is wrong with the entry of a pack. */
-function explainPack(entry: unknown): string | undefined {
-  if (!isRecord(entry)) return "is not an object";
-  const { version, needs, servers } = entry;
-  if (version !== undefined && typeof version !== "string") return "has an invalid `version`";
-  if (needs !== undefined && !isRecord(needs)) return "has invalid `needs`";
-  for (const key of ["tools", "prompts", "toolsets", "resources"]) {
-    if (!isRecordOfRecords(entry[key])) return `has invalid \`${key}\``;
-  }
-  if (servers !== undefined && !isRecord(servers)) return "has invalid `servers`";
-  for (const server of Object.values(servers ?? {})) {
-    const fault = explainServer(server);
-    if (fault !== undefined) return fault;
-  }
-  const denied = explainDenied(entry);
-  if (denied !== undefined) return denied;
-  return explainSurface(entry as unknown as LockedPack);
+/** The same of a pack. */
+function explainPack(pack: Record<string, unknown>): string | undefined {
+  const { version = "", needs = {}, servers = {} } = pack;
+  const inServers = isTable(servers)
+    ? Object.values(servers as Record<string, Record<string, unknown>>).map(findInvalidKey)
+    : ["servers"];
+  const invalid =
+    (typeof version !== "string" && "version") ||
+    (!isRecord(needs) && "needs") ||
+    ["tools", "prompts", "toolsets", "resources"].find((key) => !isTable(pack[key])) ||
+    inServers.find((key) => key !== undefined);
+  return explainEntry(pack, invalid || undefined);
 }
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
@@ -161,25 +157,6 @@ function parseFormatted(bytes: Uint8Array): unknown {
   }
 }
 
-/** Throws `DataSyntaxError`. */
-const parseLock = async (bytes: Uint8Array): Promise<unknown> =>
-  parseFormatted(bytes) ?? (await parseSource("json", bytes)).value;
-
-async function parse(file: string, bytes: Uint8Array): Promise<unknown> {
-  try {
-    return await parseLock(bytes);
-  } catch (error) {
-    throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
-  }
-}
-
-function refuseLaterVersion(file: string, value: unknown): void {
-  const version = isRecord(value) ? value.lockfileVersion : undefined;
-  if (typeof version !== "number" || version <= 1) return;
-  const reason = `it has lockfileVersion ${version}, which a later version of Trailblaze wrote`;
-  throw failure("LockMalformed", { file, reason, hint: "Update Trailblaze." }, { file });
-}
-
 /**
  * Reads the lock of a project; `undefined` if there is none. Throws `TrailblazeError` `LockMalformed` for a file that is not
  * a valid lock: it is never treated as absent. Trust level: none is needed; its strings are not trusted.
@@ -188,37 +165,53 @@ export async function readLock(project: string): Promise<LockFile | undefined> {
   const file = lockFileOf(project);
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
-  const value = await parse(file, bytes);
-  refuseLaterVersion(file, value);
-  const [reason] = findFaults(value);
+  const value =
+    parseFormatted(bytes) ??
+    (await parseSource("json", bytes).then(
+      (parsed) => parsed.value,
+      async (error: unknown) => {
+        throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
+      },
+    ));
+  const version = isRecord(value) ? value.lockfileVersion : undefined;
+  if (typeof version === "number" && version > 1) {
+    const reason = `it has lockfileVersion ${version}, which a later version of Trailblaze wrote`;
+    throw failure("LockMalformed", { file, reason, hint: "Update Trailblaze." }, { file });
+  }
+  const reason = findFault(value);
   if (reason !== undefined) throw failure("LockMalformed", { file, reason }, { file });
   return value as unknown as LockFile;
 }
 
+/** The lock of a session. */
+export interface FoundLock {
+  /** Absolute path. */
+  file: string;
+  /** Its folder: the project's, or one above it up to the root of its workspace. */
+  folder: string;
+  lock: LockFile;
+}
+
+/** Whether a folder above a project belongs to its workspace. */
+async function isInWorkspace(folder: string, project: string): Promise<boolean> {
+  const port = createNodeDiscoveryPort();
+  const { root } = await findWorkspace(port, findProject(port, project));
+  return `${folder}${sep}`.startsWith(`${root}${sep}`);
+}
+
 /**
- * Reads what can be used of a lock that may be malformed: its valid entries. Throws `LockMalformed` for one of a later version.
+ * Reads the nearest lock from a project up to the root of its workspace; `undefined` if there is none. Throws
+ * `TrailblazeError` `LockMalformed`. Trust level: none is needed; its strings are not trusted.
  */
-export async function readUsableEntries(project: string): Promise<LockFile> {
-  const file = lockFileOf(project);
-  const bytes = readBytes(file);
-  const lock = createLock();
-  if (bytes === undefined) return lock;
-  let value: unknown;
-  try {
-    value = await parseLock(bytes);
-  } catch (error) {
-    if (!(error instanceof DataSyntaxError)) throw error;
-    return lock;
+export async function findLock(project: string): Promise<FoundLock | undefined> {
+  for (const folder of ancestorsOf(project)) {
+    const file = lockFileOf(folder);
+    if (!isThere(file)) continue;
+    if (folder !== project && !(await isInWorkspace(folder, project))) return undefined;
+    const lock = await readLock(folder);
+    if (lock !== undefined) return { file, folder, lock };
   }
-  refuseLaterVersion(file, value);
-  if (!isRecord(value)) return lock;
-  const usable = <Entry>(entries: unknown, explain: (entry: unknown) => string | undefined) =>
-    Object.fromEntries(
-      Object.entries(isRecord(entries) ? entries : {}).filter(([, entry]) => explain(entry) === undefined),
-    ) as Record<string, Entry>;
-  lock.packs = usable(value.packs, explainPack);
-  lock.servers = usable(value.servers, explainUserServer);
-  return lock;
+  return undefined;
 }
 
 /** The text of a lock: the same contents give the same bytes. Sets `surface` of every entry. */

@@ -1,4 +1,5 @@
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
@@ -7,18 +8,70 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { type ApprovedServer, findApprovedServer } from "./approved-server.ts";
-import { deniedIn, findChanges, hasOnlyDenials, ownEntry } from "./compare.ts";
-import { describeMember, describeUserServer } from "./describe-items.ts";
-import { describeNeeds, describeRecordable, runsCode } from "./describe-pack.ts";
-import type { FoundLock } from "./find-lock.ts";
+import {
+  describeInstalledServer,
+  describeItem,
+  describeListed,
+  describeMember,
+  describeNeeds,
+  linesOf,
+  runsCode,
+} from "./describe.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
-import { readInstalledVersion } from "./installed.ts";
+import { findChanges, isSameJson, ownEntry } from "./json.ts";
+import { deniedIn, type FoundLock, hasOnlyDenials } from "./lock-file.ts";
 import { LockScope } from "./lock-scope.ts";
-import { listedBy, listedKinds } from "./parts.ts";
-import type { LockedItem, LockedServer, LockFile } from "./types.ts";
+import { findListed, listedBy, listedKinds } from "./parts.ts";
+import type { Json, LockedItem, LockedServer, LockFile } from "./types.ts";
+
+/** A server that has started, and its entry in the lock. */
+interface LockedListing {
+  locked: LockedServer;
+  /** The ids of what was refused. */
+  deniedOf(kind: ListedKind): string[];
+}
+
+/** The items of the lock, by the entries of lists that were made from them, which need not be compared. */
+const originals = new WeakMap<object, LockedItem>();
+
+/** The text of its lines; `undefined` if there are none. */
+const textOf = (lines: Json | undefined): string | undefined =>
+  Array.isArray(lines) ? lines.join("\n") : undefined;
+
+/** An entry of a list, with the description as text, the metadata as MCP names it, and what identifies the entry. */
+function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry {
+  const { description, meta, ...others } = item;
+  const text = textOf(description);
+  // A URI has no braces.
+  const isTemplate = kind === "resource" && id.includes("{");
+  const key = kind !== "resource" ? "name" : isTemplate ? "uriTemplate" : "uri";
+  const { inputSchema } = item;
+  const entry = {
+    ...others,
+    ...(text !== undefined && { description: text }),
+    ...(isRecord(meta) && { _meta: meta }),
+    [key]: id,
+    ...(kind === "tool" && { inputSchema: isRecord(inputSchema) ? inputSchema : {} }),
+  };
+  originals.set(entry, item);
+  return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
+}
+
+/** What the lock approves of a server, as the server would say it; `undefined` if it was never listed. */
+function readApproved({ locked, deniedOf }: LockedListing): ListedServer | undefined {
+  const { lists, instructions } = locked;
+  if (lists == null) return undefined;
+  const denied = deniedOf("tool").filter((name) => !Object.hasOwn(lists, name));
+  return {
+    entries: [
+      ...[...listedBy(locked)].map(([kind, id, item]) => readListed(kind, id, item)),
+      ...denied.map((name) => readListed("tool", name, {})),
+    ],
+    instructions: textOf(instructions),
+  };
+}
 
 /** The same item without the references that its entry in the lock does not have. */
 function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
@@ -50,6 +103,10 @@ export class LockGate implements Gate {
   readonly #differences = new Set<string>();
   /** The packs and servers of the config whose packages have another version than was approved, by `pack NAME` or `config LABEL`. */
   readonly #updated = new Set<string>();
+  /** Qualified names. */
+  readonly #checked = new Set<string>();
+  /** Qualified names of packs that are not locked because of their origin. */
+  readonly #ownPacks = new Set<string>();
 
   constructor(
     { lock, folder }: Pick<FoundLock, "lock" | "folder">,
@@ -63,18 +120,16 @@ export class LockGate implements Gate {
     this.isFrozen = isFrozen;
   }
 
-  /** Qualified names of packs that are not locked because of their origin. */
-  readonly #ownPacks = new Set<string>();
-  /** The qualified names of the items of each pack, by its qualified name. */
-  readonly #items = new Map<string, ReadonlySet<string>>();
-
-  #refuse(args: NotApproved, place: ProblemPlace): Problem {
+  /** What is refused, and what to report. A denial is neither reported nor a difference. */
+  #refuse(args: NotApproved, place: ProblemPlace): { refusal: Problem; problems: Problem[] } {
+    const refusal = createProblem("NotApproved", args, place);
+    if (args.state === "denied") return { refusal, problems: [] };
     this.#differences.add(args.name);
-    return createProblem("NotApproved", args, place);
+    return { refusal, problems: [refusal] };
   }
 
-  #noteOutdated(name: string, reason: string, place: ProblemPlace, isDifference = true): Problem {
-    if (isDifference) this.#differences.add(name);
+  #noteOutdated(name: string, reason: string, place: ProblemPlace): Problem {
+    this.#differences.add(name);
     return createProblem("LockOutdated", { name, reason }, place);
   }
 
@@ -82,20 +137,12 @@ export class LockGate implements Gate {
     const { name, path } = server;
     const place = { path };
     const locked = ownEntry(this.#lock.servers, name);
-    const isRefused = deniedIn(locked).includes(`server:${name}`);
-    if (!isRefused && this.#scope.isServerFree(name))
-      return { problems: [createProblem("NotLocked", { name }, place)] };
-    const now = describeUserServer(server, readInstalledVersion(this.#config.project, server));
-    const refuse = (state: NotApproved["state"], differences: string[]) => {
-      const refusal = this.#refuse({ name, state, differences, entry: name }, place);
-      return { refusal, problems: [refusal] };
-    };
-    if (locked === undefined) return refuse("new", []);
-    if (isRefused) {
-      const args = { name, state: "denied", differences: [], entry: name } as const;
-      return { refusal: createProblem("NotApproved", args, place), problems: [] };
-    }
-    if (locked.launch === undefined) return refuse("new", []);
+    const refuse = (state: NotApproved["state"], differences: string[] = []) =>
+      this.#refuse({ name, state, differences, entry: name }, place);
+    if (deniedIn(locked).includes(`server:${name}`)) return refuse("denied");
+    if (this.#scope.isServerFree(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
+    if (locked?.launch === undefined) return refuse("new");
+    const now = describeInstalledServer(this.#config.project, server);
     const changes = findChanges(locked.launch, now.launch);
     if (changes.length > 0) return refuse("changed", changes);
     if (locked.lists == null) this.#differences.add(name);
@@ -108,42 +155,38 @@ export class LockGate implements Gate {
     this.#updated.add(`${place.pack === undefined ? "config" : "pack"} ${name}`);
     const was = typeof locked === "string" ? `version ${locked}` : "another version";
     const reason = `was approved as ${was}; ${version} is installed`;
-    return [this.#noteOutdated(name, reason, place, false)];
-  }
-
-  /** Why nothing of a pack is used, or nothing that runs code. */
-  #findPackRefusal(inspected: InspectedPack): { all?: Problem; code?: Problem; problems: Problem[] } {
-    const { pack } = inspected;
-    const { name, qualifiedName } = pack;
-    const place = { pack: name };
-    const locked = ownEntry(this.#lock.packs, name);
-    const entry = qualifiedName;
-    if (locked === undefined) {
-      const differences = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
-      return {
-        all: this.#refuse({ name: qualifiedName, state: "new", differences, entry }, place),
-        problems: [],
-      };
-    }
-    const problems = this.#compareVersions(qualifiedName, locked.version, pack.version ?? undefined, place);
-    const changes = findChanges(locked.needs, describeNeeds(inspected), ["needs"]);
-    if (changes.length === 0) return { problems };
-    const args = { name: qualifiedName, state: "changed", differences: changes, entry } as const;
-    return { code: this.#refuse(args, place), problems };
+    return [createProblem("LockOutdated", { name, reason }, place)];
   }
 
   checkPack(checked: CheckedPack): CheckedPack {
     const { inspected } = checked;
     const { pack } = inspected;
-    this.#items.set(pack.qualifiedName, new Set(inspected.items.map((item) => item.qualifiedName)));
+    const { qualifiedName: name } = pack;
+    const place = { pack: pack.name };
+    this.#checked.add(name);
     if (!this.#scope.hasPack(pack)) {
-      this.#ownPacks.add(pack.qualifiedName);
-      if (!this.#scope.isPackFree(pack.qualifiedName)) return checked;
-      const free = createProblem("NotLocked", { name: pack.qualifiedName }, { pack: pack.name });
-      return { ...checked, problems: [...checked.problems, free] };
+      this.#ownPacks.add(name);
+      if (!this.#scope.isPackFree(name)) return checked;
+      return { ...checked, problems: [...checked.problems, createProblem("NotLocked", { name }, place)] };
     }
-    const { all, code, problems: found } = this.#findPackRefusal(inspected);
-    const problems = [...found, ...[all, code].filter((problem) => problem !== undefined)];
+    const locked = ownEntry(this.#lock.packs, pack.name);
+    const problems = [...checked.problems];
+    /** Refuses all of the pack, or all that runs code. */
+    const refuse = (state: NotApproved["state"], differences: string[]) => {
+      const { refusal } = this.#refuse({ name, state, differences, entry: name }, place);
+      problems.push(refusal);
+      return refusal;
+    };
+    let all: Problem | undefined;
+    let code: Problem | undefined;
+    if (locked === undefined) {
+      const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
+      all = refuse("new", declared);
+    } else {
+      problems.push(...this.#compareVersions(name, locked.version, pack.version ?? undefined, place));
+      const changes = findChanges(locked.needs, describeNeeds(inspected), ["needs"]);
+      if (changes.length > 0) code = refuse("changed", changes);
+    }
     const unusable = new Map<InspectedItem, Problem>();
     const items = inspected.items.map((item) => {
       const broken = checked.unusable.get(item);
@@ -153,55 +196,45 @@ export class LockGate implements Gate {
       }
       const verdict = this.#checkItem(inspected, item, all ?? (runsCode(item) ? code : undefined));
       problems.push(...verdict.problems);
-      if (verdict.refusal !== undefined) unusable.set(verdict.item, verdict.refusal);
-      return verdict.item;
+      const { item: left = item, refusal } = verdict;
+      if (refusal !== undefined) unusable.set(left, refusal);
+      return left;
     });
     if (all === undefined) problems.push(...this.#findVanished(pack));
-    return {
-      inspected: { ...inspected, items },
-      problems: [...checked.problems, ...problems],
-      unusable,
-    };
+    return { inspected: { ...inspected, items }, problems, unusable };
   }
 
-  /** `refusal`: why the pack's items of this sort are not used. */
+  /** `refusal`: why the pack's items of this sort are not used. `item`: what is left of it. */
   #checkItem(
     inspected: InspectedPack,
     item: InspectedItem,
     refusal: Problem | undefined,
-  ): { item: InspectedItem; refusal?: Problem; problems: Problem[] } {
+  ): { item?: InspectedItem; refusal?: Problem | undefined; problems: Problem[] } {
     const { name: pack, qualifiedName: entry } = inspected.pack;
+    const { qualifiedName } = item;
     const { kind, name } = item.declaration;
     const place = { pack, kind, item: name };
     const locked = ownEntry(this.#lock.packs, pack);
-    if (locked?.denied?.includes(`${kind}:${name}`)) {
-      const args = { name: item.qualifiedName, state: "denied", differences: [], entry } as const;
-      return { item, refusal: createProblem("NotApproved", args, place), problems: [] };
-    }
-    if (this.#scope.isItemFree(entry, kind, name, item.definition)) {
-      return { item, problems: [createProblem("NotLocked", { name: item.qualifiedName }, place)] };
-    }
-    if (refusal !== undefined) return { item, refusal, problems: [] };
-    const refuse = (state: NotApproved["state"], differences: string[]) => {
-      const problem = this.#refuse({ name: item.qualifiedName, state, differences, entry }, place);
-      return { item, refusal: problem, problems: [problem] };
-    };
+    const refuse = (state: NotApproved["state"], differences: string[] = []) =>
+      this.#refuse({ name: qualifiedName, state, differences, entry }, place);
+    if (deniedIn(locked).includes(`${kind}:${name}`)) return refuse("denied");
+    if (this.#scope.isItemFree(entry, kind, name, item.definition))
+      return { problems: [createProblem("NotLocked", { name: qualifiedName }, place)] };
+    if (refusal !== undefined) return { refusal, problems: [] };
     const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], name);
-    const now = describeRecordable(inspected, item, before);
-    if (now === undefined) return refuse("unrecordable", []);
-    if (before === undefined) return refuse("new", []);
+    const now = describeItem(inspected, item, before);
+    if (now === undefined) return refuse("unrecordable");
+    if (before === undefined) return refuse("new");
     // What a server says and lists is compared when it has started.
     const isLaunched = item.shape === "subprocessServer";
     const changes = isLaunched ? findChanges(before.launch, now.launch) : findChanges(before, now);
     if (changes.length === 0) {
-      if (isLaunched && (before as LockedServer).lists == null) this.#differences.add(item.qualifiedName);
-      return { item, problems: [] };
+      if (isLaunched && before.lists == null) this.#differences.add(qualifiedName);
+      return { problems: [] };
     }
-    if (changes.every((path) => /^members(?:\.|$)/.test(path))) {
-      const { refusal: problem } = refuse("changed", ["members"]);
-      return { item: narrowItem(inspected, item, before), problems: [problem] };
-    }
-    return refuse("changed", changes);
+    if (!changes.every((path) => /^members(?:\.|$)/.test(path))) return refuse("changed", changes);
+    const { problems } = refuse("changed", ["members"]);
+    return { item: narrowItem(inspected, item, before), problems };
   }
 
   /** Items that the lock approves and that the pack no longer declares. */
@@ -227,7 +260,9 @@ export class LockGate implements Gate {
     // Nothing of them is used, so they were not checked.
     const unchecked = packs.filter(
       ({ pack }) =>
-        !pack.shadowed && !this.#items.has(pack.qualifiedName) && Object.hasOwn(this.#lock.packs, pack.name),
+        !pack.shadowed &&
+        !this.#checked.has(pack.qualifiedName) &&
+        Object.hasOwn(this.#lock.packs, pack.name),
     );
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
@@ -256,7 +291,7 @@ export class LockGate implements Gate {
     const server = this.#findServer(plan);
     const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
     if (server === undefined || this.#updated.has(owner)) return undefined;
-    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : server.readListed();
+    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : readApproved(server);
   }
 
   checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict {
@@ -265,57 +300,86 @@ export class LockGate implements Gate {
     return verdict;
   }
 
-  /** The entry of a server that has started; `undefined` if it is not locked. */
-  #findServer(plan: ServerPlan): ApprovedServer | undefined {
-    if (plan.pack !== undefined && this.#ownPacks.has(plan.pack)) return undefined;
-    return findApprovedServer(this.#lock, plan, this.#scope);
+  /** A server that has started; `undefined` if it is not locked. */
+  #findServer({ label, pack, source }: ServerPlan): LockedListing | undefined {
+    if (pack !== undefined && (this.#ownPacks.has(pack) || this.#scope.isPackFree(pack))) return undefined;
+    const { item = "" } = source;
+    const ofPack = source.pack === undefined ? undefined : ownEntry(this.#lock.packs, source.pack);
+    const locked =
+      source.pack === undefined ? ownEntry(this.#lock.servers, label) : ownEntry(ofPack?.servers, item);
+    // The launch was compared before: a server without an entry is not locked.
+    if (locked === undefined || this.#scope.isServerFree(label)) return undefined;
+    const deniedOf = (kind: ListedKind) => {
+      const prefix = source.pack === undefined ? `${kind}:` : `${kind}:${item}/`;
+      return deniedIn(ofPack ?? locked).flatMap((one) =>
+        one.startsWith(prefix) ? [one.slice(prefix.length)] : [],
+      );
+    };
+    return { locked, deniedOf };
   }
 
   #compareList(plan: ServerPlan, { entries, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
+    const { label, pack } = plan;
     const refused = new Map<ListedEntry, Problem>();
-    const verdict: ListVerdict = { refused, problems: [], vanished: [], instructions };
-    const { problems } = verdict;
+    const problems: Problem[] = [];
+    const verdict: ListVerdict = { refused, problems, vanished: [], instructions };
     const server = this.#findServer(plan);
     if (server === undefined) return verdict;
-    const { label, locked, place, entry } = server;
+    const { locked, deniedOf } = server;
+    const place = placeOfServer(plan);
+    const entry = pack ?? label;
     const approved = [...listedBy(locked)];
     const reserve = (kind: ListedKind) => [
       ...approved.flatMap(([one, id]) => (one === kind ? [id] : [])),
-      ...server.denied(kind),
+      ...deniedOf(kind),
     ];
     verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [] };
     const isListed = locked.lists != null;
     if (!isListed) verdict.instructions = undefined;
-    const said = isListed ? server.explainInstructions(instructions) : undefined;
-    if (said !== undefined) return { ...verdict, refusal: this.#refuse(said, place) };
+    else if (!isSameJson(linesOf(instructions), locked.instructions)) {
+      const args = { name: label, state: "changed", differences: ["instructions"], entry } as const;
+      return { ...verdict, refusal: this.#refuse(args, place).refusal };
+    }
     for (const kind of listedKinds) {
+      const denied = new Set(deniedOf(kind));
       const fresh: string[] = [];
       for (const one of entries) {
         if (one.kind !== kind || isDenied(one)) continue;
-        const why = server.explain(one);
-        if (why === undefined) {
-          const name = `${label}/${one.entry.name}`;
-          if (server.isFree(one)) problems.push(createProblem("NotLocked", { name }, place));
+        const { id } = one;
+        const refuse = (state: NotApproved["state"], differences: string[] = []) => {
+          const { refusal } = this.#refuse({ name: `${label}/${id}`, state, differences, entry }, place);
+          refused.set(one, refusal);
+          return refusal;
+        };
+        if (denied.has(id)) {
+          refuse("denied");
           continue;
         }
-        const problem = createProblem("NotApproved", why, place);
-        refused.set(one, problem);
-        if (why.state === "denied") continue;
-        this.#differences.add(why.name);
-        if (why.state === "new") fresh.push(one.id);
-        else problems.push(problem);
+        if (this.#scope.isListedFree(kind, label, id, pack)) {
+          problems.push(createProblem("NotLocked", { name: `${label}/${one.entry.name}` }, place));
+          continue;
+        }
+        const before = findListed(locked, kind, id);
+        if (before !== undefined && originals.get(one.entry) === before) continue;
+        const now = describeListed(one, before);
+        const changes = findChanges(before, now);
+        if (now === undefined) problems.push(refuse("unrecordable"));
+        else if (before === undefined) {
+          refuse("new");
+          fresh.push(id);
+        } else if (changes.length > 0) problems.push(refuse("changed", changes));
       }
       if (fresh.length === 0) continue;
       // One for all of them: a new server may have hundreds.
       const isNew = kind === "tool" && isListed;
       const isOne = isNew && fresh.length === 1;
-      const args = {
+      const args: NotApproved = {
         name: isOne ? `${label}/${fresh[0]}` : label,
         state: isNew ? "new" : "unlisted",
         differences: isOne ? [] : fresh,
         entry,
-        ...(isOne || (kind === "tool" && !isListed) ? {} : { list: `${kind}s` as const }),
-      } as const;
+        ...(!isOne && (isListed || kind !== "tool") && { list: `${kind}s` as const }),
+      };
       problems.push(createProblem("NotApproved", args, place));
     }
     const listed = new Set(entries.map(({ kind, id }) => `${kind} ${id}`));

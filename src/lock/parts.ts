@@ -1,8 +1,8 @@
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { isSameJson } from "./canonical-json.ts";
-import { deniedIn, ownEntry } from "./compare.ts";
+import { isSameJson, ownEntry } from "./json.ts";
+import { deniedIn } from "./lock-file.ts";
 import type { LockedItem, LockedKind, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 /** Where a part of a lock is that can be approved by itself. */
@@ -17,16 +17,16 @@ export interface LockPlace {
   server?: string;
 }
 
+export const owners = ["pack", "server"] as const;
+
 /** The lists of a server, by the kind of their entries. */
-const keyOfListed = {
+export const keyOfListed = {
   tool: "lists",
   prompt: "prompts",
   resource: "resources",
 } as const satisfies Record<ListedKind, string>;
 
 export const listedKinds = Object.keys(keyOfListed) as ListedKind[];
-
-export const isListedKind = (kind: LockedKind): kind is ListedKind => Object.hasOwn(keyOfListed, kind);
 
 /** What a server lists: kind, the server's own name or URI, and what the lock records of it. */
 export function* listedBy(
@@ -115,7 +115,7 @@ function readDenial(owner: LockPlace["owner"], entry: string, denial: string): L
 
 /** Every denial of a lock. */
 export function* denialsOf(lock: LockFile): Generator<LockPlace> {
-  for (const owner of ["pack", "server"] as const)
+  for (const owner of owners)
     for (const [name, entry] of Object.entries<LockedPack | LockedServer>(lock[`${owner}s`]))
       for (const denial of deniedIn(entry)) yield readDenial(owner, name, denial);
 }
@@ -152,14 +152,17 @@ function restate(
   statement: LockedItem | undefined,
 ): LockedServer | undefined {
   const { denied, version, lists, prompts, resources } = server ?? {};
-  const kept = Object.entries({
-    denied,
-    ...(statement?.launch !== undefined && { version, prompts, resources }),
-  });
-  const others = Object.fromEntries(kept.filter(([, value]) => value !== undefined)) as LockedServer;
-  if (statement === undefined) return denied === undefined ? undefined : others;
-  if (statement.launch === undefined) return { ...statement, ...others };
-  return { ...statement, lists: lists ?? (statement.lists as LockedServer["lists"]) ?? null, ...others };
+  const refused = denied === undefined ? undefined : { denied };
+  if (statement?.launch === undefined)
+    return statement === undefined && refused === undefined ? undefined : { ...statement, ...refused };
+  return {
+    ...statement,
+    lists: lists ?? (statement.lists as LockedServer["lists"]) ?? null,
+    ...refused,
+    ...(version !== undefined && { version }),
+    ...(prompts && { prompts }),
+    ...(resources && { resources }),
+  };
 }
 
 /** Changes a part of a lock; `undefined` removes it. What a server lists needs its launch. */
@@ -170,8 +173,8 @@ export function setPart(lock: LockFile, place: LockPlace, value: LockedItem | un
   const pack = owner === "pack" ? ownEntry(lock.packs, entry) : undefined;
   if (server !== undefined) {
     const known = findServer(lock, { owner, entry, name: server });
-    if (known?.launch === undefined || !isListedKind(kind)) return;
-    setIn(known, keyOfListed[kind], name, value, kind === "tool");
+    if (known?.launch !== undefined)
+      setIn(known, keyOfListed[kind as ListedKind], name, value, kind === "tool");
   } else if (owner === "server") setOwn(lock.servers, entry, restate(ownEntry(lock.servers, entry), value));
   else if (pack === undefined) return;
   else if (kind === "needs") {
@@ -193,15 +196,11 @@ export function setPart(lock: LockFile, place: LockPlace, value: LockedItem | un
 export function setDenied(lock: LockFile, place: LockPlace, isDeniedNow: boolean): void {
   const entries: Record<string, LockedPack | LockedServer> = lock[`${place.owner}s`];
   const entry = ownEntry(entries, place.entry);
-  if (entry === undefined) {
-    if (!isDeniedNow) return;
-    setOwn(entries, place.entry, { surface: "", denied: [denialOf(place)] });
-    return;
-  }
   const others = deniedIn(entry).filter((one) => one !== denialOf(place));
   const denied = isDeniedNow ? [...others, denialOf(place)].sort() : others;
-  if (denied.length > 0) entry.denied = denied;
-  else delete entry.denied;
+  if (denied.length === 0) delete entry?.denied;
+  else if (entry === undefined) setOwn(entries, place.entry, { surface: "", denied });
+  else entry.denied = denied;
 }
 
 /** Removes an entry, but for its denials. */

@@ -10,7 +10,7 @@ import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { readUsableEntries } from "../lock/lock-file.ts";
+import { readLock } from "../lock/lock-file.ts";
 import type { LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
@@ -102,7 +102,7 @@ export async function describePack(
       ? found.packs.find((one) => one.pack.origin === "self")
       : await requirePack(port, found, name);
   if (pack === undefined) throw failure("NoExtension", { name: found.project });
-  const lock = await readUsableEntries(found.project);
+  const lock = await readLock(found.project);
   const [described] = await describePacks(port, found, lock, options, pack);
   if (described === undefined) throw new Error("a pack that was found is described");
   return described;

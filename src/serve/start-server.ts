@@ -3,7 +3,7 @@ import { checkBuiltIns } from "../config/built-ins.ts";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { openLockGate } from "../lock/open-gate.ts";
+import { openLockGate } from "../lock/gate.ts";
 import { checkHttpTransport } from "../mcp/http/http-options.ts";
 import { readStateKey, servedProtocols } from "../mcp/served-server.ts";
 import { failure, quote } from "../problems/index.ts";

@@ -2,7 +2,7 @@ import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
-import type { LockMode } from "../lock/open-gate.ts";
+import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";

@@ -1,9 +1,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { approve as approveTargets } from "../../src/approval/apply-approval.ts";
+import {
+  type ApprovalOptions,
+  type ApprovalPlan,
+  approve as approveTargets,
+  planApproval,
+} from "../../src/approval/approve.ts";
 import { diffLock } from "../../src/approval/diff-lock.ts";
-import { type ApprovalOptions, type ApprovalPlan, planApproval } from "../../src/approval/plan-approval.ts";
 import { openSession } from "../../src/session.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import {

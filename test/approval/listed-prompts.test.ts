@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { approve as approveTargets } from "../../src/approval/apply-approval.ts";
+import type { ApprovalOptions } from "../../src/approval/approve.ts";
+import { approve as approveTargets } from "../../src/approval/approve.ts";
 import { diffLock } from "../../src/approval/diff-lock.ts";
-import type { ApprovalOptions } from "../../src/approval/plan-approval.ts";
 import { inPack, makeJiraProject, openLocked, query, status } from "../lock/support/locked-project.ts";
 import { runMain } from "../support/main.ts";
 import { lockEverything, readLockText } from "./support/locked-project.ts";

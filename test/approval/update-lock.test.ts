@@ -27,7 +27,7 @@ test("without a lock, an addition shows and records nothing", async () => {
   const shown = await previewAdditions(cwd, { packs: [await inspect(cwd, "@acme/jira")], servers: [] });
   expect(shown).toBeUndefined();
   const options = { starts: false, shown, agree: () => true };
-  expect(await recordAdditions(cwd, ["@acme/jira"], options)).toBeUndefined();
+  expect(await recordAdditions(cwd, ["@acme/jira"], options)).toEqual([]);
   expect(existsSync(lockOf(cwd))).toBe(false);
 });
 
@@ -44,7 +44,7 @@ test("with a lock, what was shown is recorded, what servers list after a second 
   writeTree(cwd, { "trailblaze.config.json": config });
   const names = ["@acme/more", "remote"];
   const recorded = await recordAdditions(cwd, names, { starts: false, shown, agree: () => false });
-  expect(recorded?.lines).toEqual([
+  expect(recorded).toEqual([
     "Recorded in trailblaze.lock: acme/more/createIssue, acme/more/deleteIssue, acme/more/all, remote",
     "Run `trailblaze approve remote` to start it and approve its tools.",
   ]);
@@ -73,7 +73,7 @@ test.each([true, false])(
     const agree = ({ text }: { text: string }) => texts.push(text) > 0 && isAgreed;
     const recorded = await recordAdditions(cwd, ["remote"], { starts: true, shown, agree });
     expect(texts).toEqual([expect.stringContaining('+    "search": {')]);
-    expect(recorded?.lines).toEqual(
+    expect(recorded).toEqual(
       isAgreed
         ? ["Recorded in trailblaze.lock: remote, remote/search"]
         : [
@@ -95,9 +95,7 @@ test("what was not shown, or is installed otherwise, waits for approval", async 
   const shown = await previewAdditions(cwd, { packs: [{ ...inspected, items }], servers: [] });
   const file = join(cwd, "node_modules/@acme/jira/trailblaze/tools/deleteIssue.json");
   writeFileSync(file, readFileSync(file, "utf8").replace("The tool", "INJECTED"));
-  expect(
-    (await recordAdditions(cwd, ["@acme/jira"], { starts: false, shown, agree: () => true }))?.lines,
-  ).toEqual([
+  expect(await recordAdditions(cwd, ["@acme/jira"], { starts: false, shown, agree: () => true })).toEqual([
     "Recorded in trailblaze.lock: acme/jira/createIssue",
     "Run `trailblaze approve acme/jira/deleteIssue` to read and approve it.",
     "Run `trailblaze approve acme/jira/all` to read and approve it.",

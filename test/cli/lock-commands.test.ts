@@ -89,6 +89,11 @@ test("diff exits with 0, 1 and 2", async () => {
     stderr: expect.stringContaining("LockMalformed"),
   });
   expect(await runMain(["diff", "nothing"], { cwd })).toMatchObject({ exitCode: 2 });
+  // It describes what servers list, which the lock says.
+  expect(await runMain(["docs", "acme/jira"], { cwd })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("LockMalformed"),
+  });
 });
 
 test("an unknown name is an error with suggestions", async () => {

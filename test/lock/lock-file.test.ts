@@ -69,3 +69,16 @@ test("an entry of a server that was merged from two halves is malformed, as one 
       message: expect.stringContaining('"mine"'),
     });
 });
+
+test.each(["packs", "servers"] as const)(
+  "denials of %s that are no list of texts are malformed",
+  async (key) => {
+    for (const denied of [[1], "tool:a"]) {
+      const lock = { lockfileVersion: 1, packs: {}, servers: {}, [key]: { mine: { denied, surface: "" } } };
+      await expect(read(JSON.stringify(lock))).rejects.toMatchObject({
+        code: "LockMalformed",
+        message: expect.stringContaining("`denied`"),
+      });
+    }
+  },
+);

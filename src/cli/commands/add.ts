@@ -1,4 +1,4 @@
-import type { RecordedAddition, ShownAdditions } from "../../approval/update-lock.ts";
+import type { ShownAdditions } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
@@ -134,11 +134,7 @@ class ServerAdditions {
   }
 
   /** Where there is a lock, records what was agreed to; with --check, also what the servers list. */
-  async record(
-    packs: readonly string[],
-    isConfirmed: boolean,
-    signal: AbortSignal,
-  ): Promise<RecordedAddition | undefined> {
+  async record(packs: readonly string[], isConfirmed: boolean, signal: AbortSignal): Promise<string[]> {
     const labels = this.#options.writesConfig ? this.entries.map(({ label }) => label) : [];
     const { recordAdditions } = await import("../../approval/update-lock.ts");
     return await recordAdditions(this.#directory, [...packs, ...labels], {
@@ -197,7 +193,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is installed.
-  const { findLock } = await import("../../lock/find-lock.ts");
+  const { findLock } = await import("../../lock/lock-file.ts");
   await findLock(directory);
   const additions = new ServerAdditions(directory, serverOptions);
   return await withInterruption(async (signal) => {
@@ -232,7 +228,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     );
     const problems = [...change.problems, ...(await additions.check(servers, signal))];
     const recorded = declined
-      ? undefined
+      ? []
       : await additions.record(
           added.map(({ name }) => name),
           isConfirmed,
@@ -241,7 +237,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     const lines = [
       ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
       ...servers.flatMap(describeServer),
-      ...(recorded?.lines ?? []),
+      ...recorded,
     ];
     return {
       json: { added, removed: [], servers, problems },

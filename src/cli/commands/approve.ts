@@ -1,5 +1,11 @@
-import { type Approval, approve, summarizePlan } from "../../approval/apply-approval.ts";
-import { type ApprovalOptions, type ApprovalPlan, planApproval } from "../../approval/plan-approval.ts";
+import {
+  type Approval,
+  type ApprovalOptions,
+  type ApprovalPlan,
+  approve,
+  planApproval,
+  summarizePlan,
+} from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { readInstallationOptions } from "../lock/installation-options.ts";
@@ -95,5 +101,5 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
   const plan = await planApproval(names, settings);
   if (plan.text !== "") output.note(plan.text);
-  return { result: { ...summarizePlan(plan), changed: false }, plan, isDeclined: false };
+  return { result: summarizePlan(plan), plan, isDeclined: false };
 }

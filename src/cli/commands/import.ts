@@ -43,7 +43,7 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   const isDryRun = options["dry-run"] === true;
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before the config changes.
-  const { findLock } = await import("../../lock/find-lock.ts");
+  const { findLock } = await import("../../lock/lock-file.ts");
   const lock = await findLock(directory);
   const asks = !isDryRun && options.yes !== true && added.length > 0;
   if (asks)

@@ -21,7 +21,7 @@ export const command: Command = {
 async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is removed.
-  const { findLock } = await import("../../lock/find-lock.ts");
+  const { findLock } = await import("../../lock/lock-file.ts");
   await findLock(directory);
   const known = await findPackageServers(directory);
   let servers: typeof known = [];

@@ -1,4 +1,4 @@
-import type { InstallationOptions } from "../../approval/read-installation.ts";
+import type { InstallationOptions } from "../../approval/installation.ts";
 import type { CommandInput } from "../command.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openInstallation } from "../../../src/approval/read-installation.ts";
+import { openInstallation } from "../../../src/approval/installation.ts";
 import { formatLock } from "../../../src/lock/lock-file.ts";
 import { makeProject, probeServer, toolPack } from "../../session/support/session.ts";
 import type { Tree } from "../../support/tree.ts";

@@ -5,46 +5,12 @@ import type { Json } from "./types.ts";
 /** Limit on the nesting of a recorded value, in levels; the lock nests a few more. */
 const maximumDepth = 150;
 
-/** Sets a property, also one called __proto__. `Object.fromEntries` does the same at many times the cost. */
-export function setKey(object: { [key: string]: Json }, key: string, value: Json): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-}
-
-/** Thrown for a value that a lock cannot record. */
-export class UnrecordableError extends Error {
-  override readonly name = "UnrecordableError";
-}
-
-/**
- * A copy of a value as JSON: functions and `undefined` are left out, as `JSON.stringify` does. Throws `UnrecordableError`
- * for one that is nested too deep.
- */
-export function toJson(value: unknown, depth = 0): Json | undefined {
-  if (depth > maximumDepth) throw new UnrecordableError(`it is nested deeper than ${maximumDepth} levels`);
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : null;
-    case "bigint":
-      return String(value);
-    case "object":
-      break;
-    default:
-      return undefined;
-  }
-  if (value === null) return null;
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (Array.isArray(value)) return value.map((entry) => toJson(entry, depth + 1) ?? null);
-  const copy: { [key: string]: Json } = {};
-  for (const key of Object.keys(value)) {
-    const json = toJson((value as Record<string, unknown>)[key], depth + 1);
-    if (json !== undefined) setKey(copy, key, json);
-  }
-  return copy;
-}
+/** Whether a value is nested too deep to be recorded. */
+export const isTooDeep = (value: unknown, levels = maximumDepth): boolean =>
+  levels < 0 ||
+  (typeof value === "object" &&
+    value !== null &&
+    Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
 
 const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -70,9 +36,6 @@ export function formatJson(value: Json, indent?: string): string {
 export const hashText = (text: string): string =>
   `sha256-${createHash("sha256").update(text).digest("base64")}`;
 
-/** The hash of a value's canonical form. */
-export const hashJson = (value: Json): string => hashText(formatJson(value));
-
 /**
  * Whether two values have the same canonical form. The order of keys does not matter. `b` may be any value: one that is not
  * JSON is never the same.
@@ -89,4 +52,26 @@ export function isSameJson(a: Json | undefined, b: unknown): boolean {
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) if (!Object.hasOwn(b, key) || !isSameJson(a[key], b[key])) return false;
   return true;
+}
+
+/** An entry of an object by name. */
+export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undefined, name: string) {
+  return entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
+/** The paths that differ, such as `inputSchema.properties.body`. Objects are compared key by key, all else as a whole. */
+export function findChanges(
+  from: Json | undefined,
+  to: Json | undefined,
+  path: readonly string[] = [],
+): string[] {
+  if (isSameJson(from, to)) return [];
+  if (!isRecord(from) || !isRecord(to)) return [path.join(".")];
+  const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
+  return keys.flatMap((key) =>
+    findChanges(ownEntry(from, key) as Json | undefined, ownEntry(to, key) as Json | undefined, [
+      ...path,
+      key,
+    ]),
+  );
 }

@@ -1,32 +1,38 @@
 import type { UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { keyOfKind } from "../kinds.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
-import { isSameJson, setKey, toJson } from "./canonical-json.ts";
-import { ownEntry } from "./compare.ts";
-import type { Json, LockedItem, LockedServer } from "./types.ts";
+import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
+import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
 export const linesOf = (text: unknown) => (typeof text === "string" ? text.split("\n") : undefined);
 
-const isEmpty = (value: Json) =>
-  typeof value === "object" &&
-  value !== null &&
-  (Array.isArray(value) ? value : Object.keys(value)).length === 0;
-
-/** An item of these values as JSON, without absent and empty ones. Values that are the same in `known` are not copied. */
-function createItem(values: Readonly<Record<string, unknown>>, known?: LockedItem): LockedItem {
-  const item: LockedItem = {};
-  for (const key of Object.keys(values)) {
-    const before = known === undefined ? undefined : ownEntry(known, key);
-    const json = before !== undefined && isSameJson(before, values[key]) ? before : toJson(values[key]);
-    if (json !== undefined && !isEmpty(json)) setKey(item, key, json);
+/**
+ * An item of these values as JSON, without absent and empty ones; `undefined` if it is nested too deep. Values that are the same
+ * in `known` are not copied.
+ */
+function createItem(values: Readonly<Record<string, unknown>>, known?: LockedItem): LockedItem | undefined {
+  const entries: [string, Json][] = [];
+  for (const [key, value] of Object.entries(values)) {
+    const before = ownEntry(known, key);
+    if (before !== undefined && isSameJson(before, value)) {
+      entries.push([key, before]);
+      continue;
+    }
+    if (isTooDeep(value)) return undefined;
+    const text = JSON.stringify(value);
+    if (text !== undefined && text !== "[]" && text !== "{}") entries.push([key, JSON.parse(text) as Json]);
   }
-  return item;
+  // A bundle's document may have a key called __proto__.
+  return Object.fromEntries(entries);
 }
 
 /** The code that the value at a path in a definition names, as `./module.js#export`. */
@@ -35,9 +41,6 @@ function describeCodeAt(value: unknown, path: readonly string[], item: Inspected
   if (source?.from === "module") return source.handler;
   return source?.from === "definition" ? `./${source.file}#${source.path.join(".")}` : undefined;
 }
-
-const describeCode = (definition: Readonly<Record<string, unknown>>, key: string, item: InspectedItem) =>
-  describeCodeAt(definition[key], [key], item);
 
 /** The suggestions of a prompt or a template: arrays as they are, and code. */
 function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {
@@ -49,11 +52,11 @@ function describeComplete({ complete }: Readonly<Record<string, unknown>>, item:
   return Object.fromEntries(described);
 }
 
-/** What clients and models see of an entry of a list, but for what changes with its content. */
-function describeShown(entry: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { title, description, inputSchema, outputSchema, arguments: parameters, mimeType } = entry;
-  const { annotations, icons, execution, _meta } = entry;
-  const { lastModified: _, ...shown } = isRecord(annotations) ? annotations : {};
+/** What clients and models see of an item or of an entry of a list, but for what changes with its content. */
+function describeShown(shown: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { title, description, inputSchema, outputSchema, arguments: parameters, mimeType } = shown;
+  const { annotations, icons, execution, _meta } = shown;
+  const { lastModified: _, ...constant } = isRecord(annotations) ? annotations : {};
   return {
     title,
     description: linesOf(description),
@@ -61,31 +64,16 @@ function describeShown(entry: Readonly<Record<string, unknown>>): Record<string,
     outputSchema,
     arguments: parameters,
     mimeType,
-    annotations: shown,
+    annotations: constant,
     icons,
     execution,
     meta: _meta,
   };
 }
 
-/** An entry of a server's list. `known`: its entry in the lock, which makes this faster. Throws `UnrecordableError`. */
-export const describeListed = ({ kind, entry }: ListedEntry, known?: LockedItem): LockedItem =>
+/** An entry of a server's list; `undefined` if it is nested too deep. `known`: its entry in the lock, which makes this faster. */
+export const describeListed = ({ kind, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined =>
   createItem({ name: kind === "resource" ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
-
-function describeTool(
-  definition: Readonly<Record<string, unknown>>,
-  item: InspectedItem,
-  known: LockedItem | undefined,
-): LockedItem {
-  const values = {
-    name: definition.name ?? item.declaration.name,
-    ...describeShown(definition),
-    runs: describeCode(definition, "handler", item),
-    initialize: describeCode(definition, "initialize", item),
-    options: definition.options,
-  };
-  return createItem(values, known);
-}
 
 /** A reference as a qualified name, with the kind unless it is a tool. */
 export function describeMember({ reference, kind }: WrittenReference, pack: DiscoveredPack): string {
@@ -114,12 +102,12 @@ function describeComposed(
     instructions: linesOf(definition.instructions),
     members: describeMembers(item, pack),
     transport: isHttp ? "http" : undefined,
-    initialize: describeCode(definition, "initialize", item),
+    initialize: describeCodeAt(definition.initialize, ["initialize"], item),
   });
 }
 
 /** How a subprocess server of a pack is launched. */
-function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer {
+function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer | undefined {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
   const launch = createItem({
     command,
@@ -132,7 +120,7 @@ function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedSe
     cwd: cwd === "." || cwd === "./" ? undefined : cwd,
     envPassthrough: Array.isArray(envPassthrough) ? [...new Set(envPassthrough)].sort() : undefined,
   });
-  return { launch, lists: null };
+  return launch && { launch, lists: null };
 }
 
 const describeEntry = (entry: unknown) =>
@@ -163,36 +151,33 @@ function describeMessage(message: unknown) {
     : message;
 }
 
-function describePrompt(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { name = item.declaration.name, content } = definition;
-  return createItem({
+/** A tool, a prompt or a resource, without its code and what is in its `file`. */
+function describeUsed(
+  definition: Readonly<Record<string, unknown>>,
+  item: InspectedItem,
+  known: LockedItem | undefined,
+): LockedItem | undefined {
+  const { name = item.declaration.name, content, uri, uriTemplate, file, text, options } = definition;
+  const values = {
     name,
     ...describeShown(definition),
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
-    runs: describeCode(definition, "handler", item),
-    complete: describeComplete(definition, item),
-  });
-}
-
-/** A resource without what is in its `file`, as a tool without its code. */
-function describeResource(definition: Readonly<Record<string, unknown>>, item: InspectedItem): LockedItem {
-  const { name = item.declaration.name, uri, uriTemplate, text, file } = definition;
-  return createItem({
-    name,
-    ...describeShown(definition),
     uri,
     uriTemplate,
     file,
     text: linesOf(text),
-    runs: describeCode(definition, "handler", item),
-    subscribe: describeCode(definition, "subscribe", item),
+    runs: describeCodeAt(definition.handler, ["handler"], item),
+    initialize: describeCodeAt(definition.initialize, ["initialize"], item),
+    subscribe: describeCodeAt(definition.subscribe, ["subscribe"], item),
     complete: describeComplete(definition, item),
-  });
+    options,
+  };
+  return createItem(values, known);
 }
 
 /**
- * An item of a pack as the lock records it; `undefined` for one without a valid definition. `known`: its entry in the lock,
- * which makes this faster. Throws `UnrecordableError`.
+ * An item of a pack as the lock records it; `undefined` for one without a valid definition, or that is nested too deep. `known`:
+ * its entry in the lock, which makes this faster.
  */
 export function describeItem(
   { pack }: Pick<InspectedPack, "pack">,
@@ -201,20 +186,57 @@ export function describeItem(
 ): LockedItem | undefined {
   const { definition, shape, declaration } = item;
   if (definition === null || shape === undefined) return undefined;
-  switch (declaration.kind) {
-    case "tool":
-      return describeTool(definition, item, known);
-    case "server":
-      return shape === "subprocessServer"
-        ? describeLaunch(definition)
-        : describeComposed(definition, item, pack);
-    case "toolset":
-      return describeToolset(definition, item, pack);
-    case "prompt":
-      return describePrompt(definition, item);
-    case "resource":
-      return describeResource(definition, item);
+  if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
+  if (declaration.kind !== "server") return describeUsed(definition, item, known);
+  return shape === "subprocessServer" ? describeLaunch(definition) : describeComposed(definition, item, pack);
+}
+
+/** The needs that a pack declares, sorted; `undefined` for a pack that declares none. An empty array says that it needs none. */
+export function describeNeeds({ extension: { needs } }: FoundPack): LockedItem | undefined {
+  if (needs === undefined) return undefined;
+  const entries = Object.entries(needs) as [string, readonly string[]][];
+  return Object.fromEntries(entries.map(([key, list]) => [key, [...new Set(list)].sort()]));
+}
+
+/** Kinds of items whose code or program runs. */
+export const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
+  declaration.kind === "tool" ||
+  shape === "subprocessServer" ||
+  shape === "toolsBundle" ||
+  definition?.handler !== undefined ||
+  definition?.initialize !== undefined ||
+  definition?.subscribe !== undefined ||
+  Object.values(isRecord(definition?.complete) ? definition.complete : {}).some((one) => !Array.isArray(one));
+
+/** A pack as the lock records it. */
+export interface RecordedPack {
+  pack: DiscoveredPack;
+  entry: LockedPack;
+  /** Declared items that are not in the entry, as `kind:name`: left out, or without a definition that can be recorded. */
+  unknown: ReadonlySet<string>;
+}
+
+/** Describes the items of a pack. `isWanted` leaves out others. */
+export function describePack(
+  inspected: InspectedPack,
+  isWanted: (item: InspectedItem) => boolean = () => true,
+): RecordedPack {
+  const { pack, items } = inspected;
+  const { version } = pack;
+  const needs = describeNeeds(inspected);
+  const entry: LockedPack = { surface: "", ...(version !== null && { version }), ...(needs && { needs }) };
+  const unknown = new Set<string>();
+  for (const kind of kinds) {
+    const key = keyOfKind[kind];
+    const described = items.flatMap((item) => {
+      const value = item.declaration.kind === kind && isWanted(item) && describeItem(inspected, item);
+      return value ? [[item.declaration.name, value] as const] : [];
+    });
+    if (described.length > 0) Object.assign(entry, { [key]: Object.fromEntries(described) });
+    const known = new Set(described.map(([name]) => name));
+    for (const { name } of pack[key]) if (!known.has(name)) unknown.add(`${kind}:${name}`);
   }
+  return { pack, entry, unknown };
 }
 
 const decidingNames = new Set(
@@ -250,5 +272,13 @@ export function describeUserServer(
     values: Object.fromEntries(Object.entries(env).filter(([key]) => decidesWhatRuns(key))),
     headers: Object.keys(headers).sort(),
   });
-  return { launch, ...(version === undefined ? {} : { version }), lists: null };
+  return { ...(launch && { launch }), ...(version !== undefined && { version }), lists: null };
+}
+
+/** The same of an installed one: with the version of its package, `null` if it is unknown. */
+export function describeInstalledServer(project: string, server: UserServer): LockedServer {
+  if (server.package === undefined) return describeUserServer(server, undefined);
+  const port = createNodeInspectionPort();
+  const { version } = readUsableManifest(port, resolveFrom(port, project, server.package))?.value ?? {};
+  return describeUserServer(server, typeof version === "string" ? version : null);
 }
