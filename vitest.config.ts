@@ -11,7 +11,7 @@ const server = { deps: { external: [/\/src\/runtime\/handler-code\.mjs$/] } };
 const quarantine: readonly string[] = [];
 
 /**
- * Tests that look at all children of their process, or in which `start` reserves its stdin and stdout for good. One process
+ * Tests that look at all children or sockets of their process, or in which `start` reserves its stdin and stdout for good. One process
  * runs the files of all others, because loading our modules for each file would take longer than most tests: a test changes
  * back what it changes of its process, and replaces no module with `vi.mock`, which others may have loaded.
  */
@@ -19,6 +19,7 @@ const isolated = [
   "test/mcp/client/*.test.ts",
   "test/processes/*.test.ts",
   "test/serve/start-command.test.ts",
+  "test/mcp/http/connections.test.ts",
 ];
 
 const common = {

@@ -195,7 +195,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
     if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
       return createError("The session_id is not the one of this session.");
-    // One answer for every unknown id, so that a server cannot probe for ids of others.
+    // One answer for all unknown ids, so that a server cannot probe for ids of others.
     if (invocation === undefined) return createError("Unknown invocation, or it has ended.");
 
     const depth = invocation.depth + 1;

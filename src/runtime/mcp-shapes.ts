@@ -234,7 +234,7 @@ export const listedShapes = {
   resourceTemplates: named("uriTemplate", entry({ uriTemplate: name, name }, ofResource)),
 } as const;
 
-/** The entry of a pack's item in a list, valid for every client. The values stay as they are. */
+/** The entry of a pack's item in a list, valid for each client. The values stay as they are. */
 export function createEntry(
   list: keyof typeof listedShapes,
   values: Readonly<Record<string, unknown>>,
@@ -353,7 +353,7 @@ const listOfResult: Partial<Record<ResultMethod, string>> = {
 };
 
 /**
- * Makes a result valid for every client, in place: what is optional and invalid is left out, null is like absent. Returns why
+ * Makes a result valid for each client, in place: what is optional and invalid is left out, null is like absent. Returns why
  * it cannot be used, which continues "it".
  */
 export function repairResult(

@@ -21,7 +21,7 @@ export interface ResourceContents {
 
 export interface ReadAnswer {
   contents: readonly ResourceContents[];
-  /** Whether it is the same for every client and read, so that clients may keep it as long as lists. */
+  /** Whether it is the same for each client and read, so that clients may keep it as long as lists. */
   isStatic: boolean;
   _meta?: Readonly<Record<string, unknown>>;
 }

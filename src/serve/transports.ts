@@ -39,7 +39,7 @@ export async function reserveOutput(): Promise<Writable> {
   return protocolOutput;
 }
 
-/** Makes stdin empty for everything in this process but `serveGateway`. */
+/** Makes stdin empty for all of this process but `serveGateway`. */
 export async function reserveInput(): Promise<void> {
   if (protocolInput !== undefined) return;
   const { reserveStdin } = await import("../mcp/stdio/reserve-stdio.ts");

@@ -24,7 +24,7 @@ export interface Results {
   "completion/complete": { completion: Suggestions };
 }
 
-/** A result with the keys that are passed on, valid for every client, or why it cannot be used. May change the value. */
+/** A result with the keys that are passed on, valid for each client, or why it cannot be used. May change the value. */
 export function readResult<Method extends ResultMethod>(
   method: Method,
   value: object,

@@ -86,7 +86,7 @@ export interface ListFault {
   key?: string;
 }
 
-/** Makes an entry valid for every client, by leaving out what is optional. Returns whether it can be offered at all. */
+/** Makes an entry valid for each client, by leaving out what is optional. Returns whether it can be offered at all. */
 export function repairEntry(
   list: ListKey,
   entry: unknown,
@@ -115,7 +115,7 @@ function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fa
   return [...first.values()];
 }
 
-/** A page of a list: entries that are valid for every client, and the cursor of the next page. Throws `AnswerError`. */
+/** A page of a list: entries that are valid for each client, and the cursor of the next page. Throws `AnswerError`. */
 export function readPage(
   list: ListKey,
   result: Readonly<JsonObject>,
