@@ -37,15 +37,15 @@ describe("the dictionary", () => {
 
 describe("the prose check", () => {
   test.each([
-    ["a banned word", "A Complaint.", "1:3"],
-    ["its plural", "Two complaints.", "1:5"],
-    ["a phrase across lines", "An extension\npackage.", "1:4"],
-    ["a phrase with any word in it", "That is no pack.", "1:6"],
-    ["a word in a table", "| a |\n|---|\n| fault |", "3:3"],
-    ["British spelling", "The colour.", "1:5"],
-    ["a misspelled part of a compound", "A wel-known name.", "1:3"],
-  ])("the prose check finds %s", async (_, text, place) => {
-    expect((await check(text)).map((finding) => finding.split(" ")[0])).toEqual([place]);
+    ["a banned word", "A Complaint.", 1],
+    ["its plural", "Two complaints.", 1],
+    ["a phrase across lines", "An extension\npackage.", 1],
+    ["a phrase with any word in it", "That is no pack.", 1],
+    ["a word in a table", "| a |\n|---|\n| fault |", 3],
+    ["British spelling", "The colour.", 1],
+    ["a misspelled part of a compound", "A wel-known name.", 1],
+  ])("the prose check finds %s", (_, text, line) => {
+    expect(check(text)).toEqual([expect.stringMatching(`^${line}: `)]);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe("the prose check", () => {
     ["names, in any case and with endings", "Trailblaze's toolsets; an MCP's IDs."],
     ["names of files and of code", "See package.json, wsl.conf and openSession."],
     ["a quoted name", 'The item "colour" is missing.'],
-  ])("the prose check accepts %s", async (_, text) => {
-    expect(await check(text)).toEqual([]);
+  ])("the prose check accepts %s", (_, text) => {
+    expect(check(text)).toEqual([]);
   });
 });
