@@ -23,8 +23,10 @@ const countLines = (path: string) => readFileSync(root + path, "utf8").split("\n
 const sumLines = (matches: (path: string) => boolean) =>
   tracked.filter(matches).reduce((sum, path) => sum + countLines(path), 0);
 
-const lockfile = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8"));
-const installed = Object.keys(lockfile.packages).filter((place) => place.startsWith("node_modules/"));
+// Where npm notes what it has installed: the lockfile also has packages of other systems.
+const { packages } = JSON.parse(readFileSync(`${root}node_modules/.package-lock.json`, "utf8")) as {
+  packages: Record<string, unknown>;
+};
 
 const rows: [what: string, now: number, atMost: number][] = [
   ["src, hand-written", sumLines(isHandWritten), 40_000],
@@ -37,11 +39,11 @@ const rows: [what: string, now: number, atMost: number][] = [
   ["test", sumLines((path) => path.startsWith("test/") && code.test(path)), 42_000],
   ["scripts and bench", sumLines((path) => /^(?:scripts|bench)\//.test(path) && code.test(path)), 2_400],
   ["Markdown under docs", sumLines((path) => /^docs\/.*\.md$/.test(path)), 6_000],
-  ["packages in the lockfile", installed.length, 700],
+  ["packages that npm ci installs", Object.keys(packages).length, 700],
 ];
 
 const format = (what: string, now: string, atMost: string) =>
-  what.padEnd(25) + now.padStart(8) + atMost.padStart(9);
+  what.padEnd(30) + now.padStart(8) + atMost.padStart(9);
 console.log(format("lines of", "now", "at most"));
 for (const [what, now, atMost] of rows) {
   const over = now > atMost ? "  over" : "";
