@@ -1,23 +1,22 @@
 import { diffLocks } from "../lock/difference.ts";
-import { isSameJson, ownEntry } from "../lock/json.ts";
-import { changeLock, createLock, hasOnlyDenials } from "../lock/lock-file.ts";
+import { isSameJson } from "../lock/json.ts";
+import { changeLock, createLock } from "../lock/lock-file.ts";
 import {
+  changeParts,
   compareParts,
-  denialOf,
-  denialsOf,
-  findServer,
+  entryPlace,
   isDenied,
+  isRefused,
   keyOf,
+  type LockParts,
   type LockPlace,
+  lockOf,
   nameOf,
+  type Owner,
   ownerOf,
-  owners,
   partsOf,
-  removeEntry,
-  setDenied,
-  setPart,
 } from "../lock/parts.ts";
-import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import type { LockedItem } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { isLaunchApproved } from "./diff-lock.ts";
 import {
@@ -39,69 +38,46 @@ export interface ApprovalOptions extends InstallationOptions {
   deny?: boolean;
 }
 
-type Owner = Pick<LockPlace, "owner" | "entry">;
-
-/** One change of a lock. */
+/** One change of a lock: of an item, a launch, what a server lists, needs, the version of an entry, or a denial. */
 export interface ApprovalChange {
   /** `prune` removes what is no longer installed. */
   action: "approve" | "deny" | "prune";
   /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
   name: string;
-  /** A part, or a whole entry: its version, or all of a removed one. */
-  place: LockPlace | Owner;
-  /** What is recorded, of an approved part. */
-  value?: LockedItem;
-  /** Only a denial is lifted, of something that is not there. */
-  liftsOnly?: boolean;
-  /** The installed version; `null` if the package has none, absent for a server without a package. */
-  version?: string | null;
+  place: LockPlace;
+  /** Whether it is the denial of the part that changes. */
+  isDenial: boolean;
+  /** What the lock records afterwards; `undefined` for nothing. */
+  to: LockedItem | undefined;
 }
 
-const isPart = (place: ApprovalChange["place"]): place is LockPlace => "kind" in place;
+const isOf = ({ owner, entry }: Owner, other: Owner) => owner === other.owner && entry === other.entry;
 
-const entryOf = (lock: LockFile, { owner, entry }: Owner) =>
-  ownEntry<LockedPack | LockedServer>(lock[`${owner}s`], entry);
-
-/** The lock after changes; the given one stays as it is. Pure. */
-function applyChanges(lock: LockFile | undefined, changes: readonly ApprovalChange[]): LockFile {
-  const changed = structuredClone(lock ?? createLock());
-  for (const { action, place, value, version, liftsOnly } of changes) {
-    if (isPart(place)) {
-      if (!liftsOnly) setPart(changed, place, action === "approve" ? value : undefined);
-      setDenied(changed, place, action === "deny");
-    } else if (action === "prune") removeEntry(changed, place);
-    else if (place.owner === "pack" && entryOf(changed, place) === undefined)
-      changed.packs[place.entry] = { surface: "" };
-    const entry = entryOf(changed, place);
-    if (entry === undefined) continue;
-    if (action !== "approve") {
-      if (Object.keys(entry).every((key) => key === "surface")) removeEntry(changed, place);
-    } else if (hasOnlyDenials(entry)) continue;
-    else if (version === null && place.owner === "pack") delete entry.version;
-    else if (version !== undefined) Object.assign(entry, { version });
-  }
-  return changed;
-}
-
-/** Whether a lock denies a part, or the server that lists it. */
-const isRefused = (lock: LockFile, place: LockPlace): boolean =>
-  isDenied(lock, place) ||
-  (place.server !== undefined &&
-    isDenied(lock, { ...place, kind: "server", name: place.server, server: undefined }));
+/** Whether a change is that of a version, beside others of the same entry. */
+const comesWith = ({ place }: ApprovalChange, changes: readonly ApprovalChange[]) =>
+  place.kind === "entry" && changes.some((one) => one.place.kind !== "entry" && isOf(one.place, place));
 
 /** Changes of trailblaze.lock that were not made yet. Strings of packs and servers are not trusted. */
 export class ApprovalPlan {
+  /** What changes. The version of an entry changes with anything else of it. */
   readonly changes: readonly ApprovalChange[];
+  readonly #all: readonly ApprovalChange[];
   readonly #context: PlanContext;
 
   /** Not for callers: `planApproval` creates plans. */
-  constructor(changes: readonly ApprovalChange[], context: PlanContext) {
-    this.changes = changes;
+  constructor(all: readonly ApprovalChange[], context: PlanContext) {
+    this.changes = all.filter((change) => !comesWith(change, all));
+    this.#all = all;
     this.#context = context;
   }
 
   static contextOf(plan: ApprovalPlan): PlanContext {
     return plan.#context;
+  }
+
+  /** The parts of a lock after a plan. */
+  static apply(plan: ApprovalPlan, parts: LockParts): LockParts {
+    return changeParts(parts, plan.#all);
   }
 
   /** Absolute path of the lock, which may not exist yet. */
@@ -121,33 +97,35 @@ export class ApprovalPlan {
 
   /** All that will be written, as a unified difference of the lock; empty if nothing changes. */
   get text(): string {
-    const { lock = createLock() } = this.#context;
-    const differing = diffLocks(lock, applyChanges(lock, this.changes));
+    const { parts } = this.#context;
+    const differing = diffLocks(lockOf(parts), lockOf(ApprovalPlan.apply(this, parts)));
     return differing.map(({ diff }) => diff).join("\n");
   }
 
   /** The names of servers whose launch it approves before what they list: they can start only after it is applied. */
   get unlistedServers(): string[] {
-    const { lock = createLock() } = this.#context;
-    const launches = this.changes.filter(({ action, place, value }) => {
-      if (action !== "approve" || value?.launch === undefined || !isPart(place)) return false;
-      return value.lists === null || !isSameJson(value.launch, findServer(lock, place)?.launch);
+    const { parts } = this.#context;
+    const launches = this.changes.filter(({ action, place, to }) => {
+      if (action !== "approve" || to?.launch === undefined) return false;
+      return to.lists === null || !isSameJson(to.launch, parts.get(keyOf(place))?.value.launch);
     });
     return [...new Set(launches.map(({ name }) => name))];
   }
 
   /** The same plan with some of its changes. */
   narrow(changes: readonly ApprovalChange[]): ApprovalPlan {
-    return new ApprovalPlan(changes, this.#context);
+    const versions = this.#all.filter((change) => comesWith(change, changes) && !changes.includes(change));
+    return new ApprovalPlan([...changes, ...versions], this.#context);
   }
 
   /** How many items and launches stay without approval after this plan; servers that were not listed count once. */
   countUnapproved(): number {
-    const { lock, installation } = this.#context;
-    const after = applyChanges(lock, this.changes);
+    const { parts, installation } = this.#context;
+    const after = ApprovalPlan.apply(this, parts);
     // That a server has been listed is approved with what it lists.
     return compareParts(after, expectLock(after, installation)).filter(
-      ({ from, to }) => to !== undefined && !(from !== undefined && isSameJson({ ...from, lists: {} }, to)),
+      ({ place, from, to }) =>
+        place.kind !== "entry" && to !== undefined && !(from && isSameJson({ ...from, lists: {} }, to)),
     ).length;
   }
 }
@@ -157,72 +135,53 @@ interface PlanContext {
   /** Absolute path of the project's folder. */
   project: string;
   lockFile: string;
-  /** The lock when the plan was made, also one above the project; `undefined` if there was none. */
-  lock: LockFile | undefined;
-  /** Whether that lock is above the project, whose own one begins with it. */
-  isAbove: boolean;
+  /** What the lock had when the plan was made, also one above the project, whose own one begins with it. */
+  parts: LockParts;
+  /** Whether that lock is the project's own, one above it, or none. */
+  origin: "own" | "above" | "none";
   installation: Installation;
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
   isWhole: boolean;
 }
 
-/** The installed version of a pack or of a server's package, for a change; absent for a server without a package. */
-function versionOf({ packs, servers }: Installation, { owner, entry }: Owner): { version?: string | null } {
-  if (owner === "pack") return { version: packs.get(entry)?.entry.version ?? null };
-  const version = servers.get(entry)?.version;
-  return version === undefined ? {} : { version: typeof version === "string" ? version : null };
-}
-
-const isInstalled = ({ packs, servers }: Installation, { owner, entry }: Owner) =>
-  (owner === "pack" ? packs : servers).has(entry);
-
-/** What differs and is meant, with the needs of its packs. */
-function planApprovals(lock: LockFile, installation: Installation, targets: Targets): ApprovalChange[] {
+/** What differs and is meant. With something of it, the needs of a pack and the version of an entry are approved. */
+function planApprovals(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
   const expected = expectLock(lock, installation);
+  const isGone = (owner: Owner) => {
+    const key = keyOf(entryPlace(owner));
+    return lock.has(key) && !expected.has(key);
+  };
+  const isMeant = (place: LockPlace) => (isGone(place) ? targets.hasEntry(place) : targets.concerns(place));
+  const comesAlong = ({ kind }: LockPlace) => kind === "needs" || kind === "entry";
   const differing = compareParts(lock, expected);
-  const places = owners.flatMap((owner) => {
-    const names = [...Object.keys(lock[`${owner}s`]), ...Object.keys(expected[`${owner}s`])];
-    return [...new Set(names)].sort().map((entry) => ({ owner, entry }));
-  });
-  return places.flatMap((place): ApprovalChange[] => {
-    const name = ownerOf(place);
-    const [before, after] = [entryOf(lock, place), entryOf(expected, place)];
-    const isMeant = targets.hasEntry(place);
-    if (before && !hasOnlyDenials(before) && (after === undefined || hasOnlyDenials(after)))
-      return isMeant ? [{ action: "prune", name, place }] : [];
-    const version = versionOf(installation, place);
-    const parts = differing.filter(
-      (part) => part.place.owner === place.owner && part.place.entry === place.entry,
-    );
-    const meant = new Set(parts.filter((part) => targets.concerns(part.place)));
-    const hasItem = [...meant].some((part) => part.place.kind !== "needs");
-    const chosen = parts.filter((part) => meant.has(part) || (part.place.kind === "needs" && hasItem));
-    if (chosen.length > 0)
-      return chosen.map((part) => {
-        const change = { name: nameOf(part.place), place: part.place, ...version };
-        return part.to === undefined && part.place.kind !== "needs"
-          ? { action: "prune", ...change }
-          : { action: "approve", ...change, ...(part.to && { value: part.to }) };
-      });
-    if (!isMeant || !isInstalled(installation, place)) return [];
-    const isOutdated =
-      before === undefined || (version.version !== undefined && (before.version ?? null) !== version.version);
-    return isOutdated ? [{ action: "approve", name, place, ...version }] : [];
+  const items = differing.filter(({ place }) => !comesAlong(place) && isMeant(place));
+  return differing.flatMap(({ place, isDenial, to }): ApprovalChange[] => {
+    const isChosen = isMeant(place) || (comesAlong(place) && items.some((item) => isOf(item.place, place)));
+    if (!isChosen) return [];
+    if (isGone(place)) return [{ action: "prune", name: ownerOf(place), place, isDenial, to }];
+    const action = to === undefined && place.kind !== "needs" ? "prune" : "approve";
+    return [{ action, name: nameOf(place), place, isDenial, to }];
   });
 }
 
 /** What is denied: with names, also what is approved; otherwise what differs. */
-function planDenials(lock: LockFile, installation: Installation, targets: Targets): ApprovalChange[] {
+function planDenials(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
   const expected = expectLock(lock, installation);
-  const places = targets.isEverything
-    ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
-    : [...partsOf(expected), ...partsOf(lock)]
-        .map(([place]) => place)
-        .filter((place) => (place.server === undefined ? targets.hasPart(place) : targets.isNamed(place)));
-  const unique = new Map(places.map((place) => [keyOf(place), place]));
-  return [...unique.values()]
-    .filter((place) => place.kind !== "needs" && isInstalled(installation, place) && !isDenied(lock, place))
-    .map((place) => ({ action: "deny", name: nameOf(place), place, ...versionOf(installation, place) }));
+  const parts = targets.isEverything
+    ? compareParts(lock, expected).filter(({ to }) => to !== undefined)
+    : [...new Map([...expected, ...lock]).values()].filter(({ place }) =>
+        place.server === undefined ? targets.hasPart(place) : targets.isNamed(place),
+      );
+  return parts.flatMap(({ place, isDenial }): ApprovalChange[] => {
+    const isPossible =
+      place.kind !== "needs" && place.kind !== "entry" && installation[`${place.owner}s`].has(place.entry);
+    if (isDenial || !isPossible || isDenied(lock, place)) return [];
+    const change = { action: "deny", name: nameOf(place), place } as const;
+    return [
+      { ...change, isDenial: true, to: {} },
+      { ...change, isDenial: false, to: undefined },
+    ];
+  });
 }
 
 /**
@@ -249,38 +208,39 @@ export async function planChanges(
   const opened = await openInstallation(options);
   const { project, lockFile } = opened;
   const found = await opened.findLock();
+  const approved = partsOf(found?.lock ?? createLock());
   const targets = new Targets(written, all);
   const installation = await opened.read(
     (place, launch) =>
       options.static !== true &&
-      (deny ? targets.namesInside(place) : targets.concerns({ ...place, kind: "server" })) &&
-      isLaunchApproved(found?.lock ?? createLock(), place, launch),
+      (deny ? targets.namesInside(place) : targets.concerns(place)) &&
+      isLaunchApproved(approved, place, launch),
   );
-  // A lock above the project is where the project's own one begins.
-  const isAbove = found !== undefined && found.folder !== project;
-  const known = isAbove ? narrowLock(found.lock, installation) : found?.lock;
-  targets.check(known ?? createLock(), installation);
+  const origin = found === undefined ? "none" : found.folder === project ? "own" : "above";
+  const parts = origin === "above" ? narrowLock(approved, installation) : approved;
+  targets.check(parts, installation);
   // What is named is decided anew.
-  const lock = structuredClone(known ?? createLock());
-  const isNamed = (place: LockPlace) => targets.isNamed(place);
-  const lifted = lifts && !deny ? [...denialsOf(lock)].filter(isNamed) : [];
-  for (const place of lifted) setDenied(lock, place, false);
+  const denials = [...parts.values()].filter(({ isDenial, place }) => isDenial && targets.isNamed(place));
+  const lifted = lifts && !deny ? denials : [];
+  const lock = changeParts(
+    parts,
+    lifted.map(({ place, isDenial }) => ({ place, isDenial, to: undefined })),
+  );
   const changes = deny
     ? planDenials(lock, installation, targets)
     : planApprovals(lock, installation, targets);
-  if (deny && written.length > 0 && changes.length === 0 && ![...denialsOf(lock)].some(isNamed)) {
+  if (deny && written.length > 0 && changes.length === 0 && denials.length === 0) {
     const reason = "Nothing that is named can be denied";
     const hint = "What a server lists can be denied when it has started: approve its launch first.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const keyOfDenial = (place: LockPlace) => `${ownerOf(place)} ${denialOf(place)}`;
-  const planned = new Set(changes.map(({ place }) => (isPart(place) ? keyOfDenial(place) : "")));
-  const vanished = lifted.filter((place) => !planned.has(keyOfDenial(place)));
-  const prunes = vanished.map((place): ApprovalChange => {
-    return { action: "prune", name: nameOf(place), place, liftsOnly: true };
+  const planned = new Set(changes.map(({ place }) => keyOf(place)));
+  const lifting = lifted.map(({ place, isDenial }): ApprovalChange => {
+    const action = planned.has(keyOf(place)) ? "approve" : "prune";
+    return { action, name: nameOf(place), place, isDenial, to: undefined };
   });
-  const context = { project, lockFile, lock: known, isAbove, installation, isWhole: all && !deny };
-  return new ApprovalPlan([...changes, ...prunes], context);
+  const context = { project, lockFile, parts, origin, installation, isWhole: all && !deny } as const;
+  return new ApprovalPlan([...changes, ...lifting], context);
 }
 
 /** What has been recorded. Its names are those of the plan's changes. */
@@ -310,18 +270,17 @@ export function summarizePlan({ changes, lockFile }: ApprovalPlan, changed = fal
  * `InvalidArguments` if the file cannot be written.
  */
 export async function applyApproval(plan: ApprovalPlan): Promise<ApprovalResult> {
-  const { project, lock, isAbove, isWhole } = ApprovalPlan.contextOf(plan);
-  const known = lock ?? createLock();
-  const writes = plan.changes.length > 0 || (isWhole && lock === undefined);
+  const { project, parts, origin, isWhole } = ApprovalPlan.contextOf(plan);
+  const writes = plan.changes.length > 0 || (isWhole && origin === "none");
   const changed =
     writes &&
-    (await changeLock(project, (current = isAbove ? known : createLock()) => {
+    (await changeLock(project, (lock) => {
+      const current = lock === undefined && origin === "above" ? parts : partsOf(lock ?? createLock());
       // What another process has denied since the plan was made stays denied.
       const allowed = plan.changes.filter(
-        ({ action, place }) =>
-          action === "deny" || !isPart(place) || !isRefused(current, place) || isRefused(known, place),
+        ({ action, place }) => action === "deny" || !isRefused(current, place) || isRefused(parts, place),
       );
-      return applyChanges(current, allowed);
+      return lockOf(ApprovalPlan.apply(plan.narrow(allowed), current));
     }));
   return summarizePlan(plan, changed);
 }

@@ -1,7 +1,7 @@
 import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
-import { findServer, isDenied, type ServerPlace } from "../lock/parts.ts";
-import type { LockedServer, LockFile } from "../lock/types.ts";
+import { isDenied, keyOf, type LockParts, type LockPlace, lockOf, partsOf } from "../lock/parts.ts";
+import type { LockedServer } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { expectLock, type InstallationOptions, narrowLock, openInstallation } from "./installation.ts";
 import { Targets } from "./targets.ts";
@@ -29,11 +29,8 @@ export interface LockDifference {
 }
 
 /** Whether the lock approves how a server is launched. */
-export function isLaunchApproved(lock: LockFile, place: ServerPlace, { launch }: LockedServer): boolean {
-  if (isDenied(lock, { ...place, kind: "server" })) return false;
-  const locked = findServer(lock, place)?.launch;
-  return locked !== undefined && isSameJson(locked, launch);
-}
+export const isLaunchApproved = (lock: LockParts, place: LockPlace, { launch }: LockedServer): boolean =>
+  launch !== undefined && !isDenied(lock, place) && isSameJson(launch, lock.get(keyOf(place))?.value.launch);
 
 /**
  * Compares trailblaze.lock with what is installed, as models would see it.
@@ -49,23 +46,24 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
   const found = await opened.findLock();
   if (found === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
   const targets = new Targets(written, written.length === 0);
+  const approved = partsOf(found.lock);
   const installation = await opened.read(
-    (place, launch) =>
-      !isStatic &&
-      targets.concerns({ ...place, kind: "server" }) &&
-      isLaunchApproved(found.lock, place, launch),
+    (place, launch) => !isStatic && targets.concerns(place) && isLaunchApproved(approved, place, launch),
     found.folder,
   );
-  const lock = found.folder === project ? found.lock : narrowLock(found.lock, installation);
+  const lock = found.folder === project ? approved : narrowLock(approved, installation);
   targets.check(lock, installation);
-  const differing = diffLocks(lock, expectLock(lock, installation));
+  const expected = expectLock(lock, installation);
+  // Another version is no difference.
+  const versions = [...lock].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
+  const differing = diffLocks(lockOf(lock), lockOf(new Map([...expected, ...versions])));
   const entries = differing.filter((entry) => {
     const { pack, server = "", kind, name } = entry;
-    const place = { owner: pack === undefined ? "server" : "pack", entry: pack ?? server, name } as const;
+    const owner = { owner: pack === undefined ? "server" : "pack", entry: pack ?? server } as const;
     // A pack as a whole differs only if it has nothing else.
     if (kind === "pack")
-      return targets.hasEntry(place) && differing.every((other) => other === entry || other.pack !== pack);
-    return targets.concerns({ ...place, kind });
+      return targets.hasEntry(owner) && differing.every((other) => other === entry || other.pack !== pack);
+    return targets.concerns({ ...owner, kind, name });
   });
   const { problems, failedServers } = installation;
   return { lockFile: found.file, inSync: entries.length === 0, entries, problems, failedServers };

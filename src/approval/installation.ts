@@ -12,22 +12,22 @@ import {
 } from "../lock/describe.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { ownEntry } from "../lock/json.ts";
-import { deniedIn, type FoundLock, findLock, hasOnlyDenials, lockFileOf } from "../lock/lock-file.ts";
+import { type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
 import {
-  findServer,
-  isDenied,
+  changeParts,
+  isRefused,
   keyOf,
-  keyOfListed,
+  type LockPart,
+  type LockParts,
   type LockPlace,
-  listedKinds,
-  owners,
+  type Owner,
   partsOf,
-  removeEntry,
-  type ServerPlace,
-  setPart,
+  recordListed,
+  serverPlace,
+  withoutIdle,
 } from "../lock/parts.ts";
-import type { LockedItem, LockedPack, LockedServer, LockFile } from "../lock/types.ts";
+import type { LockedItem, LockedServer } from "../lock/types.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -68,7 +68,7 @@ export interface Installation {
 }
 
 /** Whether a server may start, so that it says what it lists. */
-type MayStart = (place: ServerPlace, launch: LockedServer) => boolean;
+type MayStart = (place: LockPlace, launch: LockedServer) => boolean;
 
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
 
@@ -99,7 +99,8 @@ class Recorder implements Gate {
     const { name } = server;
     const entry = this.scope.isServerFree(name) ? undefined : describeInstalledServer(this.#project, server);
     if (entry !== undefined) this.servers.set(name, entry);
-    const mayStart = entry !== undefined && this.#mayStart({ owner: "server", entry: name, name }, entry);
+    const mayStart =
+      entry !== undefined && this.#mayStart({ owner: "server", entry: name, kind: "server", name }, entry);
     return { ...(!mayStart && { refusal: this.#refusal }), problems: [] };
   }
 
@@ -109,7 +110,10 @@ class Recorder implements Gate {
     const servers = this.scope.hasPack(pack) ? this.#record(inspected).entry.servers : undefined;
     const mayStart = ({ shape, declaration: { name } }: InspectedItem) => {
       const launch = shape === "subprocessServer" ? ownEntry(servers, name) : undefined;
-      return launch !== undefined && this.#mayStart({ owner: "pack", entry: pack.name, name }, launch);
+      return (
+        launch !== undefined &&
+        this.#mayStart({ owner: "pack", entry: pack.name, kind: "server", name }, launch)
+      );
     };
     const left = items.filter((item) => broken.has(item) || !mayStart(item));
     const unusable = new Map(left.map((item) => [item, broken.get(item) ?? this.#refusal]));
@@ -156,9 +160,7 @@ class Recorder implements Gate {
     if (server !== undefined) {
       const said = linesOf(instructions);
       if (said !== undefined) server.instructions = said;
-      for (const kind of listedKinds)
-        if (kind === "tool" || listed[kind].length > 0)
-          server[keyOfListed[kind]] = Object.fromEntries(listed[kind]);
+      recordListed(server, listed);
     }
     // Nothing is registered, so no names collide.
     return { refused: new Map(entries.map((one) => [one, this.#refusal])), problems: [], vanished: [] };
@@ -230,104 +232,64 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
 
 type UsedParts = Pick<Installation, "packs" | "servers" | "installed" | "unused" | "scope">;
 
-/** What is installed, in the form of a lock. */
-export const lockOf = ({ packs, servers }: Pick<Installation, "packs" | "servers">): LockFile => ({
-  lockfileVersion: 1,
-  packs: Object.fromEntries([...packs].map(([name, { entry }]) => [name, entry])),
-  servers: Object.fromEntries(servers),
-});
+/** The parts of what is installed. */
+export const installedParts = ({ packs, servers }: Pick<Installation, "packs" | "servers">): LockParts =>
+  partsOf({
+    lockfileVersion: 1,
+    packs: Object.fromEntries([...packs].map(([name, { entry }]) => [name, entry])),
+    servers: Object.fromEntries(servers),
+  });
+
+/** Whether sessions use an entry, or leave it out although it is there. */
+const isThere = ({ packs, servers, installed, unused }: UsedParts, { owner, entry }: Owner) =>
+  owner === "pack" ? packs.has(entry) || installed.has(entry) : servers.has(entry) || unused.has(entry);
 
 /** What a lock above a project says about what the project's sessions use, and what it denies. */
-export function narrowLock(lock: LockFile, { installed, packs, servers, unused }: UsedParts): LockFile {
-  const only = <Entry extends LockedPack | LockedServer>(
-    entries: Record<string, Entry>,
-    isUsed: (name: string) => boolean,
-  ): Record<string, Entry> =>
-    Object.fromEntries(
-      Object.entries(entries).flatMap(([name, entry]) => {
-        const denied = deniedIn(entry);
-        if (isUsed(name)) return [[name, entry]];
-        return denied.length === 0 ? [] : [[name, { surface: "", denied } as unknown as Entry]];
-      }),
-    );
-  return {
-    lockfileVersion: 1,
-    packs: only(lock.packs, (name) => installed.has(name) || packs.has(name)),
-    servers: only(lock.servers, (label) => servers.has(label) || unused.has(label)),
-  };
-}
-
-/** Whether an entry of the lock is about nothing that is there. */
-const isGone = (
-  { packs, servers, installed, unused, scope }: UsedParts,
-  owner: LockPlace["owner"],
-  entry: string,
-) =>
-  owner === "pack"
-    ? !packs.has(entry) && !installed.has(entry)
-    : !servers.has(entry) && !unused.has(entry) && !scope.isServerFree(entry);
+export const narrowLock = (lock: LockParts, installation: UsedParts): LockParts =>
+  new Map([...lock].filter(([, { place, isDenial }]) => isDenial || isThere(installation, place)));
 
 /** Whether the lock stays as it is about a part: it is denied, free, or not used although it is installed. */
-function isLeftOut(lock: LockFile, parts: UsedParts, place: LockPlace, value: LockedItem): boolean {
-  const { packs, servers, installed, scope } = parts;
+function isLeftOut(lock: LockParts, installation: UsedParts, { place, value }: LockPart): boolean {
+  const { packs, servers, installed, scope } = installation;
   const { owner, entry, kind, name, server } = place;
   const isFree = (label: string, pack?: string) =>
     server !== undefined && scope.isListedFree(kind as ListedKind, label, name, pack);
-  if (kind !== "needs" && isDenied(lock, place)) return true;
-  if (owner === "server") {
-    if (isDenied(lock, { owner, entry, kind: "server", name: entry })) return true;
-    return isFree(entry) || (!servers.has(entry) && !isGone(parts, owner, entry));
-  }
+  if (isRefused(lock, place)) return true;
+  if (owner === "server") return isFree(entry) || !servers.has(entry);
   const recorded = packs.get(entry);
   const item = server === undefined ? `${kind}:${name}` : `server:${server}`;
+  const isOfPack = kind === "needs" || kind === "entry";
   // What an installed pack no longer declares is gone, also if sessions do not use the pack.
-  if (recorded === undefined) return kind === "needs" || installed.get(entry)?.has(item) === true;
-  if (kind === "needs") return false;
+  if (recorded === undefined) return isOfPack || installed.get(entry)?.has(item) === true;
+  if (isOfPack) return false;
   const pack = qualifyPackageName(entry);
-  if (recorded.unknown.has(item) || isDenied(lock, { owner, entry, kind: "server", name: server ?? "" }))
-    return true;
+  if (recorded.unknown.has(item)) return true;
   if (server === undefined) return scope.isItemFree(pack, kind, name, value);
   return scope.isItemFree(pack, "server", server, null) || isFree(`${pack}/${server}`, pack);
 }
 
 /** What a server would say that has not started is what it said before. */
-function complete(statement: LockedItem, { lists, instructions }: Partial<LockedServer>): LockedItem {
+function complete(statement: LockedItem, { lists, instructions }: LockedItem = {}): LockedItem {
   if (statement.lists !== null) return statement;
-  return { ...statement, ...(instructions && { instructions }), lists: lists == null ? null : {} };
+  return { ...statement, ...(instructions && { instructions }), lists: lists ?? null };
 }
 
-/**
- * The lock with everything approved that a session would use, and without what is gone. Versions of known entries stay, because
- * another version is no difference. Pure.
- */
-export function expectLock(lock: LockFile, installation: UsedParts): LockFile {
-  const { packs, servers } = installation;
-  const expected = structuredClone(lock);
-  for (const owner of owners)
-    for (const [entry, locked] of Object.entries<LockedPack | LockedServer>(lock[`${owner}s`]))
-      if (isGone(installation, owner, entry) && !hasOnlyDenials(locked))
-        removeEntry(expected, { owner, entry });
-  const now = lockOf(installation);
-  const known = new Set([...partsOf(now)].map(([place]) => keyOf(place)));
-  for (const [place, value] of partsOf(lock)) {
-    const server = place.server === undefined ? undefined : findServer(now, { ...place, name: place.server });
-    const isUnlisted = server?.lists === null;
-    if (known.has(keyOf(place)) || isUnlisted || isLeftOut(lock, installation, place, value)) continue;
-    setPart(expected, place, undefined);
-  }
-  for (const [name, { entry }] of packs)
-    if (!Object.hasOwn(expected.packs, name)) {
-      const { version } = entry;
-      expected.packs[name] = { surface: "", ...(version !== undefined && { version }) };
-    }
-  for (const [place, value] of partsOf(now)) {
-    if (isLeftOut(lock, installation, place, value)) continue;
-    const isServer = place.kind === "server";
-    setPart(expected, place, isServer ? complete(value, findServer(lock, place) ?? {}) : value);
-  }
-  for (const [label, { version }] of servers) {
-    const server = Object.hasOwn(lock.servers, label) ? undefined : ownEntry(expected.servers, label);
-    if (version !== undefined && server !== undefined) Object.assign(server, { version });
-  }
-  return expected;
+/** The lock with everything approved that a session would use, and without what is gone. Pure. */
+export function expectLock(lock: LockParts, installation: UsedParts): LockParts {
+  const { scope } = installation;
+  const now = installedParts(installation);
+  const isGone = ({ owner, entry }: Owner) =>
+    !isThere(installation, { owner, entry }) && !(owner === "server" && scope.isServerFree(entry));
+  const isKept = (part: LockPart): boolean => {
+    const { place, isDenial } = part;
+    if (isDenial || isGone(place)) return isDenial;
+    const isUnlisted = now.get(keyOf(serverPlace(place)))?.value.lists === null;
+    return (place.server !== undefined && isUnlisted) || isLeftOut(lock, installation, part);
+  };
+  const used = [...now.values()].filter((part) => !isLeftOut(lock, installation, part));
+  const changes = used.map(({ place, isDenial, value }) => {
+    const to = place.kind === "server" ? complete(value, lock.get(keyOf(place))?.value) : value;
+    return { place, isDenial, to };
+  });
+  return withoutIdle(changeParts(new Map([...lock].filter(([, part]) => isKept(part))), changes));
 }

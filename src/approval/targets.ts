@@ -1,16 +1,7 @@
-import {
-  denialsOf,
-  findServer,
-  type LockPlace,
-  nameOf,
-  ownerOf,
-  partsOf,
-  type ServerPlace,
-} from "../lock/parts.ts";
-import type { LockFile } from "../lock/types.ts";
+import { type LockParts, type LockPlace, nameOf, type Owner, ownerOf } from "../lock/parts.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, qualifyPackageName } from "../qualified-names/index.ts";
-import { type Installation, lockOf } from "./installation.ts";
+import { type Installation, installedParts } from "./installation.ts";
 
 /** What a command is about: everything, or packs, servers and items by name. */
 export class Targets {
@@ -25,7 +16,7 @@ export class Targets {
   }
 
   /** Whether the entry itself is meant. */
-  hasEntry(place: Pick<LockPlace, "owner" | "entry">): boolean {
+  hasEntry(place: Owner): boolean {
     return this.isEverything || this.#names.has(ownerOf(place));
   }
 
@@ -47,8 +38,8 @@ export class Targets {
   }
 
   /** Whether something that the server may list is meant by its name. */
-  namesInside(place: ServerPlace): boolean {
-    const label = nameOf({ ...place, kind: "server" });
+  namesInside(place: LockPlace): boolean {
+    const label = nameOf(place);
     return [...this.#names].some((name) => name.startsWith(`${label}/`));
   }
 
@@ -56,7 +47,7 @@ export class Targets {
    * Throws `TrailblazeError` for a name that neither the lock nor the installation has: `PackNotInstalled`,
    * `ServerNotFound`, `ToolNotFound` and others, with similar names.
    */
-  check(lock: LockFile, installation: Installation): void {
+  check(lock: LockParts, installation: Installation): void {
     const known = collectNames(lock, installation);
     for (const written of this.#written) {
       if (known.has(written.replace(/^@/, ""))) continue;
@@ -67,39 +58,36 @@ export class Targets {
 }
 
 /** Every name that the lock or the installation has. */
-function collectNames(lock: LockFile, installation: Installation): Set<string> {
+function collectNames(lock: LockParts, installation: Installation): Set<string> {
   const { installed, unused } = installation;
-  const now = lockOf(installation);
-  const labels = [...unused, ...Object.keys(lock.servers), ...Object.keys(now.servers)];
-  const packs = [...installed.keys(), ...Object.keys(lock.packs), ...Object.keys(now.packs)].map(
-    qualifyPackageName,
-  );
-  const items = [...installed].flatMap(([pack, declared]) =>
-    [...declared].map((item) => `${qualifyPackageName(pack)}/${item.slice(item.indexOf(":") + 1)}`),
-  );
-  const parts = [...partsOf(lock), ...partsOf(now)].map(([place]) => place);
-  return new Set([...packs, ...labels, ...items, ...[...parts, ...denialsOf(lock)].map(nameOf)]);
+  const parts = [...lock.values(), ...installedParts(installation).values()];
+  const items = [...installed].flatMap(([pack, declared]) => {
+    const name = qualifyPackageName(pack);
+    return [name, ...[...declared].map((item) => `${name}/${item.slice(item.indexOf(":") + 1)}`)];
+  });
+  const ofParts = parts.flatMap(({ place }) => [ownerOf(place), nameOf(place)]);
+  return new Set([...unused, ...items, ...ofParts]);
 }
 
 /** The servers whose tools are unknown. */
-const findUnlisted = (lock: LockFile, installation: Installation): string[] =>
-  [...partsOf(lockOf(installation))]
-    .filter(
-      ([place, { lists }]) =>
-        place.kind === "server" && lists === null && findServer(lock, place)?.lists == null,
-    )
-    .map(([place]) => nameOf(place));
+const findUnlisted = (lock: LockParts, installation: Installation): string[] =>
+  [...installedParts(installation)]
+    .filter(([key, { value }]) => value.lists === null && lock.get(key)?.value.lists == null)
+    .map(([, { place }]) => nameOf(place));
 
 function explainUnknown(
   written: string,
   known: ReadonlySet<string>,
-  lock: LockFile,
+  lock: LockParts,
   installation: Installation,
 ): TrailblazeError | undefined {
   const name = written.replace(/^@/, "");
   // Its tools are known only after it has started.
   if (findUnlisted(lock, installation).some((label) => name.startsWith(`${label}/`))) return undefined;
-  const labels = [...new Set([...Object.keys(lock.servers), ...installation.servers.keys()])];
+  const locked = [...lock.values()].flatMap(({ place: { owner, entry } }) =>
+    owner === "server" ? [entry] : [],
+  );
+  const labels = [...new Set([...locked, ...installation.servers.keys()])];
   const packs = [...installation.packs.values()].map(({ pack }) => pack.qualifiedName);
   const owner = [...labels, ...packs].find((one) => name.startsWith(`${one}/`));
   if (owner !== undefined) {

@@ -6,8 +6,7 @@ import { diffLocks } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
 import { findLock, lockFileName, readLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
-import { keyOf, partsOf } from "../lock/parts.ts";
-import type { LockedPack, LockFile } from "../lock/types.ts";
+import { keyOf, type LockParts, lockOf, type Owner, partsOf } from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { type ApprovalChange, type ApprovalPlan, applyApproval, planChanges } from "./approve.ts";
 import { expectLock, type InstallationOptions } from "./installation.ts";
@@ -23,7 +22,7 @@ export interface Additions {
 export interface ShownAdditions {
   /** For people; empty if nothing is known. */
   text: string;
-  lock: LockFile;
+  parts: LockParts;
 }
 
 /**
@@ -43,30 +42,18 @@ export async function previewAdditions(
     return [server.name, describeUserServer(server, versions.get(server.name))] as const;
   });
   const recorded = packs.map((inspected) => [inspected.pack.name, describePack(inspected)] as const);
-  const before: LockFile = {
-    lockfileVersion: 1,
-    packs: Object.fromEntries(recorded.flatMap(([name]) => Object.entries(pickKey(known.packs, name)))),
-    servers: Object.fromEntries(
-      described.flatMap(([label]) => Object.entries(pickKey(known.servers, label))),
-    ),
-  };
-  const lock = expectLock(before, {
-    packs: new Map(recorded),
-    servers: new Map(described),
+  const added = { packs: new Map(recorded), servers: new Map(described) };
+  const isAdded = ({ owner, entry }: Owner) => added[`${owner}s`].has(entry);
+  const before: LockParts = new Map([...partsOf(known)].filter(([, { place }]) => isAdded(place)));
+  const parts = expectLock(before, {
+    ...added,
     installed: new Map(),
     unused: new Set(),
     scope: new LockScope(config),
   });
-  for (const [name, { entry }] of recorded) {
-    const { version } = entry;
-    if (version !== undefined) Object.assign(lock.packs[name] as LockedPack, { version });
-  }
-  const text = diffLocks(before, lock).map(({ diff }) => diff);
-  return { text: text.join("\n"), lock };
+  const text = diffLocks(lockOf(before), lockOf(parts)).map(({ diff }) => diff);
+  return { text: text.join("\n"), parts };
 }
-
-const pickKey = <Entry>(entries: Readonly<Record<string, Entry>>, key: string): Record<string, Entry> =>
-  Object.fromEntries(Object.entries(entries).filter(([one]) => one === key));
 
 /**
  * Records packs and servers of the config that were added, where there is a lock: of what is installed, only what was shown and
@@ -79,12 +66,10 @@ export async function recordAdditions(
   { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
-  const parts = new Map([...partsOf(shown.lock)].map(([place, value]) => [keyOf(place), value]));
-  const isShown = ({ action, place, value }: ApprovalChange) => {
-    if (!("kind" in place)) return true;
-    const before = parts.get(keyOf(place));
-    if (action === "prune") return before === undefined;
-    return before !== undefined && isSameJson(before.launch ?? before, value?.launch ?? value);
+  const isShown = ({ place, isDenial, to }: ApprovalChange) => {
+    if (place.kind === "entry") return true;
+    const before = shown.parts.get(keyOf(place, isDenial))?.value;
+    return isSameJson(before?.launch ?? before, to?.launch ?? to);
   };
   const cwd = project;
   const first = await planChanges(names, { ...options, cwd, static: true }, false);
@@ -97,7 +82,7 @@ export async function recordAdditions(
     const listed = second.narrow(second.changes.filter(({ name }) => !waiting.has(name)));
     if (await agree(listed)) {
       results.push(await applyApproval(listed));
-      for (const { name, value } of listed.changes) if (value?.lists !== null) unlisted.delete(name);
+      for (const { name, to } of listed.changes) if (to?.lists !== null) unlisted.delete(name);
     }
   }
   const approved = [...new Set(results.flatMap((result) => result.approved))];

@@ -1,8 +1,10 @@
+// A lock as a flat table of what can be approved or denied by itself: its text nests what this compares, plans and changes.
+import { isRecord } from "../data/parse-json.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { isSameJson, ownEntry } from "./json.ts";
-import { deniedIn } from "./lock-file.ts";
+import { deniedIn, hasOnlyDenials } from "./lock-file.ts";
 import type { LockedItem, LockedKind, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 /** Where a part of a lock is that can be approved by itself. */
@@ -10,17 +12,29 @@ export interface LockPlace {
   owner: "pack" | "server";
   /** npm name, or the label of a server of the config. */
   entry: string;
-  kind: LockedKind;
+  /** `entry`: the entry itself, of which the lock records the version. */
+  kind: LockedKind | "entry";
   /** Of what a server lists, the server's own name for it: of a resource, its URI or template. `needs` for needs. */
   name: string;
   /** The server that lists it: the item's name, or the label. */
   server?: string;
 }
 
-export const owners = ["pack", "server"] as const;
+/** A part of a lock: what it records of it, or that it is denied. */
+export interface LockPart {
+  place: LockPlace;
+  value: LockedItem;
+  isDenial: boolean;
+}
+
+/** The parts of a lock by their keys, in the order of the file. */
+export type LockParts = ReadonlyMap<string, LockPart>;
+
+/** A pack, or a server of the config. */
+export type Owner = Pick<LockPlace, "owner" | "entry">;
 
 /** The lists of a server, by the kind of their entries. */
-export const keyOfListed = {
+const keyOfListed = {
   tool: "lists",
   prompt: "prompts",
   resource: "resources",
@@ -40,69 +54,50 @@ export function* listedBy(
 export const findListed = (server: LockedServer, kind: ListedKind, id: string): LockedItem | undefined =>
   ownEntry(server[keyOfListed[kind]] ?? {}, id);
 
-/** A server of a lock by its place. */
-export const findServer = (lock: LockFile, { owner, entry, name }: ServerPlace) =>
-  ownEntry(owner === "server" ? lock.servers : ownEntry(lock.packs, entry)?.servers, name);
-
-/** A server without what it lists. */
-function statementOf(server: LockedServer): LockedItem {
-  const { lists, prompts: _, resources: __, denied: ___, surface: ____, version, ...said } = server;
-  if (server.launch !== undefined) return { ...said, lists: lists == null ? null : {} };
-  return version === undefined ? said : { ...said, version };
+/** What a server lists, as its entry in the lock has it. A list of tools says that it has been listed. */
+export function recordListed(server: LockedServer, listed: Record<ListedKind, [string, LockedItem][]>): void {
+  for (const kind of listedKinds)
+    if (kind === "tool" || listed[kind].length > 0)
+      server[keyOfListed[kind]] = Object.fromEntries(listed[kind]);
 }
-
-function* partsOfServer(
-  place: Pick<LockPlace, "owner" | "entry">,
-  name: string,
-  server: LockedServer,
-): Generator<[LockPlace, LockedItem]> {
-  yield [{ ...place, kind: "server", name }, statementOf(server)];
-  if (server.launch === undefined) return;
-  for (const [kind, own, item] of listedBy(server)) yield [{ ...place, kind, name: own, server: name }, item];
-}
-
-/** Every part of a lock that can be approved by itself, with what it records. */
-export function* partsOf({ packs, servers }: LockFile): Generator<[LockPlace, LockedItem]> {
-  for (const [entry, pack] of Object.entries(packs)) {
-    const place = { owner: "pack", entry } as const;
-    if (pack.needs !== undefined) yield [{ ...place, kind: "needs", name: "needs" }, pack.needs];
-    for (const kind of kinds)
-      for (const [name, item] of Object.entries<LockedItem>(pack[keyOfKind[kind]] ?? {})) {
-        if (kind === "server") yield* partsOfServer(place, name, item as LockedServer);
-        else yield [{ ...place, kind, name }, item];
-      }
-  }
-  for (const [entry, server] of Object.entries(servers)) {
-    const hasLaunch = server.launch !== undefined;
-    if (hasLaunch) yield* partsOfServer({ owner: "server", entry }, entry, server);
-  }
-}
-
-/** A server in a lock. */
-export type ServerPlace = Pick<LockPlace, "owner" | "entry" | "name">;
 
 /** The same place has the same key. */
-export const keyOf = ({ owner, entry, kind, name, server }: LockPlace): string =>
-  JSON.stringify([owner, entry, kind, name, server]);
+export const keyOf = ({ owner, entry, kind, name, server }: LockPlace, isDenial = false): string =>
+  JSON.stringify([isDenial, owner, entry, kind, name, server]);
+
+/** Where an entry itself is. */
+export const entryPlace = ({ owner, entry }: Owner): LockPlace => ({
+  owner,
+  entry,
+  kind: "entry",
+  name: entry,
+});
+
+/** Where the server is that lists a part. */
+export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace => ({
+  owner,
+  entry,
+  kind: "server",
+  name: server,
+});
 
 /** How an owner is written on the command line. */
-export const ownerOf = ({ owner, entry }: Pick<LockPlace, "owner" | "entry">) =>
-  owner === "pack" ? qualifyPackageName(entry) : entry;
+export const ownerOf = ({ owner, entry }: Owner) => (owner === "pack" ? qualifyPackageName(entry) : entry);
 
 /** A part on the command line: `acme/jira/createIssue`, `acme/jira/warehouse/query`, `mine`, `mine/search`; for needs, the pack. */
 export function nameOf(place: LockPlace): string {
   const owner = ownerOf(place);
   const { kind, name, server } = place;
-  if (kind === "needs" || (place.owner === "server" && kind === "server")) return owner;
+  if (kind === "needs" || kind === "entry" || (place.owner === "server" && kind === "server")) return owner;
   return server === undefined || place.owner === "server" ? `${owner}/${name}` : `${owner}/${server}/${name}`;
 }
 
 /** How `denied` records a part: what a pack's server lists has the server's name. */
-export const denialOf = ({ owner, kind, name, server }: LockPlace) =>
+const denialOf = ({ owner, kind, name, server }: LockPlace) =>
   owner === "pack" && server !== undefined ? `${kind}:${server}/${name}` : `${kind}:${name}`;
 
 /** What a denial in an entry is about. */
-function readDenial(owner: LockPlace["owner"], entry: string, denial: string): LockPlace {
+function readDenial({ owner, entry }: Owner, denial: string): LockPlace {
   const colon = denial.indexOf(":");
   const [kind, rest] = [denial.slice(0, colon) as LockedKind, denial.slice(colon + 1)];
   const slash = owner === "pack" ? rest.indexOf("/") : -1;
@@ -113,117 +108,128 @@ function readDenial(owner: LockPlace["owner"], entry: string, denial: string): L
     : { ...place, name: rest };
 }
 
-/** Every denial of a lock. */
-export function* denialsOf(lock: LockFile): Generator<LockPlace> {
-  for (const owner of owners)
-    for (const [name, entry] of Object.entries<LockedPack | LockedServer>(lock[`${owner}s`]))
-      for (const denial of deniedIn(entry)) yield readDenial(owner, name, denial);
+/** A server without what it lists, of which `lists` says whether it is known. */
+function statementOf({ lists, prompts: _, resources: __, ...said }: LockedServer): LockedItem {
+  return said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} };
 }
 
-/** Whether an entry of the lock denies the part. */
-export const isDenied = (lock: LockFile, place: LockPlace): boolean =>
-  deniedIn(ownEntry<LockedPack | LockedServer>(lock[`${place.owner}s`], place.entry)).includes(
-    denialOf(place),
-  );
-
-/** Sets an own property, also one called `__proto__`; `undefined` removes it. */
-function setOwn<Value>(entries: Record<string, Value>, key: string, value: Value | undefined): void {
-  if (value === undefined) delete entries[key];
-  else Object.defineProperty(entries, key, { value, configurable: true, enumerable: true, writable: true });
-}
-
-/** Sets a key of an object in an entry, which has no empty objects. */
-function setIn<Key extends string>(
-  entry: { [key in Key]?: Record<string, LockedItem> | null },
-  key: Key,
-  name: string,
-  value: LockedItem | undefined,
-  keepsEmpty = false,
-): void {
-  const entries: Record<string, LockedItem> = entry[key] ?? {};
-  setOwn(entries, name, value);
-  if (keepsEmpty || Object.keys(entries).length > 0) Object.assign(entry, { [key]: entries });
-  else delete entry[key];
-}
-
-/** The entry of a server with another statement, and what is approved of its lists. */
-function restate(
-  server: LockedServer | undefined,
-  statement: LockedItem | undefined,
-): LockedServer | undefined {
-  const { denied, version, lists, prompts, resources } = server ?? {};
-  const refused = denied === undefined ? undefined : { denied };
-  if (statement?.launch === undefined)
-    return statement === undefined && refused === undefined ? undefined : { ...statement, ...refused };
-  return {
-    ...statement,
-    lists: lists ?? (statement.lists as LockedServer["lists"]) ?? null,
-    ...refused,
-    ...(version !== undefined && { version }),
-    ...(prompts && { prompts }),
-    ...(resources && { resources }),
+/** The parts of a lock. */
+export function partsOf({ packs, servers }: LockFile): LockParts {
+  const parts = new Map<string, LockPart>();
+  const add = (place: LockPlace, value: LockedItem, isDenial = false) =>
+    parts.set(keyOf(place, isDenial), { place, value, isDenial });
+  const addServer = (place: LockPlace, server: LockedServer) => {
+    add(place, statementOf(server));
+    for (const [kind, name, item] of server.launch === undefined ? [] : listedBy(server))
+      add({ ...place, kind, name, server: place.name }, item);
   };
-}
-
-/** Changes a part of a lock; `undefined` removes it. What a server lists needs its launch. */
-export function setPart(lock: LockFile, place: LockPlace, value: LockedItem | undefined): void {
-  const { owner, entry, kind, name, server } = place;
-  if (owner === "pack" && value !== undefined && !Object.hasOwn(lock.packs, entry))
-    setOwn(lock.packs, entry, { surface: "" });
-  const pack = owner === "pack" ? ownEntry(lock.packs, entry) : undefined;
-  if (server !== undefined) {
-    const known = findServer(lock, { owner, entry, name: server });
-    if (known?.launch !== undefined)
-      setIn(known, keyOfListed[kind as ListedKind], name, value, kind === "tool");
-  } else if (owner === "server") setOwn(lock.servers, entry, restate(ownEntry(lock.servers, entry), value));
-  else if (pack === undefined) return;
-  else if (kind === "needs") {
-    if (value === undefined) delete pack.needs;
-    else pack.needs = value;
-  } else {
-    const items: Record<string, LockedItem> | undefined = pack[keyOfKind[kind]];
-    const isServer = kind === "server";
-    setIn(
-      pack,
-      keyOfKind[kind],
-      name,
-      isServer ? restate(ownEntry(items, name) as LockedServer, value) : value,
-    );
+  const addEntry = (owner: Owner, entry: LockedPack | LockedServer) => {
+    const { version } = entry;
+    if (!hasOnlyDenials(entry)) add(entryPlace(owner), version === undefined ? {} : { version });
+    for (const denial of deniedIn(entry)) add(readDenial(owner, denial), {}, true);
+  };
+  for (const [entry, pack] of Object.entries(packs)) {
+    const owner = { owner: "pack", entry } as const;
+    addEntry(owner, pack);
+    if (pack.needs !== undefined) add({ ...owner, kind: "needs", name: "needs" }, pack.needs);
+    for (const kind of kinds)
+      for (const [name, item] of Object.entries<LockedItem>(pack[keyOfKind[kind]] ?? {})) {
+        if (kind === "server") addServer({ ...owner, kind, name }, item as LockedServer);
+        else add({ ...owner, kind, name }, item);
+      }
   }
+  for (const [entry, server] of Object.entries(servers)) {
+    const owner = { owner: "server", entry } as const;
+    addEntry(owner, server);
+    const { version: _, surface: __, denied: ___, ...others } = server;
+    if (others.launch !== undefined) addServer({ ...owner, kind: "server", name: entry }, others);
+  }
+  return parts;
 }
 
-/** Adds or removes a denial of a part. */
-export function setDenied(lock: LockFile, place: LockPlace, isDeniedNow: boolean): void {
-  const entries: Record<string, LockedPack | LockedServer> = lock[`${place.owner}s`];
-  const entry = ownEntry(entries, place.entry);
-  const others = deniedIn(entry).filter((one) => one !== denialOf(place));
-  const denied = isDeniedNow ? [...others, denialOf(place)].sort() : others;
-  if (denied.length === 0) delete entry?.denied;
-  else if (entry === undefined) setOwn(entries, place.entry, { surface: "", denied });
-  else entry.denied = denied;
+/** Sets an own property, also one called `__proto__`. */
+function setOwn(entries: LockedItem, key: string, value: LockedItem): LockedItem {
+  Object.defineProperty(entries, key, { value, configurable: true, enumerable: true, writable: true });
+  return value;
 }
 
-/** Removes an entry, but for its denials. */
-export function removeEntry(lock: LockFile, { owner, entry }: Pick<LockPlace, "owner" | "entry">): void {
-  const entries: Record<string, LockedPack | LockedServer> = lock[`${owner}s`];
-  const denied = deniedIn(ownEntry(entries, entry));
-  setOwn(entries, entry, denied.length > 0 ? { surface: "", denied } : undefined);
+/** The object with this name inside another one, which is made if it is not there. */
+function inside(entries: LockedItem, key: string): LockedItem {
+  const value = ownEntry(entries, key);
+  return isRecord(value) ? (value as LockedItem) : setOwn(entries, key, {});
 }
 
-/** A part that differs between two locks. */
-export interface PartChange {
-  place: LockPlace;
+/** The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole. */
+export function withoutIdle(parts: LockParts): LockParts {
+  const approved = new Set<string>();
+  const denied = new Set<string>();
+  for (const { place, isDenial } of parts.values())
+    if (isDenial) denied.add(keyOf(entryPlace(place)));
+    else if (place.kind !== "entry" && place.server === undefined) approved.add(keyOf(entryPlace(place)));
+  const isIdle = ({ place, isDenial }: LockPart, key: string) =>
+    !isDenial &&
+    place.kind === "entry" &&
+    !approved.has(key) &&
+    (place.owner === "server" || denied.has(key));
+  return new Map([...parts].filter(([key, part]) => !isIdle(part, key)));
+}
+
+/** The lock with these parts. What a server lists needs the server. */
+export function lockOf(written: LockParts): LockFile {
+  const parts = withoutIdle(written);
+  const lock: LockedItem = { lockfileVersion: 1, packs: {}, servers: {} };
+  const holderOf = ({ owner, entry }: Owner) => inside(inside(lock, `${owner}s`), entry);
+  const add = ({ place, value, isDenial }: LockPart) => {
+    const { owner, kind, name, server } = place;
+    const holder = holderOf(place);
+    if (isDenial) holder.denied = [...((holder.denied ?? []) as string[]), denialOf(place)].sort();
+    else if (server !== undefined) {
+      const lister = owner === "server" ? holder : inside(inside(holder, "servers"), server);
+      setOwn(inside(lister, keyOfListed[kind as ListedKind]), name, value);
+    } else if (kind === "entry") Object.assign(holder, value);
+    else if (kind === "needs") holder.needs = value;
+    // What it lists is put into a copy.
+    else if (owner === "server") Object.assign(holder, structuredClone(value));
+    else setOwn(inside(holder, keyOfKind[kind]), name, kind === "server" ? structuredClone(value) : value);
+  };
+  const all = [...parts.values()];
+  for (const part of all) if (part.isDenial || part.place.server === undefined) add(part);
+  for (const part of all) {
+    const { place, isDenial } = part;
+    const isApproved = parts.get(keyOf(serverPlace(place)))?.value.launch !== undefined;
+    if (!isDenial && place.server !== undefined && isApproved) add(part);
+  }
+  return lock as unknown as LockFile;
+}
+
+/** A change of a part; `undefined` for a part that is not there. */
+export interface PartChange extends Omit<LockPart, "value"> {
   from: LockedItem | undefined;
   to: LockedItem | undefined;
 }
 
-/** The parts that differ, in the order of the lock. */
-export function compareParts(from: LockFile, to: LockFile): PartChange[] {
-  const before = new Map([...partsOf(from)].map(([place, value]) => [keyOf(place), { place, value }]));
-  const after = new Map([...partsOf(to)].map(([place, value]) => [keyOf(place), { place, value }]));
-  const places = new Map([...before, ...after].map(([key, { place }]) => [key, place]));
-  return [...places].flatMap(([key, place]) => {
-    const change = { place, from: before.get(key)?.value, to: after.get(key)?.value };
-    return isSameJson(change.from, change.to) ? [] : [change];
+/** The parts that differ between two locks, in their order. */
+export function compareParts(before: LockParts, after: LockParts): PartChange[] {
+  return [...new Map([...before, ...after])].flatMap(([key, { place, isDenial }]) => {
+    const [from, to] = [before.get(key)?.value, after.get(key)?.value];
+    return isSameJson(from, to) ? [] : [{ place, isDenial, from, to }];
   });
 }
+
+/** The same parts after changes. */
+export function changeParts(parts: LockParts, changes: readonly Omit<PartChange, "from">[]): LockParts {
+  const changed = new Map(parts);
+  for (const { place, isDenial, to } of changes) {
+    const key = keyOf(place, isDenial);
+    if (to === undefined) changed.delete(key);
+    else changed.set(key, { place, value: to, isDenial });
+  }
+  return changed;
+}
+
+/** Whether a part is denied by itself. */
+export const isDenied = (parts: LockParts, place: LockPlace): boolean => parts.has(keyOf(place, true));
+
+/** Whether a part is denied, or the server that lists it. */
+export const isRefused = (parts: LockParts, place: LockPlace): boolean =>
+  isDenied(parts, place) || (place.server !== undefined && isDenied(parts, serverPlace(place)));

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordAdditions, recordRemovals } from "../../src/approval/update-lock.ts";
+import { partsOf } from "../../src/lock/parts.ts";
 import { applyApproval, diffLock, planApproval } from "../../src/lock.ts";
 import { openSession } from "../../src/session.ts";
 import { writeTree } from "../support/tree.ts";
@@ -44,7 +45,7 @@ test("removing and adding a server or a pack lifts no denial", async () => {
   };
   await recordRemovals(cwd, { packs: ["jira"], servers: ["remote"] });
   expect(readLocked(cwd)).toMatchObject(denied);
-  const shown = { text: "", lock: readLocked(cwd) };
+  const shown = { text: "", parts: partsOf(readLocked(cwd)) };
   await recordAdditions(cwd, ["jira", "remote"], { starts: false, shown, agree: () => true });
   expect(readLocked(cwd)).toMatchObject(denied);
 });
