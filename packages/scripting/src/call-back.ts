@@ -1,6 +1,45 @@
-import type { CallbackRequest, CallbackResponse, CallbackResult } from "./callback.ts";
-import type { CallToolResult } from "./results.ts";
+import type { CallToolResult } from "./result.ts";
 
+// The callback of a subprocess server to its host during a call: `POST {baseUrl}/scripting/callback` with
+// `Content-Type: application/json` and `Authorization: Bearer <token>`, the token from TRAILBLAZE_SESSION_TOKEN.
+// Version 1, with keys in snake case. A status other than 200 means that the request is invalid or not allowed; all
+// other failures are in the response.
+
+/** Calls a tool of the session. Its arguments are the JSON text of an object. */
+export type CallToolAction = { type: "call_tool"; tool_name: string; arguments_json: string };
+
+/** The actions of a callback. */
+export type CallbackAction = CallToolAction;
+
+/** The body of a callback. */
+export type CallbackRequest = {
+  version: 1;
+  /** `sessionId` of the current call. */
+  session_id: string;
+  /** `invocationId` of the current call. */
+  invocation_id: string;
+  action: CallbackAction;
+};
+
+/** The outcome of a call, or why the host refused the request. */
+export type CallbackResult =
+  | {
+      type: "call_tool_result";
+      /** False if the tool failed, does not exist, timed out, was nested too deeply, or got invalid arguments. */
+      success: boolean;
+      /** The first text block, otherwise "". */
+      text_content: string;
+      /** Why the call failed, otherwise "". */
+      error_message: string;
+      structured_content?: { [key: string]: unknown };
+    }
+  /** An unsupported version or action, or an unknown or ended session or invocation. */
+  | { type: "error"; message: string };
+
+/** The answer to a callback. */
+export type CallbackResponse = { result: CallbackResult };
+
+/** Where a callback goes, and for which call. */
 export interface CallbackTarget {
   baseUrl: string;
   token: string;
@@ -22,99 +61,79 @@ export class CallbackError extends Error {
   }
 }
 
-/** The limit of an answer, in bytes. */
-const largestAnswer = 64 * 1024 * 1024;
-const loopback = new Set(["127.0.0.1", "localhost", "[::1]"]);
-
 /** The URL of the endpoint. Only a host on this machine may get the token. */
 function endpointOf(baseUrl: string): URL {
   const url = URL.canParse(baseUrl) ? new URL("/scripting/callback", baseUrl) : undefined;
-  if (url?.protocol === "http:" && loopback.has(url.hostname)) return url;
+  if (url?.protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(url.hostname)) return url;
   throw new CallbackError(`${JSON.stringify(baseUrl)} is not the URL of a host on this machine.`);
 }
 
-/** Uses `node:http`, because the environment can make `fetch` use a proxy. */
+/** Uses `node:http` with an agent of its own, because the environment can make others use a proxy. */
 async function post(url: URL, body: string, { token, signal }: { token: string; signal: AbortSignal }) {
-  const { request, Agent } = await import("node:http");
+  const [{ Agent, request }, { text }] = await Promise.all([
+    import("node:http"),
+    import("node:stream/consumers"),
+  ]);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+  };
   const agent = new Agent();
-  return await new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const headers = {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-    };
-    const sent = request(url, { method: "POST", headers, agent, signal }, (response) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
-      response.on("error", reject);
-      response.on("data", (chunk: Buffer) => {
-        size += chunk.length;
-        if (size > largestAnswer) sent.destroy(new Error("the answer is too large"));
-        else chunks.push(chunk);
-      });
-      response.on("end", () => {
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString("utf8") });
-      });
+  try {
+    return await new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+      request(url, { method: "POST", headers, agent, signal }, (response) => {
+        text(response).then((text) => resolve({ status: response.statusCode, text }), reject);
+      })
+        .on("error", reject)
+        .end(body);
     });
-    sent.on("error", reject);
-    sent.end(body);
-  }).finally(() => agent.destroy());
+  } finally {
+    agent.destroy();
+  }
 }
 
 function readAnswer(text: string): CallbackResult | undefined {
   try {
-    const { result } = JSON.parse(text) as Partial<CallbackResponse>;
-    return typeof result === "object" && result !== null ? result : undefined;
+    return (JSON.parse(text) as CallbackResponse).result;
   } catch {
     return undefined;
   }
 }
 
-function toCallToolResult(result: CallbackResult & { type: "call_tool_result" }): CallToolResult {
+/** Calls a tool of the session. Resolves with `isError` if the tool failed; rejects if it could not be called. */
+export async function callBack(
+  { baseUrl, token, sessionId, invocationId, timeoutMs, signal: given }: CallbackTarget,
+  name: string,
+  args: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const json: string | undefined = JSON.stringify(args);
+  if (!json?.startsWith("{")) throw new TypeError("The arguments of a tool must be an object.");
+  const message: CallbackRequest = {
+    version: 1,
+    session_id: sessionId,
+    invocation_id: invocationId,
+    action: { type: "call_tool", tool_name: name, arguments_json: json },
+  };
+  const url = endpointOf(baseUrl);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = given === undefined ? timeout : AbortSignal.any([timeout, given]);
+  const answer = await post(url, JSON.stringify(message), { token, signal }).catch((cause: unknown) => {
+    given?.throwIfAborted();
+    const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : "cannot be reached";
+    throw new CallbackError(`The Trailblaze host ${why}.`, { cause });
+  });
+  const result = readAnswer(answer.text);
+  if (result?.type !== "call_tool_result" || answer.status !== 200) {
+    const why = result?.type === "error" ? `: ${result.message}` : ".";
+    const { status } = answer;
+    throw new CallbackError(`The Trailblaze host refused to call ${JSON.stringify(name)}${why}`, { status });
+  }
   const { success, text_content: text, error_message: failure, structured_content: structured } = result;
-  if (!success) return { content: [{ type: "text", text: failure || text || "" }], isError: true };
+  if (!success) return { content: [{ type: "text", text: failure || text }], isError: true };
   return {
     content: text ? [{ type: "text", text }] : [],
     ...(structured === undefined ? {} : { structuredContent: structured }),
     isError: false,
   };
-}
-
-function writeArguments(args: Record<string, unknown>): string {
-  const json: string | undefined = JSON.stringify(args);
-  if (json?.startsWith("{")) return json;
-  throw new TypeError("The arguments of a tool must be an object.");
-}
-
-/** Calls a tool of the session. Resolves with `isError` if the tool failed; rejects if it could not be called. */
-export async function callBack(
-  target: CallbackTarget,
-  name: string,
-  args: Record<string, unknown>,
-): Promise<CallToolResult> {
-  const { token, timeoutMs } = target;
-  const message: CallbackRequest = {
-    version: 1,
-    session_id: target.sessionId,
-    invocation_id: target.invocationId,
-    action: { type: "call_tool", tool_name: name, arguments_json: writeArguments(args) },
-  };
-  const url = endpointOf(target.baseUrl);
-  target.signal?.throwIfAborted();
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const signal = target.signal === undefined ? timeout : AbortSignal.any([timeout, target.signal]);
-  let answer: { status: number; text: string };
-  try {
-    answer = await post(url, JSON.stringify(message), { token, signal });
-  } catch (cause) {
-    if (target.signal?.aborted) throw target.signal.reason;
-    const why = timeout.aborted ? `did not answer within ${timeoutMs} ms` : "cannot be reached";
-    throw new CallbackError(`The Trailblaze host ${why}.`, { cause });
-  }
-  const result = readAnswer(answer.text);
-  if (result?.type === "call_tool_result" && answer.status === 200) return toCallToolResult(result);
-  const why = result?.type === "error" && typeof result.message === "string" ? `: ${result.message}` : ".";
-  throw new CallbackError(`The Trailblaze host refused to call ${JSON.stringify(name)}${why}`, {
-    status: answer.status,
-  });
 }

@@ -40,3 +40,64 @@ export type TrailblazeMeta = {
   /** As in `TrailblazeContext`. */
   memory: Record<string, unknown>;
 };
+
+/**
+ * The context that a session sends with a call, in one form for both envelopes: the platform in upper case, memory as a
+ * copy.
+ */
+export type TrailblazeCall = TrailblazeContext & {
+  /** Absent if callbacks are disabled, or if the call has only `_trailblazeContext`. */
+  baseUrl?: string;
+  /** Absent if the call has only `_trailblazeContext`. */
+  sessionId?: string;
+  /** Absent if the call has only `_trailblazeContext`. */
+  invocationId?: string;
+};
+
+/** What a server's handler gets besides arguments: `extra` of the MCP SDK, or the `params` of a request. */
+export type RequestExtra = { readonly _meta?: { readonly [key: string]: unknown } | undefined };
+
+type Data = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Data =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function ownOf(object: unknown, key: string): unknown {
+  return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function readDevice(device: unknown): TrailblazeDevice | null {
+  if (!isObject(device)) return null;
+  const { platform } = device;
+  return {
+    ...device,
+    ...(typeof platform === "string" ? { platform: platform.toUpperCase() as DevicePlatform } : {}),
+  } as TrailblazeDevice;
+}
+
+function readContext(envelope: Data): TrailblazeContext {
+  const { memory, device } = envelope;
+  return { memory: isObject(memory) ? { ...memory } : {}, device: readDevice(device) };
+}
+
+/**
+ * The session's context of a call: from `_meta.trailblaze`, otherwise from `args._trailblazeContext`; `undefined` for
+ * other MCP clients. `extra` is the SDK's second argument of a handler, or the `params` of the request.
+ */
+export function contextFrom(args: unknown, extra?: RequestExtra | object): TrailblazeCall | undefined {
+  const meta = ownOf(ownOf(extra, "_meta"), "trailblaze");
+  if (isObject(meta)) {
+    const texts = ["baseUrl", "sessionId", "invocationId"].filter((key) => typeof meta[key] === "string");
+    return { ...readContext(meta), ...Object.fromEntries(texts.map((key) => [key, meta[key]])) };
+  }
+  const legacy = ownOf(args, "_trailblazeContext");
+  if (!isObject(legacy)) return undefined;
+  return { ...readContext(legacy), ...readHandlerContext(extra) };
+}
+
+/** In the host's own process there is no `_meta`: the handler's context has the ids and `callTool`. */
+function readHandlerContext(context: unknown): { sessionId?: string; invocationId?: string } {
+  if (typeof ownOf(context, "callTool") !== "function") return {};
+  const ids = ["sessionId", "invocationId"].filter((key) => typeof ownOf(context, key) === "string");
+  return Object.fromEntries(ids.map((key) => [key, ownOf(context, key)]));
+}

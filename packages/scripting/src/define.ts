@@ -1,4 +1,4 @@
-import { clientFrom } from "./client-from.ts";
+import { clientFrom } from "./client.ts";
 import type {
   ModuleReference,
   ParameterDefinition,
@@ -21,7 +21,7 @@ import type { CallerArguments, HandlerArguments, StructuredResult } from "./infe
 import type { NeededInput } from "./input.ts";
 import type { PromptMessage } from "./mcp.ts";
 import type { CompletionSource, FixedResourceDefinition, ResourceTemplateDefinition } from "./resources.ts";
-import type { CallToolResult } from "./results.ts";
+import type { CallToolResult } from "./result.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
 
 /** A JSON Schema of type object, as a literal. */

@@ -2,7 +2,7 @@ import type { TrailblazeClient } from "./client.ts";
 import type { TrailblazeContext, TrailblazeDevice } from "./context.ts";
 import type { InputAnswers, NeededInput } from "./input.ts";
 import type { PromptMessage } from "./mcp.ts";
-import type { CallToolResult } from "./results.ts";
+import type { CallToolResult } from "./result.ts";
 
 /** Levels of log messages in MCP, from least to most severe. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";

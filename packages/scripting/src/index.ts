@@ -1,23 +1,31 @@
 // Has no dependencies at run time: only `run` loads the MCP SDK.
-export { CallbackError } from "./call-back.ts";
-export type {
-  CallbackAction,
-  CallbackRequest,
-  CallbackResponse,
-  CallbackResult,
-  CallToolAction,
-} from "./callback.ts";
-export type {
-  InstalledTools,
-  TrailblazeClient,
-  TypedCall,
-  TypedResult,
-  TypedTools,
+export {
+  type CallbackAction,
+  CallbackError,
+  type CallbackRequest,
+  type CallbackResponse,
+  type CallbackResult,
+  type CallToolAction,
+} from "./call-back.ts";
+export {
+  type ClientOptions,
+  clientFrom,
+  type InstalledTools,
+  OutsideSessionError,
+  type TrailblazeClient,
+  type TypedCall,
+  type TypedResult,
+  type TypedTools,
 } from "./client.ts";
-export { OutsideSessionError } from "./client.ts";
-export { type ClientOptions, clientFrom } from "./client-from.ts";
-export type { DevicePlatform, TrailblazeContext, TrailblazeDevice, TrailblazeMeta } from "./context.ts";
-export { contextFrom, type RequestExtra, type TrailblazeCall } from "./context-from.ts";
+export {
+  contextFrom,
+  type DevicePlatform,
+  type RequestExtra,
+  type TrailblazeCall,
+  type TrailblazeContext,
+  type TrailblazeDevice,
+  type TrailblazeMeta,
+} from "./context.ts";
 export {
   type ArgumentsOfTool,
   type DefinedTool,
@@ -46,50 +54,17 @@ export type {
   ToolsBundleEntry,
   ToolsetDefinition,
 } from "./definitions.ts";
-export type {
-  HandlerContext,
-  LogLevel,
-  PromptHandler,
-  PromptHandlerResult,
-  SessionMemory,
-  ToolArguments,
-  ToolContext,
-  ToolHandler,
-  ToolHandlerResult,
-} from "./handlers.ts";
-export type {
-  FormProperty,
-  FormSchema,
-  InputAnswer,
-  InputAnswers,
-  InputRequest,
-  InputRequests,
-  NeededInput,
-} from "./input.ts";
-export type { ContentBlock, McpTool, ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
-export type {
-  CompleteContext,
-  CompleteFunction,
-  CompletionSource,
-  FixedResourceDefinition,
-  ResourceAnnotations,
-  ResourceArguments,
-  ResourceContents,
-  ResourceDefinition,
-  ResourceHandler,
-  ResourceHandlerResult,
-  ResourceTemplateDefinition,
-  TemplateVariables,
-  WatchContext,
-  WatchFunction,
-} from "./resources.ts";
+export type * from "./handlers.ts";
+export type * from "./input.ts";
+export type * from "./mcp.ts";
+export type * from "./resources.ts";
 export type {
   CallToolResult,
   TrailblazeErrorVariant,
   TrailblazeResultMeta,
   TrailblazeVariant,
-} from "./results.ts";
-export { run } from "./run/run.ts";
-export type { ServerOfTools } from "./run/serve-tools.ts";
+} from "./result.ts";
+export type { ServerOfTools } from "./run.ts";
+export { run } from "./run.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 export type { TrailblazeTool, TrailblazeToolMeta } from "./tool-meta.ts";

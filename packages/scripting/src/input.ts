@@ -67,19 +67,5 @@ export type InputAnswer = {
 /** Answers by the keys of their requests. */
 export type InputAnswers = { readonly [key: string]: InputAnswer | undefined };
 
-/** Marks what `needInput` returns, for every copy of this package. Data from elsewhere cannot have it. */
-const mark = Symbol.for("trailblaze.needInput");
-
 /** What a handler returns to ask. */
 export type NeededInput = { requests: InputRequests; state?: unknown };
-
-/** Creates a question: see `needInput`. */
-export function createNeededInput(requests: InputRequests, state: unknown): NeededInput {
-  if (typeof state === "function" || typeof state === "symbol") throw new TypeError("`state` must be JSON.");
-  const asked = { requests, ...(state === undefined ? {} : { state }) };
-  return Object.defineProperty(asked, mark, { value: true });
-}
-
-/** Whether a value is of `needInput`, of this copy of the package or another. */
-export const isNeededInput = (value: unknown): value is NeededInput =>
-  typeof value === "object" && value !== null && (value as { [mark]?: unknown })[mark] === true;

@@ -1,4 +1,175 @@
 // For tests of packs: mocks of the handler's context and the session's other tools, and a way to run a tool.
-export { type InvokeOptions, invoke } from "./testing/invoke.ts";
-export { createMockClient, type MockClient, type Stub } from "./testing/mock-client.ts";
-export { createMockContext, type MockContext, type MockContextOverrides } from "./testing/mock-context.ts";
+import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
+import type { TrailblazeDevice } from "./context.ts";
+import type { ArgumentsOfTool } from "./define.ts";
+import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "./handlers.ts";
+import type { InputAnswers } from "./input.ts";
+import { type CallToolResult, error } from "./result.ts";
+import {
+  type AnyTool,
+  convertResult,
+  convertThrown,
+  defaultOptionsOf,
+  fillDefaults,
+  handlerOf,
+  inputSchemaOf,
+  runHandler,
+  withoutContext,
+} from "./run-tool.ts";
+
+/** The answer of a tool: a result, a value to convert to one (a string, data), or a function of the arguments. */
+export type Stub = unknown | ((args: Record<string, unknown>) => unknown);
+
+/** A client that answers from stubs and records its calls. */
+export type MockClient = TrailblazeClient & {
+  /** Every call so far, in order. */
+  readonly calls: readonly { readonly name: string; readonly args: Record<string, unknown> }[];
+};
+
+/** Creates a client with stubs by advertised name. A call of another tool rejects, and the error lists the stubs. */
+export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): MockClient {
+  const calls: { name: string; args: Record<string, unknown> }[] = [];
+  const client = createClient(async (name, args) => {
+    calls.push({ name, args });
+    if (!Object.hasOwn(stubs, name)) {
+      const known = Object.keys(stubs).join(", ") || "none";
+      throw new Error(`No stub for the tool ${JSON.stringify(name)}. Stubs: ${known}.`);
+    }
+    const stub = stubs[name];
+    try {
+      return convertResult(await (typeof stub === "function" ? stub(args) : stub));
+    } catch (thrown) {
+      return convertThrown(thrown);
+    }
+  });
+  return Object.freeze({ ...client, calls });
+}
+
+/** Changes to the default: a session with a web browser, empty memory, no options and no other tools. */
+export interface MockContextOverrides {
+  /**
+   * `false`: outside a session, under another MCP client. Then there are no device, memory and ids, and calls of other
+   * tools reject unless a `client` is passed.
+   */
+  inSession?: boolean;
+  /** Parts of the device; `null` for a session without one. */
+  device?: Partial<TrailblazeDevice> | null;
+  memory?: Readonly<Record<string, string>>;
+  options?: Readonly<Record<string, unknown>>;
+  /** The answers to `needInput`, for a handler that runs again. Default: the first run. */
+  input?: InputAnswers;
+  /** The state that the handler passed to `needInput`. */
+  state?: unknown;
+  client?: TrailblazeClient;
+  signal?: AbortSignal;
+  sessionId?: string;
+  invocationId?: string;
+}
+
+/** A handler's context that records its use. */
+export type MockContext = ToolContext & {
+  /** What the handler logged, in order. */
+  readonly logs: readonly { readonly level: LogLevel; readonly data: unknown }[];
+  /** The progress that the handler reported, in order. */
+  readonly steps: readonly {
+    readonly progress: number;
+    readonly total?: number;
+    readonly message?: string;
+  }[];
+  /** The current memory; empty outside a session. */
+  readonly remembered: () => Record<string, string>;
+};
+
+const browser: TrailblazeDevice = {
+  platform: "WEB",
+  widthPixels: 1280,
+  heightPixels: 800,
+  driverType: "playwright-native",
+};
+
+/** Creates a context like that of a handler in a session. */
+export function createMockContext(overrides: MockContextOverrides = {}): MockContext {
+  const { inSession = true, device = {}, memory = {}, options = {}, input, state } = overrides;
+  const { client = inSession ? createMockClient() : createOutsideClient() } = overrides;
+  const { signal = new AbortController().signal } = overrides;
+  const entries = new Map(Object.entries(inSession ? memory : {}));
+  const logs: { level: LogLevel; data: unknown }[] = [];
+  const steps: MockContext["steps"][number][] = [];
+  const sessionMemory: SessionMemory = {
+    get: (name) => entries.get(name),
+    set: (name, value) => {
+      if (typeof value !== "string") throw new TypeError("Keys and values of memory must be strings.");
+      entries.set(name, value);
+    },
+    delete: (name) => entries.delete(name),
+  };
+  const session: Partial<HandlerContext> = {
+    sessionId: overrides.sessionId ?? "mock-session",
+    invocationId: overrides.invocationId ?? "mock-invocation",
+    device: device === null ? null : { ...browser, ...device },
+    memory: sessionMemory,
+  };
+  return Object.freeze({
+    signal,
+    options,
+    client,
+    callTool: client.callTool,
+    log: (level: LogLevel, data: unknown) => void logs.push({ level, data }),
+    progress: async (progress: number, total?: number, message?: string) => {
+      steps.push({
+        progress,
+        ...(total === undefined ? {} : { total }),
+        ...(message === undefined ? {} : { message }),
+      });
+    },
+    ...(input === undefined ? {} : { input }),
+    ...(state === undefined ? {} : { state }),
+    ...(inSession ? session : {}),
+    logs,
+    steps,
+    remembered: () => Object.fromEntries(entries),
+  });
+}
+
+/** What replaces the host in a test of a handler. */
+export interface InvokeOptions {
+  /** Default: `createMockContext()` with the defaults of the tool's options. */
+  context?: HandlerContext;
+  /** Answers the handler's calls of other tools. Default: the context's. */
+  client?: TrailblazeClient;
+}
+
+/**
+ * Runs a tool as a host does: fills in defaults, calls its handler, and converts what it returns or throws. Validates
+ * arguments with a library's schema if the tool has one; of a JSON Schema, it checks only `required`. If the handler
+ * fails, its writes to a mock's memory are undone. Never rejects because of the handler; throws a `TypeError` for a
+ * definition whose handler is a reference.
+ */
+export async function invoke<Tool extends AnyTool>(
+  tool: Tool,
+  args: ArgumentsOfTool<Tool>,
+  { context: given, client }: InvokeOptions = {},
+): Promise<CallToolResult> {
+  handlerOf(tool);
+  const schema = inputSchemaOf(tool);
+  const own = structuredClone(withoutContext((args ?? {}) as Record<string, unknown>));
+  const filled = fillDefaults(schema, own) as Record<string, unknown>;
+  const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(filled, name));
+  if (missing.length > 0) return error(missing.map((name) => `/${name} is required`).join("; "));
+  const base = given ?? createMockContext({ options: defaultOptionsOf(tool) });
+  const context = client === undefined ? base : Object.freeze({ ...base, client, callTool: client.callTool });
+  const { device, memory, remembered } = context as Partial<MockContext>;
+  const before = remembered?.() ?? {};
+  const result = await runHandler(
+    tool,
+    filled,
+    context,
+    device === undefined ? undefined : { memory: before, device },
+  );
+  if (result.isError === true) {
+    // What a handler writes takes effect only if the call succeeds.
+    for (const name of Object.keys(remembered?.() ?? {})) memory?.delete(name);
+    for (const [name, value] of Object.entries(before)) memory?.set(name, value);
+  }
+  return result;
+}

@@ -60,7 +60,6 @@ const tools = [
   tool("steps", async (_args, { progress, log }) => {
     log("warning", { careful: true });
     log("info", 1n);
-    log("warn", "a level that MCP does not have");
     const refused = await progress("half").catch(({ name, message }) => `${name}: ${message}`);
     await progress(1, 2, "half");
     await progress(2, 2);
