@@ -275,7 +275,7 @@ describe("pure folders", () => {
 describe("modules that only one place may use", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
-      "catalog/open-in-browser.ts",
+      "cli/commands/catalog.ts",
       "confinement/confined-process.ts",
       "npm/managers/package-manager.ts",
       "processes/reserve-descriptors.ts",

@@ -1,5 +1,5 @@
-import { isRecord } from "../data/parse-json.ts";
 import { replaceUnprintable } from "../problems/hidden-characters.ts";
+import { printable } from "../problems/index.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 export class Html {
@@ -32,10 +32,7 @@ const codePoint = (character: string) => (character.codePointAt(0) ?? 0).toStrin
 export const trusted = (markup: string): Html => new Html(markup);
 
 /** A text in an attribute: invisible and bidirectional characters appear as `\u{…}`. */
-const inAttribute = (text: string) =>
-  escapeAttribute(
-    replaceUnprintable(text.replace(/[\t\r\n]+/g, " "), (character) => `\\u{${codePoint(character)}}`),
-  );
+const inAttribute = (text: string) => escapeAttribute(printable(text));
 
 /** A text between tags: invisible and bidirectional characters are marked. Keeps line breaks. */
 function inText(text: string): string {
@@ -78,35 +75,4 @@ export function html(parts: TemplateStringsArray, ...values: readonly Content[])
   for (let index = 0; index < values.length; index++)
     markup += render(values[index], places[index] === true) + (parts[index + 1] ?? "");
   return new Html(markup);
-}
-
-/** A link to another site, which only https addresses become; other addresses are text. */
-export function linkTo(address: string, label: Content = address): Html {
-  const isSafe = readHttps(address) === address;
-  return isSafe ? html`<a href="${address}" rel="noreferrer noopener">${label}</a>` : html`${label}`;
-}
-
-/** The normal form of an https address without credentials; `undefined` for any other text. */
-export function readHttps(text: unknown): string | undefined {
-  if (typeof text !== "string" || text.length > 2048) return undefined;
-  try {
-    const { protocol, username, password, href } = new URL(text.trim());
-    return protocol === "https:" && username === "" && password === "" ? href : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The address of a package's repository, also in the forms of npm: `git+https://…`, `github:acme/jira`, `acme/jira`. */
-export function readRepository(written: unknown): string | undefined {
-  const text = isRecord(written) ? written.url : written;
-  if (typeof text !== "string") return undefined;
-  const short = /^(?:github:)?([\w.-]+\/[\w.-]+)$/.exec(text.trim())?.[1];
-  if (short !== undefined) return readHttps(`https://github.com/${short}`);
-  return readHttps(
-    text
-      .trim()
-      .replace(/^git\+/, "")
-      .replace(/\.git(?=$|#)/, ""),
-  );
 }

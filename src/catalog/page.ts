@@ -12,9 +12,8 @@ import {
 import { fileOfPosition, type Problem, printable } from "../problems/index.ts";
 import { formatCount, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
-import type { Catalog, CatalogItem, CatalogPack, ConfigServer } from "./collect.ts";
-import { type Content, type Html, html, linkTo, readHttps, readRepository, trusted } from "./html.ts";
-import type { LockState } from "./lock-states.ts";
+import type { Catalog, CatalogItem, CatalogPack, ConfigServer, LockState } from "./catalog.ts";
+import { type Content, type Html, html, trusted } from "./html.ts";
 import { script } from "./script.ts";
 import { style } from "./style.ts";
 
@@ -28,9 +27,6 @@ const longestDefinition = 64 << 10;
 const longestCell = 1024;
 const shortDescription = 280;
 
-/** Limit on the problems of one list: a hostile pack could have thousands. */
-const mostProblems = 200;
-
 /** Finds the ID of an item's element. */
 type FindItem = (kind: Kind, qualifiedName: string | null) => string | undefined;
 
@@ -43,11 +39,15 @@ const names = (list: readonly Content[]): Html => html`<span class="names">${lis
 /** A text with its line breaks. */
 const paragraph = (text: string): Content => text !== "" && html`<p class="text">${shorten(text)}</p>`;
 
+/** A link to another site. Only https addresses come here. */
+const linkTo = (address: string, label = address): Html =>
+  html`<a href="${address}" rel="noreferrer noopener">${label}</a>`;
+
 type Badge = readonly [words: string, tone?: "error" | "warning" | "good" | "accent"];
 
 const formatBadges = (badges: readonly (Badge | false | undefined)[]): Content =>
   badges.some(Boolean) &&
-  html`<ul class="badges">${badges.map((one) => one && html`<li class="${`badge ${one[1] ?? ""}`.trim()}">${one[0]}</li>`)}</ul>`;
+  html`<ul class="badges">${badges.map((badge) => badge && html`<li class="${`badge ${badge[1] ?? ""}`.trim()}">${badge[0]}</li>`)}</ul>`;
 
 const lockBadges: Readonly<Record<LockState, Badge>> = {
   approved: ["Approved", "good"],
@@ -71,22 +71,13 @@ const stateOf = (problems: readonly Problem[]) =>
 /** A list of problems, each with a link to its entry in the published package. */
 function formatProblems(problems: readonly Problem[]): Content {
   const formatProblem = (problem: Problem) => {
-    const { code: name, severity, message, hint, line, column } = problem;
-    const file = fileOfPosition(problem);
-    const place = file && [file, line, column].filter((part) => part !== undefined).join(":");
+    const { code: name, severity, message, hint = "", line, column } = problem;
+    const place = [fileOfPosition(problem), line, column].filter((part) => part !== undefined).join(":");
     const address = `https://unpkg.com/trailblaze@${hostVersion}/docs/problems.md#${name.toLowerCase()}`;
-    return html`<li class="problem ${severity}"><p><strong>${severity}</strong>${linkTo(address, name)}</p><p class="text">${shorten(message)}</p>${
-      hint !== undefined && html`<p class="note text">${shorten(hint)}</p>`
-    }${place !== undefined && html`<p class="note mono"><bdi>${shorten(place, 400)}</bdi></p>`}</li>`;
+    return html`<li class="problem ${severity}"><p><strong>${severity}</strong>${linkTo(address, name)}</p>${paragraph(message)}${paragraph(hint)}<p class="note mono"><bdi>${shorten(place, 400)}</bdi></p></li>`;
   };
-  if (problems.length === 0) return undefined;
-  const rest = problems.length - mostProblems;
-  return html`<ul class="problems">${problems.slice(0, mostProblems).map(formatProblem)}</ul>${rest > 0 && html`<p class="note">${countOf(rest, "more problem")}.</p>`}`;
+  return problems.length > 0 && html`<ul class="problems">${problems.map(formatProblem)}</ul>`;
 }
-
-/** A definition list of the facts that are known. */
-const formatFacts = (facts: readonly (readonly [string, Content])[]): Html =>
-  html`<dl class="facts">${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 function formatTable(columns: readonly string[], rows: readonly (readonly Content[])[]): Content {
   const heading = columns.map((column) => html`<th scope="col">${column}</th>`);
@@ -99,11 +90,10 @@ const formatCell = (cell: Cell): Content =>
 
 function formatPart(part: Part, findItem: FindItem): Content {
   if (part.type === "text") return paragraph(part.text);
-  if (part.type === "table")
-    return formatTable(
-      part.columns,
-      part.rows.map((row) => row.map(formatCell)),
-    );
+  if (part.type === "table") {
+    const rows = part.rows.map((row) => row.map(formatCell));
+    return formatTable(part.columns, rows);
+  }
   const members = part.members.map(({ kind, name, qualifiedName }) => {
     const id = findItem(kind, qualifiedName);
     return id === undefined ? code(name) : html`<a href="#${id}">${code(name)}</a>`;
@@ -111,30 +101,26 @@ function formatPart(part: Part, findItem: FindItem): Content {
   return html`<h4>${part.title}</h4>${names(members)}`;
 }
 
-/** Names without the values, which may be secret. */
-const namesOnly = (value: unknown) =>
-  isRecord(value) ? Object.fromEntries(Object.keys(value).map((name) => [name, "…"])) : value;
-
-/** The first bytes of a text, without half a character. */
-function cut(text: string): string {
-  const bytes = Buffer.from(text);
-  let end = longestDefinition;
-  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end).toString();
-}
+/** The facts that are known. */
+const formatFacts = (facts: readonly (readonly [string, Content])[]): Content =>
+  facts.length > 0 &&
+  html`<dl class="facts">${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** A definition as JSON that can be opened, cut after 64 KiB. */
 function formatDefinition(
   definition: object,
   { file, qualifiedName, declaration }: CatalogItem["item"],
 ): Html {
-  const json = JSON.stringify(definition, null, 2);
-  const size = Buffer.byteLength(json);
-  const isCut = size > longestDefinition;
+  const bytes = Buffer.from(JSON.stringify(definition, null, 2));
+  // A character that is cut in half is left out.
+  const shown = bytes
+    .subarray(0, longestDefinition)
+    .toString()
+    .replace(/\uFFFD$/, "");
   const command = `trailblaze inspect ${quoteForShell(qualifiedName)} --kind ${declaration.kind} --json`;
-  return html`<details class="source"><summary>Definition${file !== null && html`<bdi class="mono">${file}</bdi>`}</summary><pre tabindex="0"><bdi>${isCut ? cut(json) : json}</bdi></pre>${
-    isCut &&
-    html`<p class="note">Cut after 64 KiB of ${Math.ceil(size / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
+  return html`<details class="source"><summary>Definition${file !== null && html`<bdi class="mono">${file}</bdi>`}</summary><pre tabindex="0"><bdi>${shown}</bdi></pre>${
+    bytes.length > longestDefinition &&
+    html`<p class="note">Cut after 64 KiB of ${Math.ceil(bytes.length / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
   }</details>`;
 }
 
@@ -143,38 +129,35 @@ const isAbout = ({ item: { declaration } }: CatalogItem, problem: Problem) =>
 
 function formatItem(one: CatalogItem, pack: CatalogPack, isFull: boolean, findItem: FindItem): Html {
   const { item, id, lock } = one;
-  const page = createPageOfItem(item, pack.described);
-  const { kind, title, description, qualifiedName } = page;
+  const { kind, name, title, description, qualifiedName, facts, parts } = createPageOfItem(
+    item,
+    pack.described,
+  );
+  const { definition, format = "json" } = item;
   const problems = pack.problems.filter((problem) => isAbout(one, problem));
-  const isCode = item.format !== undefined && !["json", "yaml", "yml"].includes(item.format);
-  const { definition } = item;
-  const isSecret = (key: string) => kind === "server" && (key === "env" || key === "headers");
-  const facts = page.facts.map(({ key, value }) => {
-    const shown = isSecret(key) && isRecord(value) ? Object.keys(value).join(", ") : formatValue(value);
-    return [key, code(shown)] as const;
-  });
-  const shown = Object.entries(definition ?? {}).map(([key, value]) => [
-    key,
-    isSecret(key) ? namesOnly(value) : value,
+  const badges = formatBadges([
+    lock && lockBadges[lock],
+    !["json", "yaml", "yml"].includes(format) && ["Defined in code"],
+    definition === null && ["No valid definition", "error"],
+    ...problemBadges(problems),
   ]);
-  const details = html`${facts.length > 0 && formatFacts(facts)}${page.parts.map((part) => formatPart(part, findItem))}`;
+  // Of variables only the names: their values may be secret.
+  const withoutValues = (key: string, value: unknown) =>
+    kind === "server" && key === "env" && isRecord(value) ? Object.keys(value) : value;
+  const entries = Object.entries(definition ?? {}).map(([key, value]) => [key, withoutValues(key, value)]);
+  const formatDetails = () => [
+    formatFacts(facts.map(({ key, value }) => [key, code(formatValue(withoutValues(key, value)))])),
+    parts.map((part) => formatPart(part, findItem)),
+    formatDefinition(Object.fromEntries(entries), item),
+  ];
   return html`<article class="item" id="${id}" data-kind="${kind}" data-problems="${stateOf(problems)}">
-<header><h3><a href="#${id}"><bdi>${page.name}</bdi></a></h3><p class="name">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${qualifiedName}</bdi></p>${formatBadges(
-    [
-      lock && lockBadges[lock],
-      isCode && ["Defined in code"],
-      definition === null && ["No valid definition", "error"],
-      ...problemBadges(problems),
-    ],
-  )}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
-${formatProblems(problems)}${isFull && definition !== null ? html`${details}${formatDefinition(Object.fromEntries(shown), item)}` : item.file !== null && html`<p class="note mono"><bdi>${item.file}</bdi></p>`}</article>`;
+<header><h3><a href="#${id}"><bdi>${name}</bdi></a></h3><p class="name">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${qualifiedName}</bdi></p>${badges}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
+${formatProblems(problems)}${isFull && definition !== null && formatDetails()}</article>`;
 }
 
-/** Why sessions do not use a pack, what the lock says about it, and how many problems it has. */
-const packBadges = ({ described: { pack }, lock, problems }: CatalogPack): (Badge | false | undefined)[] => [
-  pack.shadowed
-    ? ["Shadowed by another copy", "warning"]
-    : pack.enabled === false && ["Not used by sessions"],
+/** Whether sessions use a pack, what the lock says about it, and how many problems it has. */
+const packBadges = ({ described: { pack }, lock, problems }: CatalogPack) => [
+  (pack.shadowed || pack.enabled === false) && (["Not used by sessions"] as const),
   lock && lockBadges[lock],
   ...problemBadges(problems),
 ];
@@ -185,61 +168,42 @@ const countKinds = (packs: readonly CatalogPack[]) =>
     return items.length === 0 ? [] : [{ kind, count: countOf(items.length, kind) }];
   });
 
-const formatName = ({ described: { pack } }: CatalogPack, id?: string): Html => {
-  const name = html`<bdi>${pack.name}</bdi>`;
-  const version = pack.version !== null && html`<bdi class="version">${shorten(pack.version, 60)}</bdi>`;
-  return html`${id === undefined ? name : html`<a href="#${id}">${name}</a>`} ${version}`;
-};
+const versionOf = ({ described: { pack } }: CatalogPack): Content =>
+  pack.version !== null && html` <bdi class="version">${shorten(pack.version, 60)}</bdi>`;
 
-const formatCard = (pack: CatalogPack): Html =>
-  html`<article class="card"><h3>${formatName(pack, pack.id)}</h3>
-${paragraph(shorten(pack.described.pack.description ?? "", shortDescription))}${formatBadges([
-  ...countKinds([pack]).map(({ count }): Badge => [count, "accent"]),
-  ...packBadges(pack),
-])}</article>`;
-
-const origins = {
-  self: "This project",
-  workspace: "This project's workspace",
-  direct: "Dependency of the project",
-  transitive: "Dependency of another package",
-  undeclared: "Installed, but not declared",
-  global: "Installed globally",
-} as const;
+function formatCard(pack: CatalogPack): Html {
+  const { name, description } = pack.described.pack;
+  const counts = countKinds([pack]).map(({ count }): Badge => [count, "accent"]);
+  return html`<article class="card"><h3><a href="#${pack.id}"><bdi>${name}</bdi></a>${versionOf(pack)}</h3>
+${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...counts, ...packBadges(pack)])}</article>`;
+}
 
 /** The sections of all packs, each with those of its items. */
 function formatPacks({ packs, hasLock }: Catalog): Content {
-  // Names of shadowed packs mean the copy in use.
-  const used = packs.filter(({ described }) => !described.pack.shadowed).flatMap(({ items }) => items);
-  const ids = new Map(used.map(({ item, id }) => [`${item.declaration.kind} ${item.qualifiedName}`, id]));
+  const items = packs.filter(({ described }) => !described.pack.shadowed).flatMap((pack) => pack.items);
+  const ids = new Map(items.map(({ item, id }) => [`${item.declaration.kind} ${item.qualifiedName}`, id]));
   const findItem: FindItem = (kind, qualifiedName) => ids.get(`${kind} ${qualifiedName}`);
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
-    const { described, id, items, problems } = pack;
+    const { described, id, location, repository, homepage, problems } = pack;
     const { name, description, origin, needs } = described.pack;
-    const [repository, homepage] = [
-      readRepository(described.manifest.value.repository),
-      readHttps(described.manifest.value.homepage),
-    ];
     const about = formatFacts([
-      ["Comes from", html`${origins[origin]}, in ${code(pack.location)}`],
+      ["Comes from", html`${origin}, in ${code(location)}`],
       ["Lock", !hasLock && "The project has no lock"],
       ["Repository", repository !== undefined && linkTo(repository)],
       ["Homepage", homepage !== undefined && linkTo(homepage)],
       ["Needs", needs === undefined && "Not declared"],
     ]);
-    let isFull = true;
-    const formatted = items.map((one) => {
-      isFull = size < largestItems;
-      const section = formatItem(one, pack, isFull, findItem);
+    const sections = pack.items.map((item) => {
+      const section = formatItem(item, pack, size < largestItems, findItem);
       size += Buffer.byteLength(section.markup);
       return section;
     });
-    const others = problems.filter((problem) => !items.some((one) => isAbout(one, problem)));
-    return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}" aria-labelledby="${id}:name"><div><h2 id="${id}:name">${formatName(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
+    const others = problems.filter((problem) => !pack.items.some((item) => isAbout(item, problem)));
+    return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}" aria-labelledby="${id}:name"><div><h2 id="${id}:name"><bdi>${name}</bdi>${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
 ${about}${formatPart(createNeedsTable(needs), findItem)}</div>
-${formatProblems(others)}${items.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : formatted}${
-  !isFull &&
+${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}${
+  size >= largestItems &&
   html`<p class="note">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see them.</p>`
 }</section>`;
   };
@@ -247,10 +211,10 @@ ${formatProblems(others)}${items.length === 0 ? html`<p class="soft">This pack d
 }
 
 function formatServers(servers: readonly ConfigServer[]): Content {
-  const rows = servers.map(({ name, type, runs, names: variables, lock }) => [
+  const rows = servers.map(({ name, runs, names: variables, lock }) => [
     html`<bdi>${name}</bdi>${formatBadges([lock && lockBadges[lock]])}`,
-    html`${type}${runs !== "" && html` ${code(runs)}`}`,
-    names(variables.map((one) => code(one))),
+    code(runs),
+    names(variables.map(code)),
   ]);
   return (
     rows.length > 0 &&
@@ -263,14 +227,11 @@ function formatServers(servers: readonly ConfigServer[]): Content {
 function formatCards(packs: readonly CatalogPack[]): Html {
   const chip = (words: string, data: Html) =>
     html`<button class="chip" type="button" aria-pressed="false" ${data}>${words}</button>`;
-  const hasProblems = packs.some(({ problems }) => stateOf(problems) !== "");
   return html`<div class="finder" id="finder" role="search" hidden>
 <label for="search">Search packs and their items</label>
 <p class="soft" id="status" role="status"></p>
 <input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
-<div class="names" role="group" aria-label="Filters">${countKinds(packs).map(({ kind }) => chip(titlesOfKinds[kind], html`data-kind="${kind}"`))}${
-    hasProblems && chip("With problems", html`data-problems="1"`)
-  }<button class="chip" id="reset" type="button">Clear</button></div>
+<div class="names" role="group" aria-label="Filters">${countKinds(packs).map(({ kind }) => chip(titlesOfKinds[kind], html`data-kind="${kind}"`))}${chip("With problems", html`data-problems="1"`)}<button class="chip" id="reset" type="button">Clear</button></div>
 </div>
 <h2>Packs</h2><div class="cards">${packs.map(formatCard)}</div>
 <p class="empty" id="nothing" hidden>Nothing matches. Try fewer words, or clear the filters.</p>`;
@@ -282,14 +243,14 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`;
 
 /** The page: a card for each pack, then a section for each pack with its items. */
-export function formatCatalog(catalog: Catalog, title: string): string {
-  const { packs, servers, problems } = catalog;
+export function formatCatalog(catalog: Catalog): string {
+  const { title, packs, servers, problems } = catalog;
   const summary = [countOf(packs.length, "pack"), ...countKinds(packs).map(({ count }) => count)].join(" · ");
   const content =
     packs.length === 0
       ? html`<p class="empty">No packs are installed in this project. Run <code>trailblaze search</code> to find packs, and <code>trailblaze add PACK</code> to install one.</p>`
       : html`${formatCards(packs)}${formatPacks(catalog)}`;
-  const { markup } = html`<!doctype html>
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -297,14 +258,11 @@ export function formatCatalog(catalog: Catalog, title: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
-<meta name="generator" content="Trailblaze ${hostVersion}">
 <title>${printable(title)}</title>
 <style>${trusted(style)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top"><span class="soft">Trailblaze catalog</span>
-<button class="chip" id="theme" type="button" hidden>Dark theme</button></header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1><p class="soft">${summary}</p>
 ${content}
@@ -315,6 +273,5 @@ ${problems.length > 0 && html`<section aria-labelledby="problems"><h2 id="proble
 <script>${trusted(script)}</script>
 </body>
 </html>
-`;
-  return markup;
+`.markup;
 }

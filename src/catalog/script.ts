@@ -1,17 +1,7 @@
-/** The script of the page: the theme, search and filters. Without it, all of the content is there. */
+/** The script of the page: search and filters. Without it, all of the content is there. */
 export const script = `"use strict";
 (() => {
   const find = (id) => document.getElementById(id);
-  const { dataset } = document.documentElement;
-  const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-  const isDark = () => (dataset.theme || (prefersDark.matches ? "dark" : "light")) === "dark";
-  const toggle = find("theme");
-  const label = () => { toggle.textContent = isDark() ? "Light theme" : "Dark theme"; };
-  toggle.hidden = false;
-  label();
-  prefersDark.addEventListener("change", label);
-  toggle.addEventListener("click", () => { dataset.theme = isDark() ? "light" : "dark"; label(); });
-
   const finder = find("finder");
   if (!finder) return;
   const input = find("search");

@@ -8,8 +8,6 @@ export const style = `
 --warning:light-dark(#7a4b00,#f2c063);--warning-wash:light-dark(#fbf1dd,#33270f);
 --good:light-dark(#1f6133,#8fd6a3);--good-wash:light-dark(#e6f3e9,#16301e);
 --mono:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace}
-:root[data-theme=light]{color-scheme:light}
-:root[data-theme=dark]{color-scheme:dark}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:78rem;padding:0 clamp(1rem,4vw,2.5rem);background:var(--bg);color:var(--text);font:1rem/1.6 system-ui,sans-serif;overflow-wrap:anywhere}
 h1,h2,h3,h4{line-height:1.25;margin:0}
@@ -27,7 +25,6 @@ h3 a{color:inherit;text-decoration:none}
 .skip{position:absolute;left:-100vw;background:var(--bg);padding:.625rem 1rem}
 .skip:focus{left:0}
 .hidden-character{background:var(--warning-wash);color:var(--warning);font:600 .75em var(--mono);unicode-bidi:isolate;direction:ltr}
-.top{display:flex;align-items:center;justify-content:space-between;min-height:3.5rem;border-bottom:1px solid var(--line)}
 .chip,.finder input{font:inherit;font-size:.875rem;color:var(--text);background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.375rem .75rem}
 .chip{cursor:pointer}
 .chip:hover{border-color:var(--accent)}
@@ -67,6 +64,5 @@ tr{border-bottom:1px solid var(--line)}
 td:empty{display:none}
 .facts{grid-template-columns:minmax(0,1fr)}
 }
-@media(forced-colors:active){.chip[aria-pressed=true]{border-width:3px}}
-@media print{:root,:root[data-theme]{color-scheme:light}.top,.finder,.skip,.source pre{display:none!important}.item{content-visibility:visible}}
+@media print{:root{color-scheme:light}.finder,.skip{display:none!important}}
 `;

@@ -1,7 +1,7 @@
 // The only module that writes to stdout and stderr. A command's result goes to stdout, everything else to stderr.
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { replaceUnprintable } from "../problems/hidden-characters.ts";
+import { escapeJson } from "../problems/hidden-characters.ts";
 import type { TextStyle } from "./command.ts";
 import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-commands.ts";
 
@@ -132,15 +132,7 @@ export const output = {
   note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 
-function escapeUnits(text: string): string {
-  return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
 const writeIndented = (document: unknown): string => JSON.stringify(document, null, 2);
-
-function escapeJson(json: string): string {
-  return replaceUnprintable(json.replace(/(##\w*)\[/g, "$1\\u005b"), escapeUnits);
-}
 
 /** Formats JSON with every unprintable character and every command for a CI runner escaped. */
 export const formatJson = (document: unknown): string => escapeJson(writeIndented(document));

@@ -55,6 +55,13 @@ export function replaceUnprintable(text: string, replace: (character: string) =>
   );
 }
 
+const escapeUnits = (text: string): string =>
+  text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** JSON or source text whose strings hide nothing, and which has no command for a CI runner such as `##[group]`. */
+export const escapeJson = (json: string): string =>
+  replaceUnprintable(json.replace(/(##\w*)\[/g, "$1\\u005b"), escapeUnits);
+
 function toCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

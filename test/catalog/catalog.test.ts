@@ -1,20 +1,10 @@
-import fs, {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { buildCatalog } from "../../src/catalog/build-catalog.ts";
-import { linkTo, readRepository } from "../../src/catalog/html.ts";
-import { markerFile, writeSite } from "../../src/catalog/write-site.ts";
+import { describe, expect, test } from "vitest";
+import { buildCatalog } from "../../src/catalog/catalog.ts";
+import { markerFile, writeSite } from "../../src/cli/commands/catalog.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
+import { readHttps, readRepository } from "../../src/pages/links.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 
@@ -70,7 +60,7 @@ describe("the page of a catalog", () => {
     expect(page).toContain('<a href="https://git.example.com/acme/desk" rel="noreferrer noopener">');
     expect(page).not.toContain("plain.example.com");
     expect(page).toContain("api.example.com");
-    expect(page).toContain("Dependency of the project, in <code><bdi>node_modules/@acme/desk</bdi></code>");
+    expect(page).toContain("direct, in <code><bdi>node_modules/@acme/desk</bdi></code>");
     expect(page).toContain('<h3><a href="#pack:acme/desk"><bdi>@acme/desk</bdi></a>');
     expect(page).toContain('<section class="pack" id="pack:acme/desk"');
     expect(Object.keys(json)).toEqual(["catalogVersion", "title", "generator", "packs", "problems"]);
@@ -80,17 +70,6 @@ describe("the page of a catalog", () => {
       location: "node_modules/@acme/desk",
       tools: [{ name: "greet", advertisedName: "desk_greet", page: "index.html#tool:acme/desk/greet" }],
     });
-  });
-
-  test("inner properties follow their object, and a schema that is too deep says so", async () => {
-    const nest = (depth: number): object =>
-      depth === 0 ? { type: "string" } : { type: "object", properties: { inner: nest(depth - 1) } };
-    const pageOf = async (depth: number) =>
-      (await build(makeProject(tool({ inputSchema: nest(depth) })))).page;
-    const fits = await pageOf(5);
-    expect(fits).toContain("<bdi>inner.inner.inner.inner.inner</bdi>");
-    expect(fits).not.toContain("too deep");
-    expect(await pageOf(6)).toContain("The table is not complete");
   });
 
   test("items have the state that trailblaze.lock gives them", async () => {
@@ -160,22 +139,6 @@ describe("the page of a catalog", () => {
     expect(page).toContain("docs/problems.md#hiddentext");
   });
 
-  test("a copy that another one shadows is neither shown nor checked, because no session uses it", async () => {
-    const other = "node_modules/other/node_modules/@acme/desk";
-    const { problems, json } = await build(
-      makeProject(tool(), {
-        "node_modules/other/package.json": { name: "other", dependencies: { "@acme/desk": "2.0.0" } },
-        [`${other}/package.json`]: packManifest("@acme/desk", {
-          version: "2.0.0",
-          trailblaze: { tools: ["greet"] },
-        }),
-        [`${other}/trailblaze/tools/greet.json`]: tool({ handler: "./gone.js" }),
-      }),
-    );
-    expect(json.packs).toHaveLength(1);
-    expect(problems.map(({ code }) => code)).not.toContain("HandlerNotFound");
-  });
-
   test("servers show the names of variables and the origin of an address, never values", async () => {
     const cwd = makeTree({
       "package.json": { name: "app", dependencies: { desk: "1.0.0" } },
@@ -240,8 +203,8 @@ describe("the page of a catalog", () => {
     const [one, other] = [await build(cwd), await build(elsewhere)];
     expect(one.files).toEqual(other.files);
     expect(one.page + one.data).not.toContain(cwd);
-    expect(one.json.packs.map((pack: object) => Object.values(pack).slice(4, 6))).toEqual([
-      ["index.html#pack:acme/desk", "node_modules/@acme/desk"],
+    expect(one.json.packs).toMatchObject([
+      { page: "index.html#pack:acme/desk", location: "node_modules/@acme/desk" },
     ]);
     expect(one.page).toContain('<bdi class="version">1.0.0</bdi>');
   });
@@ -335,8 +298,8 @@ describe("texts of packs in the page", () => {
     ["javascript:alert(1)", false],
     ["https://user:pass@example.com/", false],
     ["//example.com", false],
-  ])("linkTo makes of %s a link: %s", (address, isLink) => {
-    expect(linkTo(address).markup.startsWith("<a ")).toBe(isLink);
+  ])("%s is an address to link to: %s", (address, isLink) => {
+    expect(readHttps(address) !== undefined).toBe(isLink);
   });
 
   test.each([
@@ -377,60 +340,11 @@ describe("writing a catalog", () => {
     refused(() => writeSite(join(folder, "notes.txt"), site()));
   });
 
-  test("a foreign file in the place of one of the catalog is refused unchanged", () => {
-    const folder = join(makeTree({}), "site");
-    mkdirSync(folder);
-    writeFileSync(
-      join(folder, markerFile),
-      JSON.stringify({ madeBy: "trailblaze catalog", files: ["index.html", 7] }),
-    );
-    writeFileSync(join(folder, "catalog.json"), "mine");
-    refused(() => writeSite(folder, site()));
-    expect(list(folder)).toEqual([markerFile, "catalog.json"]);
-    expect(readFileSync(join(folder, "catalog.json"), "utf8")).toBe("mine");
-  });
-
   test("a folder in the place of the page is refused", () => {
     const folder = join(makeTree({}), "site");
     writeSite(folder, site());
     rmSync(join(folder, "index.html"));
     mkdirSync(join(folder, "index.html"));
     refused(() => writeSite(folder, site()));
-  });
-
-  test.skipIf(process.platform === "win32")(
-    "a page that became a link is refused, and its target kept",
-    () => {
-      const parent = makeTree({ "page.txt": "mine" });
-      const folder = join(parent, "site");
-      writeSite(folder, site());
-      rmSync(join(folder, "index.html"));
-      symlinkSync(join(parent, "page.txt"), join(folder, "index.html"));
-      refused(() => writeSite(folder, site()));
-      expect(readFileSync(join(parent, "page.txt"), "utf8")).toBe("mine");
-    },
-  );
-
-  test("a write that fails leaves the old catalog and no new files", () => {
-    const folder = join(makeTree({}), "site");
-    writeSite(folder, site());
-    const { openSync } = fs;
-    const spy = vi.spyOn(fs, "openSync").mockImplementation((path, flags, mode) => {
-      if (flags === "wx" && String(path).includes("index.html"))
-        throw Object.assign(new Error("refused"), { code: "EACCES", syscall: "open" });
-      return openSync(path, flags, mode);
-    });
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      spy.mockRestore();
-      syncBuiltinESMExports();
-    });
-    const fails = (write: () => unknown) =>
-      expect(write).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
-    fails(() => writeSite(folder, { "index.html": "new", "catalog.json": "new" }));
-    expect(list(folder)).toEqual([markerFile, "catalog.json", "index.html"]);
-    expect(readFileSync(join(folder, "catalog.json"), "utf8")).toBe("data");
-    fails(() => writeSite(join(folder, "../deep/fresh"), site()));
-    expect(existsSync(join(folder, "../deep"))).toBe(false);
   });
 });

@@ -1,17 +1,14 @@
 // Strings of tools are hostile: in generated source they may only occur in literals and comments.
 
-import { replaceUnprintable } from "../../problems/hidden-characters.ts";
+import { escapeJson } from "../../problems/hidden-characters.ts";
 import { printable } from "../../problems/index.ts";
-
-const escapeUnits = (text: string): string =>
-  text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Commands that CI systems recognize anywhere in a log. */
 const logCommand = /(##\w*)\[/g;
 
 /** A string as a literal. */
 export function formatLiteral(text: string): string {
-  return replaceUnprintable(JSON.stringify(text), escapeUnits).replace(logCommand, "$1\\u005b");
+  return escapeJson(JSON.stringify(text));
 }
 
 /** The name of a property: as it is if possible, otherwise as a literal. */

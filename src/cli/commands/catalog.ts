@@ -1,7 +1,8 @@
+import { spawn } from "node:child_process";
+import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { buildCatalog } from "../../catalog/build-catalog.ts";
-import { openInBrowser } from "../../catalog/open-in-browser.ts";
-import { writeSite } from "../../catalog/write-site.ts";
+import { type BuiltCatalog, buildCatalog } from "../../catalog/catalog.ts";
+import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
@@ -20,46 +21,71 @@ export const command: Command = {
   run,
 };
 
+/** The file that says which files of a folder are a catalog's. */
+export const markerFile = ".trailblaze-catalog.json";
+
+/** The index is replaced last. */
+const siteFiles = ["catalog.json", "index.html"] as const;
+
+const marker = `${JSON.stringify({ madeBy: "trailblaze catalog", files: siteFiles }, null, 2)}\n`;
+
+/**
+ * Makes a folder a catalog: writes those of its files that differ, all or none. Other files stay. `folder` is absolute. Throws
+ * `TrailblazeError`: `CatalogFolderTaken` if the folder is not ours, and `InvalidArguments` if it cannot be written.
+ */
+export function writeSite(
+  folder: string,
+  texts: BuiltCatalog["files"],
+): { file: string; changed: boolean }[] {
+  const taken = (reason: string) => failure("CatalogFolderTaken", { folder, reason });
+  const state = describeFolder(folder);
+  if (state === "noFolder") throw taken("it is not a folder");
+  const isOurs = state === "filled" && readTextFile(join(folder, markerFile)) === marker;
+  if (state === "filled" && !isOurs) throw taken("it has other files");
+  for (const file of siteFiles)
+    if (lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile() === false)
+      throw taken(`its \`${file}\` is not a file`);
+  const edits = siteFiles.map((file) => planEdit(join(folder, file), texts[file]));
+  applyEdits([planEdit(join(folder, markerFile), marker), ...edits], { makesFolders: true });
+  return edits.map((edit, index) => ({ file: siteFiles[index] ?? "", changed: isChange(edit) }));
+}
+
+/** Opens a file in the user's program for it, which outlives this process. Resolves with whether that program started. */
+function openInBrowser(file: string): Promise<boolean> {
+  const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
+    darwin: ["open"],
+    win32: ["rundll32.exe", "url.dll,FileProtocolHandler"],
+  };
+  const [program, ...args] = openers[process.platform] ?? ["xdg-open"];
+  const child = spawn(program, [...args, file], { detached: true, stdio: "ignore" });
+  child.unref();
+  return new Promise((settle) => {
+    child.once("spawn", () => settle(true));
+    child.once("error", () => settle(false));
+  });
+}
+
 /** Writes a static site of everything installed. Runs nothing of it. */
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const out = textOf(options.out) ?? "";
-  const title = textOf(options.title);
-  if (out === "")
-    throw failure("InvalidArguments", {
-      reason: "`catalog` requires a folder",
-      hint: "Run `trailblaze catalog --out site`.",
-    });
+  if (out === "") {
+    const hint = "Run `trailblaze catalog --out site`.";
+    throw failure("InvalidArguments", { reason: "`catalog` requires a folder", hint });
+  }
   const folder = resolve(cwd, out);
-  const built = await buildCatalog({
-    ...readInspectionOptions(input),
-    title: title?.trim() === "" ? undefined : title,
-  });
-  const files = writeSite(folder, built.files);
-  const written = files.filter((file) => file.changed).length;
-  const changed = written > 0;
+  const title = textOf(options.title)?.trim() || undefined;
+  const { files: texts, packs, problems } = await buildCatalog({ ...readInspectionOptions(input), title });
+  const files = writeSite(folder, texts);
+  const changed = files.some((file) => file.changed);
   const index = join(folder, "index.html");
-  const isOpened = options.open === true ? await openInBrowser(index) : undefined;
-  const { packs, problems } = built;
-  const formatText = () => {
-    const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
-    const isNew = changed ? "now shows" : "already shows";
-    const lines = [`${join(out, "index.html")} ${isNew} ${count}`];
-    if (changed) lines.push(`${written} file${written === 1 ? "" : "s"} written`);
-    if (isOpened === false) lines.push("No program opened it. Open the file in a browser.");
-    return lines.map(printable).join("\n");
-  };
+  const opened = options.open === true ? await openInBrowser(index) : undefined;
+  const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
+  const lines = [`${join(out, "index.html")} ${changed ? "now" : "already"} shows ${count}`];
+  if (opened === false) lines.push("No program opened it. Open the file in a browser.");
   return {
-    json: {
-      folder,
-      index,
-      changed,
-      files,
-      packs,
-      opened: isOpened,
-      problems,
-    },
-    formatText,
+    json: { folder, index, changed, files, packs, opened, problems },
+    formatText: () => lines.map(printable).join("\n"),
     problems,
   };
 }

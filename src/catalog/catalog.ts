@@ -1,0 +1,283 @@
+import { isAbsolute, relative, sep } from "node:path";
+import { readConfig } from "../config/read-config.ts";
+import type { UserServer } from "../config/session-config.ts";
+import { findPacks } from "../discovery/find-packs.ts";
+import { lookUpReferences } from "../discovery/look-up-pack.ts";
+import { findProject } from "../discovery/project.ts";
+import { managerIn } from "../discovery/project-manager.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import type { InspectionOptions } from "../inspection/inspect.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { describePack as describeForLock, describeUserServer } from "../lock/describe.ts";
+import { isSameJson, ownEntry } from "../lock/json.ts";
+import { deniedIn, findLock } from "../lock/lock-file.ts";
+import { LockScope } from "../lock/lock-scope.ts";
+import type { Json, LockedItem, LockFile } from "../lock/types.ts";
+import { type DescribedPack, describePacks } from "../pages/describe-packs.ts";
+import { readHttps, readRepository } from "../pages/links.ts";
+import { escapeJson } from "../problems/hidden-characters.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { referencesOf } from "../session/select-packs.ts";
+import { checkPack, readerChecks } from "../validate/check-packs.ts";
+import { hostVersion } from "../version.ts";
+import { formatCatalog } from "./page.ts";
+
+/** What trailblaze.lock says about an item, a pack or a server. */
+export type LockState = "approved" | "changed" | "notApproved" | "denied" | "notLocked";
+
+/** An item of a pack in the catalog. */
+export interface CatalogItem {
+  item: InspectedItem;
+  /** Of its element on the page; unique there. */
+  id: string;
+  lock: LockState | undefined;
+}
+
+/** An installed pack in the catalog. Its strings are not trusted. */
+export interface CatalogPack {
+  described: DescribedPack;
+  /** Of its section on the page; unique there. */
+  id: string;
+  /** Relative to the project, with `/`. */
+  location: string;
+  repository: string | undefined;
+  homepage: string | undefined;
+  items: CatalogItem[];
+  problems: Problem[];
+  /** `undefined` without a lock. */
+  lock: LockState | undefined;
+}
+
+/** A server of the project's config, without its arguments and values, which may be secret. */
+export interface ConfigServer {
+  name: string;
+  /** The package, the program's name, or the origin of the address. */
+  runs: string;
+  /** Names of variables and headers. */
+  names: string[];
+  lock: LockState | undefined;
+}
+
+/** What a catalog shows. It has no absolute paths and no values of environment variables. */
+export interface Catalog {
+  title: string;
+  /** In the order of discovery. */
+  packs: CatalogPack[];
+  /** The programs and the remote servers of the config. */
+  servers: ConfigServer[];
+  /** Problems that belong to no pack. */
+  problems: Problem[];
+  hasLock: boolean;
+}
+
+/** A catalog as texts of files. The same installation gives the same bytes. */
+export interface BuiltCatalog {
+  files: Record<"catalog.json" | "index.html", string>;
+  packs: number;
+  problems: Problem[];
+}
+
+/** The folders of an absolute path, which only this machine has. */
+const elsewhere = /(?<=^|[\s"'(=])(?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)(?:[^\s"'():/\\]+[\\/])+/g;
+
+/** Removes absolute paths from the texts of problems. */
+function createRelativizer(project: string): (problem: Problem) => Problem {
+  const folder = project.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const inside = new RegExp(`${folder}(?:[/\\\\]|(?![\\w.-]))`, "g");
+  const shorten = (text: string) => text.replace(inside, "./").replace(elsewhere, "…/");
+  return (problem) => ({
+    ...problem,
+    message: shorten(problem.message),
+    hint: problem.hint && shorten(problem.hint),
+    file: problem.file && shorten(problem.file).replace(/^\.\//, ""),
+  });
+}
+
+function locationIn(project: string, location: string): string {
+  const path = relative(project, location).split(sep).join("/");
+  // A linked package somewhere else on this machine.
+  const isElsewhere = isAbsolute(path) || path.startsWith("../".repeat(project.split(sep).length - 1));
+  return isElsewhere ? `…/${path.split("/").at(-1)}` : path || ".";
+}
+
+/** Gives out the IDs of elements, each once. The colon keeps them apart from the page's own. */
+function createIds(): (kind: string, name: string) => string {
+  const used = new Map<string, number>();
+  return (kind, name) => {
+    const id = `${kind}:${name.replace(/[^\w./-]+/g, "_")}`;
+    const count = (used.get(id) ?? 0) + 1;
+    used.set(id, count);
+    return count === 1 ? id : `${id}~${count}`;
+  };
+}
+
+/** Compares with a lock, without starting servers: what a server says and lists is known only to one that runs. */
+class LockStates {
+  readonly #lock: LockFile;
+  readonly #scope: LockScope;
+
+  constructor(lock: LockFile, scope: LockScope) {
+    this.#lock = lock;
+    this.#scope = scope;
+  }
+
+  /** The state of a pack, and of each of its items that has a valid definition. */
+  ofPack(described: DescribedPack): { pack: LockState; items: ReadonlyMap<InspectedItem, LockState> } {
+    const { pack, items } = described;
+    const locked = ownEntry(this.#lock.packs, pack.name);
+    const { entry } = describeForLock(described);
+    const states = new Map<InspectedItem, LockState>();
+    for (const item of items) {
+      const { kind, name } = item.declaration;
+      const now = ownEntry<LockedItem>(entry[keyOfKind[kind]], name);
+      const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], name);
+      const isFree = this.#scope.isItemFree(pack.qualifiedName, kind, name, item.definition);
+      if (!this.#scope.hasPack(pack) || isFree) states.set(item, "notLocked");
+      else if (deniedIn(locked).includes(`${kind}:${name}`)) states.set(item, "denied");
+      else if (now !== undefined)
+        states.set(item, compare(before && (before.launch ?? before), now.launch ?? now));
+    }
+    const isChanged =
+      !isSameJson(locked?.needs, entry.needs) ||
+      [...states.values()].some((state) => state === "changed" || state === "notApproved");
+    const state = locked === undefined ? "notApproved" : isChanged ? "changed" : "approved";
+    return { pack: this.#scope.hasPack(pack) ? state : "notLocked", items: states };
+  }
+
+  ofServer(server: UserServer): LockState {
+    if (this.#scope.isServerFree(server.name)) return "notLocked";
+    const locked = ownEntry(this.#lock.servers, server.name);
+    if (deniedIn(locked).includes(`server:${server.name}`)) return "denied";
+    return compare(locked?.launch, describeUserServer(server, undefined).launch);
+  }
+}
+
+function compare(before: Json | undefined, now: Json | undefined): LockState {
+  if (before === undefined) return "notApproved";
+  return isSameJson(before, now) ? "approved" : "changed";
+}
+
+/** What a server runs; of an address, the origin, unless a variable stands in its place. */
+function describeRun({ url, command = "", package: name }: UserServer): string {
+  if (url === undefined) return name ?? (command.split(/[\\/]/).at(-1) || command);
+  const origin = URL.canParse(url) ? new URL(url).origin : "null";
+  return origin === "null" ? "" : origin;
+}
+
+/**
+ * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
+ * packs, items that sessions cannot use, and a malformed lock, as problems.
+ */
+async function collectCatalog(options: InspectionOptions & { title?: string }): Promise<Catalog> {
+  const port = createNodeInspectionPort();
+  const found = await findPacks(port, options);
+  const { project } = found;
+  const manager = managerIn(port, found.workspace);
+  const config = await readConfig(port, { directory: project });
+  const problems = [...found.problems, ...config.problems];
+  // With a malformed lock, nothing counts as approved or as not locked.
+  const lock = await findLock(project).catch((error: unknown) => {
+    if (!(error instanceof TrailblazeError)) throw error;
+    problems.unshift(error.problem);
+  });
+  const states = lock && new LockStates(lock.lock, new LockScope(config, lock.folder));
+  await lookUpReferences(port, found, referencesOf(config), "user");
+  const relativize = createRelativizer(project);
+  const createId = createIds();
+  const packs: CatalogPack[] = [];
+  for (const described of await describePacks(port, found, lock?.lock, options)) {
+    const { pack, manifest } = described;
+    const compared = states?.ofPack(described);
+    // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
+    const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
+    packs.push({
+      described,
+      id: createId("pack", pack.qualifiedName),
+      location: locationIn(project, pack.location),
+      repository: readRepository(manifest.value.repository),
+      homepage: readHttps(manifest.value.homepage),
+      items: described.items.map((item) => ({
+        item,
+        id: createId(item.declaration.kind, item.qualifiedName),
+        lock: compared?.items.get(item),
+      })),
+      problems: [...pack.problems, ...checked.problems, ...described.ofReferences].map(relativize),
+      lock: compared?.pack,
+    });
+  }
+  const { name } = findProject(port, project).manifest?.value ?? {};
+  const isNamed = typeof name === "string" && name !== "";
+  return {
+    title: options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs"),
+    packs,
+    servers: config.subprocessServers.map((server) => ({
+      name: server.name,
+      runs: describeRun(server),
+      names: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
+      lock: states?.ofServer(server),
+    })),
+    problems: problems.map(relativize),
+    hasLock: lock !== undefined,
+  };
+}
+
+/** A problem as data: without arguments, which may have absolute paths. */
+const describeProblem = ({ args: _, ...problem }: Problem) => problem;
+
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+function describeItem({ item, id, lock }: CatalogItem) {
+  const { declaration, qualifiedName, definition } = item;
+  return {
+    name: declaration.name,
+    qualifiedName,
+    advertisedName: textOf(definition?.name),
+    title: textOf(definition?.title),
+    description: textOf(definition?.description) ?? declaration.description,
+    page: `index.html#${id}`,
+    lock,
+  };
+}
+
+/** A pack as `list --json` has it, with what the page adds. */
+function describePack({ described, id, items, problems, repository, homepage, ...more }: CatalogPack) {
+  const itemsOf = kinds.map((kind) => [
+    keyOfKind[kind],
+    items.filter(({ item }) => item.declaration.kind === kind).map(describeItem),
+  ]);
+  return {
+    ...described.pack,
+    ...more,
+    page: `index.html#${id}`,
+    repository: repository ?? null,
+    homepage: homepage ?? null,
+    lock: more.lock ?? null,
+    ...Object.fromEntries(itemsOf),
+    problems: problems.map(describeProblem),
+  };
+}
+
+/**
+ * Makes the catalog of what is installed in a project. Trust level: inspection; no handler and no server runs. Texts of packs
+ * are escaped. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
+ */
+export async function buildCatalog(options: InspectionOptions & { title?: string }): Promise<BuiltCatalog> {
+  const catalog = await collectCatalog(options);
+  const { title, packs, problems } = catalog;
+  const data = {
+    catalogVersion: 1,
+    title,
+    generator: `trailblaze ${hostVersion}`,
+    packs: packs.map(describePack),
+    problems: problems.map(describeProblem),
+  };
+  return {
+    files: {
+      "catalog.json": `${escapeJson(JSON.stringify(data, null, 1))}\n`,
+      "index.html": formatCatalog(catalog),
+    },
+    packs: packs.length,
+    problems: [...problems, ...packs.flatMap((pack) => pack.problems)],
+  };
+}
