@@ -12,18 +12,6 @@ const bracketed = /(##\w*)\[/g;
 /** `::add-mask::…` at the start of a line, after any white space. */
 const leading = /^([^\S\n]*:):/gm;
 
-/**
- * Escapes the character that completes each command as `\u{…}`, like unprintable characters. `before` is what
- * `beginningOfCommand` returned for the preceding text.
- */
-export function disarmCommands(text: string, before = ""): string {
-  const disarmed = `${before}${text}`.replace(leading, "$1\\u{003a}").replace(bracketed, "$1\\u{005b}");
-  return disarmed.slice(before.length);
-}
-
-/** The end of a text that could become a command with more text; `.` replaces what precedes it on the line. */
-export function beginningOfCommand(text: string): string {
-  const line = text.slice(text.lastIndexOf("\n") + 1);
-  if (/^\s*:?$/.test(line)) return line.trimStart();
-  return `.${/#{1,2}\w{0,50}$/.exec(line)?.[0] ?? ""}`;
-}
+/** Escapes the character that completes each command as `\u{…}`, like unprintable characters. */
+export const disarmCommands = (text: string): string =>
+  text.replace(leading, "$1\\u{003a}").replace(bracketed, "$1\\u{005b}");

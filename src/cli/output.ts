@@ -3,7 +3,7 @@ import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import type { TextStyle } from "./command.ts";
-import { beginningOfCommand, disarmCommands, isRunByRunner } from "./log-commands.ts";
+import { disarmCommands, isRunByRunner } from "./log-commands.ts";
 
 type Descriptor = 1 | 2;
 export type Write = (descriptor: Descriptor, text: string) => void;
@@ -61,17 +61,10 @@ const waiting = new Set<Descriptor>();
 
 const endLine = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-/** The end of each stream's output, which could become a command for the runner with the next part. */
-const pending = new Map<Descriptor, string>();
-
 /** Escapes commands for a CI runner in text that may come from packs. Output to a file needs no escaping. */
 function disarm(descriptor: Descriptor, text: string): string {
-  if (!isRunByRunner(process.env) || (redirected === undefined && isOfType(descriptor, "isFile")))
-    return text;
-  const before = pending.get(descriptor) ?? "";
-  const disarmed = disarmCommands(text, before);
-  pending.set(descriptor, beginningOfCommand(`${before}${disarmed}`));
-  return disarmed;
+  const isLog = redirected !== undefined || !isOfType(descriptor, "isFile");
+  return isLog && isRunByRunner(process.env) ? disarmCommands(text) : text;
 }
 
 function write(descriptor: Descriptor, text: string): void {

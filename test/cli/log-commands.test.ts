@@ -32,8 +32,6 @@ const text =
   "Hello.\n::stop-commands::x\r::add-mask::a\n  ::error file=README.md,line=1::injected\nand ##[add-mask]b";
 const handler = `export default () => {
   console.log(${JSON.stringify(text)});
-  process.stderr.write(":");
-  process.stderr.write(":warning::in parts\\n");
   return ${JSON.stringify(text)};
 }
 export const failing = () => { throw new Error(${JSON.stringify(text)}); };
