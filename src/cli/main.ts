@@ -94,15 +94,9 @@ async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode>
     error instanceof TrailblazeError
       ? error
       : failure("InternalError", { reason: error instanceof Error ? error.message : String(error) });
-  const { problem } = known;
-  if (asJson) {
-    const { severity: _, ...rest } = problem;
-    output.json({ error: rest });
-  } else {
-    const { formatProblemText } = await import("./problem-text.ts");
-    output.note(formatProblemText(problem, output.stderrStyle()));
-    if (known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
-      output.note(printableLines(error.stack ?? ""));
-  }
+  const { printError } = await import("./problem-text.ts");
+  printError(known.problem, asJson);
+  if (!asJson && known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
+    output.note(printableLines(error.stack ?? ""));
   return exitCodeOfFailure(known);
 }

@@ -49,7 +49,7 @@ test("a form is asked field by field, with types, choices, defaults and what is 
       "Your name (name): As printed [string, required]",
       'size\n  1. s - small\n  2. m - medium\n  3. l - large [string, default "m"]',
       "age [integer, required]",
-      "Enter an integer.",
+      "Enter another value.",
       "age [integer, required]",
       "news [y/n, default false]",
       "tags\n  1. a\n  2. b [several, with commas, optional]",

@@ -8,11 +8,12 @@ import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
+import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { withSignals } from "../interruption.ts";
 import { countItems } from "../layout.ts";
 import { flag, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, canAsk, requireTerminal, withInterruption } from "../remote/ask.ts";
 import { formatPreviews } from "../remote/format-previews.ts";
 import { formatCommand } from "../session/session-command.ts";
 
@@ -196,7 +197,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const { findLock } = await import("../../lock/lock-file.ts");
   await findLock(directory);
   const additions = new ServerAdditions(directory, serverOptions);
-  return await withInterruption(async (signal) => {
+  return await withSignals(async (signal) => {
     const change = await addPacks(positionals, {
       cwd,
       signal,

@@ -7,13 +7,12 @@ import {
   summarizePlan,
 } from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
+import { askForYes, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { readInstallationOptions } from "../lock/installation-options.ts";
-import { flag } from "../options.ts";
+import { withSignals } from "../interruption.ts";
+import { configOption, flag } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, requireTerminal } from "../remote/ask.ts";
-import { withStopSignal } from "../session/session-command.ts";
-import { configOption } from "../session/session-options.ts";
+import { readSessionOptions } from "../session/session-command.ts";
 
 export const command: Command = {
   summary: "Record in trailblaze.lock what sessions may use",
@@ -69,33 +68,37 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const { asks } = checkConsent(input);
   const isDryRun = options["dry-run"] === true;
-  return withStopSignal(input, async (signal) => {
-    const settings = {
-      ...readInstallationOptions(input, signal),
-      // On a terminal, everything is shown.
-      all: options.all === true || positionals.length === 0,
-      static: options.static === true,
-      deny: options.deny === true,
-    };
-    const agree = async (plan: ApprovalPlan) => {
-      if (plan.text !== "") output.note(plan.text);
-      const isAgreed =
-        !asks || plan.text === "" || (await askForYes("Write this to trailblaze.lock?", signal));
-      signal.throwIfAborted();
-      return isAgreed;
-    };
-    const approval = isDryRun
-      ? await dryRun(positionals, settings)
-      : await approve(positionals, settings, agree);
-    const { result, plan, isDeclined } = approval;
-    const { problems } = plan;
-    return {
-      json: problems.length === 0 ? result : { ...result, problems },
-      formatText: () => formatResult(approval, isDryRun),
-      problems,
-      exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
-    };
-  });
+  return withSignals(
+    async (signal) => {
+      const settings = {
+        ...readSessionOptions(input),
+        signal,
+        // On a terminal, everything is shown.
+        all: options.all === true || positionals.length === 0,
+        static: options.static === true,
+        deny: options.deny === true,
+      };
+      const agree = async (plan: ApprovalPlan) => {
+        if (plan.text !== "") output.note(plan.text);
+        const isAgreed =
+          !asks || plan.text === "" || (await askForYes("Write this to trailblaze.lock?", signal));
+        signal.throwIfAborted();
+        return isAgreed;
+      };
+      const approval = isDryRun
+        ? await dryRun(positionals, settings)
+        : await approve(positionals, settings, agree);
+      const { result, plan, isDeclined } = approval;
+      const { problems } = plan;
+      return {
+        json: problems.length === 0 ? result : { ...result, problems },
+        formatText: () => formatResult(approval, isDryRun),
+        problems,
+        exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
+      };
+    },
+    { asJson: input.options.json === true },
+  );
 }
 
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {

@@ -1,15 +1,16 @@
+import { appendFileSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
-import { printable, shorten } from "../../problems/index.ts";
+import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
+import { formatRecording } from "../../session/session-tool.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { integer, numberOf, text } from "../options.ts";
+import { installOption, integer, numberOf, servedOption, sessionOptions, text, textOf } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
-import { openRecordingFile } from "../session/recording-file.ts";
+import { parseTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
-import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Call a tool by its advertised or qualified name, or by label/tool",
@@ -25,6 +26,21 @@ export const command: Command = {
   run,
 };
 
+/** Opens a trail that calls can be appended to, before one is made. Throws `InvalidArguments`. */
+function openTrail(file: string): { descriptor: number; isWithinLine: boolean } {
+  try {
+    const descriptor = openSync(file, "a+");
+    const before = readFileSync(descriptor);
+    // Whether another call can follow: JSON is a trail, too, but none that grows.
+    parseTrail(Buffer.concat([before, Buffer.from("\n- next: {}\n")]), file);
+    return { descriptor, isWithinLine: before.length > 0 && before.at(-1) !== 0x0a };
+  } catch (error) {
+    const reason = `Cannot append to ${quote(file, 400)}: ${error instanceof TrailblazeError ? "not a trail" : (error as Error).message}`;
+    const hint = "Pass a new file, or a YAML array of calls: `- tool_name: { argument: value }`.";
+    throw failure("InvalidArguments", { reason, hint });
+  }
+}
+
 /** Shows the progress of a tool on a terminal. */
 function showProgress({ progress, total, message }: ToolProgress): void {
   if (!output.stderrIsTerminal()) return;
@@ -38,9 +54,9 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const [name = "", ...words] = positionals;
   const timeoutMs = numberOf(options.timeout);
   const given = await readGivenArguments(options.args, words);
-  const recordingFile =
-    options.record === undefined ? undefined : openRecordingFile(resolve(cwd, String(options.record)));
-  const answer = withSession(
+  const record = textOf(options.record);
+  const trail = record === undefined ? undefined : openTrail(resolve(cwd, record));
+  return await withSession(
     input,
     async (session, signal): Promise<CommandAnswer> => {
       const tool = await session.resolveTool(name);
@@ -48,17 +64,14 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       const startTime = performance.now();
       const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
       const elapsedMs = Math.round(performance.now() - startTime);
-      await recordingFile?.append(session.recording);
+      if (trail !== undefined)
+        appendFileSync(
+          trail.descriptor,
+          `${trail.isWithinLine ? "\n" : ""}${await formatRecording(session.recording)}`,
+        );
       const { variant, message, content, structuredContent, details } = result;
       return {
-        json: carryIntegers(result, {
-          variant,
-          message,
-          content,
-          structuredContent,
-          details,
-          elapsedMs,
-        }),
+        json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
         stringify: (document: unknown) => stringifyExactly(document, 2),
         formatText: () => formatResult(result),
         problems: session.problems,
@@ -68,5 +81,4 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     [name],
     { defaultStart: "lazy" },
   );
-  return answer.finally(() => recordingFile?.close());
 }

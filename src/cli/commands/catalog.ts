@@ -6,8 +6,7 @@ import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "..
 import { failure, printable } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { flag, text, textOf } from "../options.ts";
+import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
 
 export const command: Command = {
   summary: "Write a static site of the installed packs, without running them",

@@ -2,14 +2,13 @@ import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../..
 import { type Problem, printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
+import { withSignals } from "../interruption.ts";
 import { abbreviateHome, wrap } from "../layout.ts";
-import { flag } from "../options.ts";
+import { flag, sessionOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
-import { withInterruption } from "../remote/ask.ts";
 import { formatPretty } from "../report/report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
-import { sessionOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Watch a pack: validate it and reopen a session on every change",
@@ -68,7 +67,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const say = asJson ? output.note : output.answer;
   let reported: readonly Problem[] = [];
   let isFirst = true;
-  const result = await withInterruption((signal) =>
+  const result = await withSignals((signal) =>
     watchPack(directory, {
       ...readSessionOptions(input),
       strict: options.strict === true,

@@ -1,9 +1,8 @@
 import { diffLock } from "../../approval/diff-lock.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { readInstallationOptions } from "../lock/installation-options.ts";
-import { flag } from "../options.ts";
-import { withStopSignal } from "../session/session-command.ts";
-import { configOption } from "../session/session-options.ts";
+import { withSignals } from "../interruption.ts";
+import { configOption, flag } from "../options.ts";
+import { readSessionOptions } from "../session/session-command.ts";
 
 export const command: Command = {
   summary: "Show how packs and servers differ from what trailblaze.lock approves",
@@ -17,22 +16,26 @@ export const command: Command = {
 
 /** Shows how the installation differs from trailblaze.lock. */
 async function run(input: CommandInput): Promise<CommandAnswer> {
-  return withStopSignal(input, async (signal) => {
-    const { failedServers, ...difference } = await diffLock({
-      ...readInstallationOptions(input, signal),
-      targets: input.positionals,
-      static: input.options.static === true,
-    });
-    const { inSync, entries, problems } = difference;
-    return {
-      json: difference,
-      formatText: () =>
-        inSync
-          ? "The installation does not differ from trailblaze.lock."
-          : entries.map(({ diff }) => diff).join("\n"),
-      problems,
-      // Broken items of packs are no difference.
-      exitCode: inSync && failedServers.length === 0 ? 0 : 1,
-    };
-  });
+  return withSignals(
+    async (signal) => {
+      const { failedServers, ...difference } = await diffLock({
+        ...readSessionOptions(input),
+        signal,
+        targets: input.positionals,
+        static: input.options.static === true,
+      });
+      const { inSync, entries, problems } = difference;
+      return {
+        json: difference,
+        formatText: () =>
+          inSync
+            ? "The installation does not differ from trailblaze.lock."
+            : entries.map(({ diff }) => diff).join("\n"),
+        problems,
+        // Broken items of packs are no difference.
+        exitCode: inSync && failedServers.length === 0 ? 0 : 1,
+      };
+    },
+    { asJson: input.options.json === true },
+  );
 }

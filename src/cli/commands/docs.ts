@@ -6,8 +6,7 @@ import { formatPackDocs } from "../../pages/markdown.ts";
 import { failure } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { choice, flag, numberOf, text } from "../options.ts";
+import { choice, flag, inspectionOptions, numberOf, readInspectionOptions, text } from "../options.ts";
 import { writeOrCheck } from "../written-file.ts";
 
 export const command: Command = {

@@ -2,9 +2,10 @@ import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
+import { withSignals } from "../interruption.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
-import { readSessionOptions, withStopSignal } from "../session/session-command.ts";
-import { sessionOptions } from "../session/session-options.ts";
+import { sessionOptions } from "../options.ts";
+import { readSessionOptions } from "../session/session-command.ts";
 
 export const command: Command = {
   summary: "Diagnose why a session would fail to start",
@@ -26,20 +27,23 @@ function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: Text
 /** Checks whether a session can start here. After Ctrl-C or SIGTERM, answers what is known. */
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const options = readSessionOptions(input);
-  return withStopSignal(input, async (signal) => {
-    const health = await checkHealth({ ...options, signal });
-    const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
-    // Nothing is wrong with the arguments or the config.
-    const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
-    // An entry in a client's config may belong to another project, so it does not affect a session here.
-    const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
-    const strict = input.options.strict === true;
-    const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
-    return {
-      json: health,
-      formatText: (style) => formatHealth(health, style),
-      problems: health.problems,
-      exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
-    };
-  });
+  return withSignals(
+    async (signal) => {
+      const health = await checkHealth({ ...options, signal });
+      const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
+      // Nothing is wrong with the arguments or the config.
+      const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
+      // An entry in a client's config may belong to another project, so it does not affect a session here.
+      const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
+      const strict = input.options.strict === true;
+      const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
+      return {
+        json: health,
+        formatText: (style) => formatHealth(health, style),
+        problems: health.problems,
+        exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
+      };
+    },
+    { asJson: input.options.json === true },
+  );
 }

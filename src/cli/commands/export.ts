@@ -5,8 +5,7 @@ import { describePack } from "../../pages/describe-packs.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { flag, text, textOf } from "../options.ts";
+import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
 
 export const command: Command = {
   summary: "Write a server of the pack as a command, a plugin or an entry of a registry",

@@ -2,10 +2,10 @@ import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { printable, printableLines } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
+import { askForYes, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { choice, flag, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { askForYes, requireTerminal } from "../remote/ask.ts";
 import { readStdin } from "../session/read-arguments.ts";
 
 export const command: Command = {

@@ -15,10 +15,10 @@ import { describePack } from "../../pages/describe-packs.ts";
 import { formatPackDocs } from "../../pages/markdown.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
+import { type Ask, canAsk, withAsk } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { flag, text } from "../options.ts";
 import { output } from "../output.ts";
-import { type Ask, canAsk, withAsk } from "../remote/ask.ts";
 
 export const command: Command = {
   summary: "Create a pack in an empty folder",

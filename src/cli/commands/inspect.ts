@@ -9,9 +9,8 @@ import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatNeeds } from "../format-needs.ts";
 import { formatItemPage, formatServerToolPage } from "../format-page.ts";
-import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
-import { flag, text } from "../options.ts";
+import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
 export const command: Command = {
   summary: "Show a pack or an item and its definition, without running it",

@@ -2,9 +2,8 @@ import { type InstallOptions, planInstall } from "../../install.ts";
 import { printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { placeOptions, runInstallCommand } from "../install/install-command.ts";
-import { flag, text, texts } from "../options.ts";
+import { flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { installOption } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Add the project's session, or a single server, to an MCP client's config",

@@ -2,9 +2,9 @@ import { printable } from "../../problems/index.ts";
 import type { SessionPrompt } from "../../session/session-prompts.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
+import { installOption, servedOption, sessionOptions } from "../options.ts";
 import { formatBlock } from "../session/format-result.ts";
 import { formatSource, splitPair, withSession } from "../session/session-command.ts";
-import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "List the prompts of a session, or print the messages of one",

@@ -4,10 +4,9 @@ import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/pack-resource.ts";
 import type { Session } from "../../session/session.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { text } from "../options.ts";
+import { installOption, servedOption, sessionOptions, text } from "../options.ts";
 import { output } from "../output.ts";
 import { withSession } from "../session/session-command.ts";
-import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Read a resource by its URI, and print its text",

@@ -5,9 +5,9 @@ import { type ConfigEdit, locateServer, planConfigEdit } from "../../install/pro
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { withSignals } from "../interruption.ts";
 import { flag } from "../options.ts";
 import { output } from "../output.ts";
-import { withInterruption } from "../remote/ask.ts";
 
 export const command: Command = {
   summary: "Remove packs, or MCP servers and their entries in the config",
@@ -27,7 +27,7 @@ async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
   let servers: typeof known = [];
   let listed: typeof known = [];
   let edit: ConfigEdit | undefined;
-  const { removed } = await withInterruption((signal) =>
+  const { removed } = await withSignals((signal) =>
     removePacks(positionals, {
       cwd,
       signal,

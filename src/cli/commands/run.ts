@@ -4,11 +4,10 @@ import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { type ExitCode, exitCodeOfFailure } from "../exit-code.ts";
 import { shortenForPeople } from "../layout.ts";
-import { flag } from "../options.ts";
+import { flag, installOption, servedOption, sessionOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
-import { installOption, servedOption, sessionOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Replay a trail, stopping at the first failure",

@@ -8,10 +8,22 @@ import type {
   ServedSessionOptions,
 } from "../../serve/serve-options.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { choice, flag, integer, numberOf, text, textOf, texts, textsOf } from "../options.ts";
+import { onSignals } from "../interruption.ts";
+import {
+  choice,
+  flag,
+  installOption,
+  integer,
+  numberOf,
+  sessionOptions,
+  startOptions,
+  text,
+  textOf,
+  texts,
+  textsOf,
+} from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
-import { installOption, sessionOptions, startOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "Serve the session as one MCP server, or start a single server, over stdio or HTTP",
@@ -151,13 +163,13 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const session = readServedSession(input, reference);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
-  const restoreSignals = () => process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
-  let stop = () => {
-    restoreSignals();
-    startup.abort();
+  // What each signal does; after the last one, another signal ends the process.
+  const stages = [() => startup.abort()];
+  const stop = () => {
+    stages.shift()?.();
+    if (stages.length === 0) restoreSignals();
   };
-  const onSignal = () => stop();
-  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  const restoreSignals = onSignals(stop);
   const serving: CommandServeOptions = {
     cwd,
     config: options.config === undefined ? undefined : String(options.config),
@@ -184,15 +196,8 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     if (aborted && error === reason) return served;
     throw error;
   }
-  const close = () => {
-    // A third signal ends the process.
-    restoreSignals();
-    void running.close();
-  };
-  stop = () => {
-    stop = close;
-    void running.drain(drain).then(close);
-  };
+  const close = () => void running.close();
+  stages.splice(0, stages.length, () => void running.drain(drain).then(close), close);
   if (startup.signal.aborted) stop();
   const { url } = running;
   // A client reads the server's log; on a terminal, a user would see nothing.
@@ -200,7 +205,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
     output.note(`Serving ${name} over stdio. Press Ctrl-C to stop.`);
   if (url !== undefined) output.note(`Serving ${name} on ${url}`);
   if (url !== undefined && options.json) output.json({ server: reference, url });
-  if (url !== undefined) whenInputEnds(onSignal);
+  if (url !== undefined) whenInputEnds(stop);
   await running.ended;
   restoreSignals();
   return served;

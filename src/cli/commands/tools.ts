@@ -4,8 +4,8 @@ import type { Session } from "../../session/session.ts";
 import type { SessionTool } from "../../session/session-tool.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
+import { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
 import { formatSource, withSession } from "../session/session-command.ts";
-import { installOption, servedOption, sessionOptions, startOptions } from "../session/session-options.ts";
 
 export const command: Command = {
   summary: "List the tools of a session, and why others are excluded",

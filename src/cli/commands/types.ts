@@ -4,9 +4,8 @@ import { planEdit } from "../../files/edit.ts";
 import { failure } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, text, textOf } from "../options.ts";
+import { flag, sessionOptions, text, textOf } from "../options.ts";
 import { withSession } from "../session/session-command.ts";
-import { sessionOptions } from "../session/session-options.ts";
 import { writeOrCheck } from "../written-file.ts";
 
 export const command: Command = {

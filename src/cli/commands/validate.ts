@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
+import { askForYes, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
-import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
-import { choice, flag, textOf, texts } from "../options.ts";
+import { withSignals } from "../interruption.ts";
+import { choice, flag, inspectionOptions, readInspectionOptions, textOf, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
-import { askForYes, requireTerminal, withInterruption } from "../remote/ask.ts";
 import { findReportBase } from "../report/report-base.ts";
 import { formatGithub, formatPretty, type ReportFormat, reportFormats } from "../report/report-formats.ts";
 
@@ -88,7 +88,7 @@ async function addAsInstalled(
   const { options } = input;
   const tarballs = findTarballs(input);
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
-  await withInterruption(async (signal) => {
+  await withSignals(async (signal) => {
     await confirmAsInstalled(input, signal);
     for (const { report, location } of details) {
       const isPack = !report.problems.some(({ code }) => code === "NoExtension");

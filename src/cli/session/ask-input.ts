@@ -2,88 +2,71 @@ import { isRecord } from "../../data/parse-json.ts";
 import { printable, printableLines, shorten } from "../../problems/index.ts";
 import type { InputAnswer } from "../../runtime/handler-context.ts";
 import type { InputQuestion, OnInput } from "../../session/host-input.ts";
-import { type Ask, type Terminal, withAsk } from "../remote/ask.ts";
+import { type Ask, type Terminal, withAsk } from "../ask.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
-type Read = { value: unknown } | { fault: string };
 
 const longestMessage = 4000;
+const yes = /^(?:y|yes|true)$/i;
+const no = /^(?:n|no|false)$/i;
 
-/** `[value, title]` of each choice; `undefined` for a value that is not an enum. */
-function findChoices({ enum: values, oneOf, anyOf, enumNames }: Schema): [string, string][] | undefined {
+/** `[value, title]` of each choice; empty for a value that is not an enum. */
+function findChoices({ enum: values, oneOf, anyOf, enumNames, items }: Schema): [string, string][] {
+  if (isRecord(items)) return findChoices(items);
   const titled = oneOf ?? anyOf;
   if (Array.isArray(titled)) return titled.map((one) => [String(one.const), String(one.title ?? one.const)]);
-  if (!Array.isArray(values)) return undefined;
-  return values.map((one, index) => {
-    const title = Array.isArray(enumNames) ? enumNames[index] : one;
-    return [String(one), String(title ?? one)];
-  });
+  const titles: unknown[] = Array.isArray(enumNames) ? enumNames : [];
+  return Array.isArray(values)
+    ? values.map((value, index) => [String(value), String(titles[index] ?? value)])
+    : [];
 }
 
-/** A choice by its value or its number in the list. */
-const pickChoice = (choices: [string, string][], word: string): Read => {
-  const chosen = choices.find(([value]) => value === word) ?? choices[Number(word) - 1];
-  return chosen === undefined ? { fault: "Choose one of the list." } : { value: chosen[0] };
-};
-
-function readWord(schema: Schema, word: string): Read {
-  const choices = findChoices(schema);
-  if (choices !== undefined) return pickChoice(choices, word);
-  switch (schema.type) {
-    case "boolean": {
-      if (/^(y|yes|true)$/i.test(word)) return { value: true };
-      return /^(n|no|false)$/i.test(word) ? { value: false } : { fault: "Answer y or n." };
-    }
-    case "number":
-    case "integer": {
-      const value = Number(word);
-      const isRight = schema.type === "integer" ? Number.isSafeInteger(value) : Number.isFinite(value);
-      return isRight
-        ? { value }
-        : { fault: `Enter ${schema.type === "integer" ? "an integer" : "a number"}.` };
-    }
-    case "array": {
-      const items = findChoices(isRecord(schema.items) ? schema.items : {}) ?? [];
-      const picked = word.split(",").map((one) => pickChoice(items, one.trim()));
-      const fault = picked.find((one) => "fault" in one);
-      return fault ?? { value: picked.map((one) => ("value" in one ? one.value : undefined)) };
-    }
-    default:
-      return { value: word };
+/** The value of a word, which may also be the number of a choice; `undefined` for one that the field does not take. */
+function readWord({ type, ...schema }: Schema, word: string): unknown {
+  if (type === "array") {
+    const picked = word.split(",").map((part) => readWord(schema, part.trim()));
+    return picked.includes(undefined) ? undefined : picked;
   }
+  const choices = findChoices(schema);
+  if (choices.length > 0)
+    return (choices.find(([value]) => value === word) ?? choices[Number(word) - 1])?.[0];
+  if (type === "boolean") return yes.test(word) || (no.test(word) ? false : undefined);
+  if (type !== "number" && type !== "integer") return word;
+  const isRight = type === "integer" ? Number.isSafeInteger(Number(word)) : Number.isFinite(Number(word));
+  return isRight && word !== "" ? Number(word) : undefined;
 }
-
-type Note = Terminal["note"];
 
 async function confirm(ask: Ask, question: string): Promise<InputAnswer> {
   const line = await ask(`${question} [y = yes, n = decline, end of input = cancel]`);
   if (line === undefined) return { action: "cancel" };
-  return { action: /^y(es)?$/i.test(line) ? "accept" : "decline" };
+  return { action: yes.test(line) ? "accept" : "decline" };
 }
 
 /** `{}` for a field that is left out; `undefined` to cancel. */
-async function askField(ask: Ask, note: Note, name: string, schema: Schema, isRequired: boolean) {
+async function askField(
+  ask: Ask,
+  name: string,
+  schema: Schema,
+  isRequired: boolean,
+): Promise<{ value?: unknown } | undefined> {
   const { title, description, default: preset, type } = schema;
   const label = typeof title === "string" ? `${title} (${name})` : name;
   const about = typeof description === "string" ? `: ${description}` : "";
   const kind = type === "boolean" ? "y/n" : type === "array" ? "several, with commas" : String(type);
-  const choices = findChoices(type === "array" && isRecord(schema.items) ? schema.items : schema) ?? [];
-  const list = choices.map(
+  const list = findChoices(schema).map(
     ([value, shown], index) =>
       `\n  ${index + 1}. ${printable(shown === value ? value : `${value} - ${shown}`)}`,
   );
   const hint =
     preset !== undefined ? `default ${JSON.stringify(preset)}` : isRequired ? "required" : "optional";
   const prompt = `${printable(shorten(`${label}${about}`, longestMessage))}${list.join("")} [${kind}, ${printable(hint)}]`;
-  for (;;) {
-    const word = await ask(prompt);
+  for (let question = prompt; ; question = `Enter another value.\n${prompt}`) {
+    const word = await ask(question);
     if (word === undefined) return undefined;
     if (word === "" && preset !== undefined) return { value: preset };
     if (word === "" && !isRequired) return {};
-    const read: Read =
-      word === "" && type !== "string" ? { fault: "This is required." } : readWord(schema, word);
-    if (!("fault" in read)) return read;
-    note(read.fault);
+    const value = readWord(schema, word);
+    if (value !== undefined) return { value };
   }
 }
 
@@ -91,21 +74,19 @@ async function askField(ask: Ask, note: Note, name: string, schema: Schema, isRe
 async function askInput(
   { tool, message, schema, url }: InputQuestion,
   ask: Ask,
-  note: Note,
+  note: Terminal["note"],
 ): Promise<InputAnswer> {
   note(`${printable(tool)} asks: ${printableLines(shorten(message, longestMessage))}`);
   if (url !== undefined) {
     note(`Page on ${printable(new URL(url).host)}:\n  ${printable(url)}`);
     return confirm(ask, "Open it in a browser yourself. Continue?");
   }
-  const properties = isRecord(schema?.properties) ? schema.properties : {};
-  const required = Array.isArray(schema?.required) ? schema.required : [];
+  const required: unknown[] = Array.isArray(schema?.required) ? schema.required : [];
   const content: [string, unknown][] = [];
-  for (const [name, property] of Object.entries(properties)) {
-    const field = isRecord(property) ? property : {};
-    const read = await askField(ask, note, name, field, required.includes(name));
-    if (read === undefined) return { action: "cancel" };
-    if ("value" in read) content.push([name, read.value]);
+  for (const [name, property] of Object.entries(isRecord(schema?.properties) ? schema.properties : {})) {
+    const answer = await askField(ask, name, isRecord(property) ? property : {}, required.includes(name));
+    if (answer === undefined) return { action: "cancel" };
+    if ("value" in answer) content.push([name, answer.value]);
   }
   const answer = await confirm(ask, "Send this answer?");
   return answer.action === "accept" ? { ...answer, content: Object.fromEntries(content) } : answer;

@@ -1,14 +1,14 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
-import { failure, printable, quote, type TrailblazeError } from "../../problems/index.ts";
+import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { ToolSource } from "../../runtime/tool-code.ts";
 import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
-import { exitCodeOfFailure } from "../exit-code.ts";
+import { withSignals } from "../interruption.ts";
 import { textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { formatProblemText } from "../problem-text.ts";
+import { printError } from "../problem-text.ts";
 
 /** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {
@@ -65,53 +65,9 @@ export function readSessionOptions({ options, cwd }: CommandInput): SessionOptio
   };
 }
 
-/** Reports why the process exits before the command has an answer. */
-function reportEarlyExit({ problem }: TrailblazeError, asJson: boolean): void {
-  const { severity: _, ...error } = problem;
-  if (asJson) output.json({ error });
-  else output.note(formatProblemText(problem, output.stderrStyle()));
-}
-
-/** npx and `npm run` repeat a signal that the terminal also sends here. Both within this time are one Ctrl-C. Milliseconds. */
-const repeatMs = 250;
-
-/**
- * Runs `use` with a signal that Ctrl-C and SIGTERM abort. A second Ctrl-C ends the process, after `beforeExit`. The watcher
- * then stops the remaining servers.
- */
-export async function withStopSignal<Answer>(
-  input: CommandInput,
-  use: (signal: AbortSignal) => Promise<Answer>,
-  beforeExit = () => {},
-): Promise<Answer> {
-  const interruption = new AbortController();
-  const asJson = input.options.json === true;
-  let interruptedAt = 0;
-  const interrupt = (signal: "SIGINT" | "SIGTERM") => {
-    if (interruption.signal.aborted) {
-      if (performance.now() - interruptedAt < repeatMs) return;
-      beforeExit();
-      const error = interruption.signal.reason;
-      if (asJson) reportEarlyExit(error, asJson);
-      process.exit(exitCodeOfFailure(error));
-    }
-    interruptedAt = performance.now();
-    output.note("Stopping… Press Ctrl-C again to exit immediately.");
-    const reason = `it was interrupted by ${signal}`;
-    interruption.abort(failure("SessionClosed", { reason, signal }));
-  };
-  process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
-  try {
-    await output.reserve();
-    return await use(interruption.signal);
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
-  }
-}
-
 /** Asks on this terminal, if it is one. */
 async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInput">> {
-  const { canAsk } = await import("../remote/ask.ts");
+  const { canAsk } = await import("../ask.ts");
   if (!canAsk()) return {};
   const { askOnTerminal } = await import("./ask-input.ts");
   return { onInput: askOnTerminal({ input: process.stdin, note: (text) => output.note(text) }) };
@@ -137,10 +93,11 @@ export async function withSession<Answer>(
     served: input.options.served === true,
     ...more,
   };
+  const asJson = input.options.json === true;
   const onExit = () => {
     process.exitCode = 1;
     const reason = "code of a tool ended the process";
-    reportEarlyExit(failure("SessionClosed", { reason }), input.options.json === true);
+    printError(failure("SessionClosed", { reason }).problem, asJson);
   };
   const run = async (signal: AbortSignal) => {
     const { openSession } = await import("../../session.ts");
@@ -153,5 +110,5 @@ export async function withSession<Answer>(
       await session.close();
     }
   };
-  return withStopSignal(input, run, () => process.off("exit", onExit));
+  return withSignals(run, { asJson, beforeExit: () => process.off("exit", onExit) });
 }
