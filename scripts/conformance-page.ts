@@ -1,14 +1,11 @@
 // The scenarios in docs/conformance.md, and whether a run of the suite matches them.
 
-/** `untested`: it passes, but only because the suite does not find what it would test. */
-type Expectation = "pass" | "untested" | "left out";
-
 /** A scenario in a table of the page. */
 export interface PromisedScenario {
+  /** A name that ends with `*` stands for all that begin like it. */
   name: string;
-  /** The heading of the page's section: which revisions it is about. */
-  section: string;
-  expected: Expectation;
+  revisions: string;
+  expected: "pass" | "left out";
   /** Why it is left out, or what it shows. */
   words: string;
 }
@@ -22,53 +19,41 @@ export interface SuiteCheck {
 
 export interface JudgedScenario {
   name: string;
-  expected: Expectation | "nothing";
+  expected: PromisedScenario["expected"] | "nothing";
   result: "passed" | "failed" | "not run";
-  /** Number of checks that succeeded. */
-  successes: number;
   /** Messages of the suite's failed checks. */
   complaints: readonly string[];
   /** How page and run differ; `undefined` if they match. */
   fault: string | undefined;
 }
 
-const headings: Readonly<Record<string, Expectation>> = {
-  Passed: "pass",
-  "Passed without a test": "untested",
-  "Left out": "left out",
-};
-
 /** The scenarios in the page's tables: rows that begin with a name in backticks. */
 export function readConformancePage(markdown: string): PromisedScenario[] {
-  const promised: PromisedScenario[] = [];
-  let section = "";
-  let expected: Expectation = "pass";
-  for (const line of markdown.split("\n")) {
-    section = /^## (.+)$/.exec(line)?.[1]?.trim() ?? section;
-    expected = headings[/^### (.+)$/.exec(line)?.[1]?.trim() ?? ""] ?? expected;
-    const [, name, words = ""] = /^\| `([^`]+)` \|(.*)\|$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    promised.push({ name, section, expected, words: words.trim() });
-  }
-  return promised;
+  const [passed = "", leftOut = ""] = markdown.split("\n## Left out\n");
+  const readRows = (table: string, expected: PromisedScenario["expected"]) =>
+    [...table.matchAll(/^\| `([^`]+)` \| (\S+) \|(.*)\|$/gm)].map(
+      ([, name = "", revisions = "", words = ""]) => ({ name, revisions, expected, words: words.trim() }),
+    );
+  return [...readRows(passed, "pass"), ...readRows(leftOut, "left out")];
 }
+
+export const isAbout = (promise: PromisedScenario, name: string): boolean =>
+  promise.name.endsWith("*") ? name.startsWith(promise.name.slice(0, -1)) : name === promise.name;
 
 /** A warning counts as a failure: a scenario must also meet recommendations. */
 function judgeChecks(checks: readonly SuiteCheck[] | undefined) {
-  if (checks === undefined) return { result: "not run" as const, successes: 0, complaints: [] };
+  if (checks === undefined) return { result: "not run" as const, complaints: [] };
   const bad = checks.filter(({ status }) => status === "FAILURE" || status === "WARNING");
-  const successes = checks.filter(({ status }) => status === "SUCCESS").length;
+  const hasSuccess = checks.some(({ status }) => status === "SUCCESS");
   const complaints = bad.map(({ name, errorMessage }) => `${name}: ${errorMessage ?? "no reason given"}`);
-  const result = bad.length === 0 && successes > 0 ? ("passed" as const) : ("failed" as const);
-  return { result, successes, complaints };
+  return { result: bad.length === 0 && hasSuccess ? ("passed" as const) : ("failed" as const), complaints };
 }
 
 function findFault(
-  promises: readonly PromisedScenario[],
+  [promise, another]: readonly PromisedScenario[],
   isKnown: boolean,
   result: JudgedScenario["result"],
 ): string | undefined {
-  const [promise, another] = promises;
   if (!isKnown) return "the suite has no such scenario";
   if (promise === undefined) return "the page does not have it";
   if (another !== undefined) return "the page has it twice";
@@ -85,13 +70,11 @@ export function judgeRun(
   suite: readonly string[],
   checks: ReadonlyMap<string, readonly SuiteCheck[]>,
 ): JudgedScenario[] {
-  const known = new Set(suite);
-  const names = new Set([...suite, ...promised.map(({ name }) => name)]);
-  return [...names].map((name) => {
-    const promises = promised.filter((promise) => promise.name === name);
+  const missing = promised.filter((promise) => !suite.some((name) => isAbout(promise, name)));
+  return [...suite, ...missing.map(({ name }) => name)].map((name) => {
+    const promises = promised.filter((promise) => isAbout(promise, name) || promise.name === name);
     const judged = judgeChecks(checks.get(name));
-    const [promise] = promises;
-    const expected = promise?.expected ?? "nothing";
-    return { name, expected, ...judged, fault: findFault(promises, known.has(name), judged.result) };
+    const expected = promises[0]?.expected ?? "nothing";
+    return { name, expected, ...judged, fault: findFault(promises, suite.includes(name), judged.result) };
   });
 }

@@ -4,15 +4,14 @@ import { judgeRun, readConformancePage } from "../../scripts/conformance-page.ts
 import { inRepository } from "../support/repository.ts";
 
 const page = `# Conformance
-## Revision 1
-### Passed
-| Scenario | What it shows |
-|---|---|
-| \`ping\` | an answer |
-### Left out
-| Scenario | Why |
-|---|---|
-| \`resources-list\` | packs have none |
+## Passed
+| Scenario | Revisions | What it shows |
+|---|---|---|
+| \`ping\` | both | an answer |
+## Left out
+| Scenario | Revisions | Why |
+|---|---|---|
+| \`resources-*\` | both | packs have none |
 `;
 const passed = [{ name: "Ping", status: "SUCCESS" }];
 const failed = [{ name: "Ping", status: "FAILURE", errorMessage: "no answer" }];
@@ -50,8 +49,10 @@ describe("a run of the conformance suite", () => {
     expect(faultsOf(page, [...suite, "new"], { ...checks, new: passed })).toEqual([
       "new: the page does not have it",
     ]);
-    expect(faultsOf(`${page}| \`ping\` | no |\n`, suite, checks)).toEqual(["ping: the page has it twice"]);
-    expect(faultsOf(page, ["ping"], checks)).toEqual(["resources-list: the suite has no such scenario"]);
+    expect(faultsOf(`${page}| \`ping\` | both | no |\n`, suite, checks)).toEqual([
+      "ping: the page has it twice",
+    ]);
+    expect(faultsOf(page, ["ping"], checks)).toEqual(["resources-*: the suite has no such scenario"]);
     const silent = page.replace("packs have none", "");
     expect(faultsOf(silent, suite, checks)).toEqual(["resources-list: the page gives no reason"]);
   });
