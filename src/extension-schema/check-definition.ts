@@ -9,34 +9,15 @@ import {
   quote,
 } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { alternativeKeys, findMisnamedKeyAt, isDefinitionKey } from "./definition-keys.ts";
+import { alternativeKeys } from "./definition-keys.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { describeWritten } from "./pointer.ts";
 import { describeIssues, type Fault, parseShape } from "./shape-faults.ts";
-import { findMisnamedKey } from "./suggest-key.ts";
 import { parseUriTemplate } from "./uri-template.ts";
 
 type Written = Readonly<Record<string, unknown>>;
 
 const formatPath = (path: Path) => `\`${path.join(".")}\``;
-
-const suggestRename = ({ key, written }: { key: string; written: string }): string =>
-  `Did you mean \`${key}\` instead of ${quote(written, 40)}?`;
-
-/**
- * A fault for a missing key. If an unknown key probably stands for it, the fault points there and suggests the rename.
- * One of the keys in `missing` is required.
- */
-function describeMissing(
-  shape: DefinitionShape,
-  definition: Written,
-  missing: readonly string[],
-  { reason, path, hint }: Fault,
-): Fault {
-  const misnamed = findMisnamedKeyAt(shape, definition, path, missing);
-  if (misnamed === undefined) return { reason, path, hint };
-  return { reason, path: [...path, misnamed.written], hint: suggestRename(misnamed) };
-}
 
 /** Finds names in `complete` that the prompt or the template does not have. The shape reports values of other types. */
 function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
@@ -105,9 +86,6 @@ function chooseServerShape(definition: Written): DefinitionShape | Fault {
   const foreign = findClientKey(definition);
   if (foreign !== undefined) return foreign;
   const reason = "none of the keys that define a server is present";
-  const unknown = Object.keys(definition).filter((key) => !isDefinitionKey("server", key) && key[0] !== "$");
-  const misnamed = findMisnamedKey([...composedKeys, ...subprocessKeys], unknown);
-  if (misnamed !== undefined) return { reason, path: [misnamed.written], hint: suggestRename(misnamed) };
   const hint =
     "Add `tools`, `toolsets`, `prompts` or `resources` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
@@ -162,7 +140,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
         ? "`inputSchema` or its short form `parameters`"
         : listOf(keys.map((key) => `\`${key}\``));
       const hint = isTool ? "For a tool without arguments, add `inputSchema: { type: object }`." : undefined;
-      yield describeMissing(shape, definition, keys, { reason: `${names} is missing`, path: [], hint });
+      yield { reason: `${names} is missing`, path: [], hint };
     } else if (second !== undefined && shape !== "toolsetList") {
       const reason = `\`${first}\` and \`${second}\` are both present`;
       yield { reason, path: [second], hint: "Keep one of them." };
@@ -190,9 +168,7 @@ function findShapeFaults(shape: DefinitionShape, definition: Record<string, unkn
   const { error } = parseShape(definitionShapes[shape], definition);
   if (error === undefined) return [];
   const style = { path: formatPath, word: (word: string) => `\`${word}\`` };
-  const faults = describeIssues(error.issues, definition, style).map(({ missing, ...fault }) =>
-    missing === undefined ? fault : describeMissing(shape, definition, [missing], fault),
-  );
+  const faults = describeIssues(error.issues, definition, style);
   if (shape !== "tool" || !holdsWholeSchema(definition)) return faults;
   const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
   const whole = { reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint };

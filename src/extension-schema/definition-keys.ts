@@ -1,10 +1,9 @@
+import leven from "leven";
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
-import { valueAt } from "./pointer.ts";
 import { type AnySchema, partsOf, type SchemaParts } from "./shape-faults.ts";
-import { findMisnamedKey, suggestKey } from "./suggest-key.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -63,31 +62,30 @@ function* findShapedObjects(schema: AnySchema, value: unknown, path: Path): Gene
 
 /** Limit on the unknown keys of one object that are compared with known ones. */
 const maximumUnknown = 500;
+/** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
+const maximumLength = 40;
 
-/** The keys of an object that are neither known nor custom. */
-function unknownKeys({ object, shape }: Omit<ShapedObject, "path">): string[] {
-  const isUnknown = (key: string) => !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
-  return Object.keys(object).filter(isUnknown).slice(0, maximumUnknown);
+/** Ignores case, underscores and hyphens. */
+const plain = (word: string) => word.toLowerCase().replace(/[_-]/g, "");
+
+/** The distance of an unknown key from a known one; `undefined` if it may be a word of its own. */
+function editDistance(written: string, key: string): number | undefined {
+  const [word, wanted] = [plain(written), plain(key)];
+  const shorter = Math.min(word.length, wanted.length);
+  const distance = leven(word, wanted);
+  const tolerance = shorter < 4 ? 0 : shorter < 5 || word[0] !== wanted[0] ? 1 : shorter < 9 ? 2 : 3;
+  if (distance <= tolerance) return distance;
+  return shorter >= 4 && wanted.startsWith(word.replace(/s$/, "")) ? 4 : undefined;
 }
 
-/** A key of an object that probably stands for one of the missing keys; `undefined` if none is similar. */
-export function findMisnamedKeyAt(
-  top: DefinitionShape,
-  definition: Fields,
-  path: Path,
-  missing: readonly string[],
-): { key: string; written: string } | undefined {
-  let schema: AnySchema | undefined = definitionShapes[top];
-  for (const key of path) {
-    const { element, valueType, shape } = partsOf(schema);
-    schema = element ?? valueType ?? shape?.[key];
-    if (schema === undefined) return undefined;
-  }
-  const object = valueAt(definition, path);
-  const { shape } = partsOf(schema);
-  return isRecord(object) && shape !== undefined
-    ? findMisnamedKey(missing, unknownKeys({ object, shape }))
-    : undefined;
+/** The key that is most similar to a word; `undefined` if none is similar enough. */
+function suggestKey(written: string, keys: readonly string[]): string | undefined {
+  if (written.length > maximumLength) return undefined;
+  const similar = keys.flatMap((key) => {
+    const distance = editDistance(written, key);
+    return distance === undefined ? [] : [{ key, distance }];
+  });
+  return similar.sort((a, b) => a.distance - b.distance)[0]?.key;
 }
 
 /** An unknown key with the known key that it probably stands for. */
@@ -98,24 +96,13 @@ export interface MisspelledKey {
   path: Path;
 }
 
-/**
- * Unknown keys of a definition that are similar to an absent known key. Misspelled required keys are excluded: the
- * problem about the missing key suggests them. Pure.
- */
+/** Keys of a definition that are neither known nor custom, and that are similar to an absent known one. Pure. */
 export function* findMisspelledKeys(top: DefinitionShape, definition: Fields): Generator<MisspelledKey> {
   for (const { object, shape, path } of findShapedObjects(definitionShapes[top], definition, [])) {
-    const unknown = unknownKeys({ object, shape });
-    if (unknown.length === 0) continue;
-    const isAbsent = (key: string) => object[key] === undefined;
-    const required = Object.keys(shape).filter((key) => shape[key]?._zod.optin === undefined);
-    const groups = [...required.map((key) => [key]), ...((path.length === 0 && alternativeKeys[top]) || [])];
-    const lacking = groups.filter((group) => group.every(isAbsent));
-    const reported = new Set(lacking.map((group) => findMisnamedKey(group, unknown)?.written));
-    const absent = Object.keys(shape).filter(
-      (key) => isAbsent(key) && !lacking.some((group) => group.includes(key)),
-    );
-    for (const key of unknown) {
-      const suggestion = reported.has(key) ? undefined : suggestKey(key, absent);
+    const isUnknown = (key: string) => !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
+    const absent = Object.keys(shape).filter((key) => object[key] === undefined);
+    for (const key of Object.keys(object).filter(isUnknown).slice(0, maximumUnknown)) {
+      const suggestion = suggestKey(key, absent);
       if (suggestion !== undefined) yield { key, suggestion, path: [...path, key] };
     }
   }

@@ -14,7 +14,6 @@ import {
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeWritten } from "./pointer.ts";
-import { findMisnamedKey } from "./suggest-key.ts";
 
 /** An item as its pack's package.json declares it. */
 export interface Declaration {
@@ -101,12 +100,7 @@ function readForm(value: unknown, kind: Kind): Record<string, unknown> | string 
     return `expected an array of two strings, found ${value.length} entries`;
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
   if (!isRecord(object)) return `it is ${describeWritten(value)}`;
-  if (!Object.hasOwn(object, "name")) {
-    const misnamed = findMisnamedKey(["name"], unknownKeys(object, Object.keys(declarationKeys[kind])));
-    return misnamed === undefined
-      ? "`name` is missing"
-      : `\`name\` is missing (did you mean it instead of ${quote(misnamed.written, 40)}?)`;
-  }
+  if (!Object.hasOwn(object, "name")) return "`name` is missing";
   const misfits = Object.entries(declarationKeys[kind]).map(([key, form]) =>
     Object.hasOwn(object, key) ? explainMisfit(key, object[key], form) : undefined,
   );

@@ -95,8 +95,6 @@ export interface Style {
 
 /** A fault with what zod found. */
 export interface ShapeFault extends Fault {
-  /** The key that the object at the path lacks. */
-  missing?: string;
   issue: z.core.$ZodIssue;
 }
 
@@ -114,9 +112,8 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (issue.code === "invalid_value" && words) return fault(words);
   if (value === undefined && path.length > 0) {
     const owner = path.slice(0, -1);
-    const missing = String(path.at(-1));
     const of = owner.length === 0 ? "" : ` in ${style.path(owner)}`;
-    return { reason: `\`${missing}\` is missing${of}`, path: owner, missing, issue };
+    return { reason: `\`${String(path.at(-1))}\` is missing${of}`, path: owner, issue };
   }
   if (issue.code === "invalid_value") {
     const allowed = issue.values.map((one) => style.word(String(one)));

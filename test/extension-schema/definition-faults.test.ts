@@ -11,12 +11,19 @@ function faultsOf(kind: Kind, content: unknown) {
     return { place: path.join("."), reason, hint };
   });
 }
+const placesOf = (kind: Kind, content: unknown) => faultsOf(kind, content).map(({ place }) => place);
 
 const run = "./lib/a.js#run";
 const tool = (fields: Fields) => ({ name: "greet", inputSchema: {}, handler: run, ...fields });
-const short = (fields: Fields) => ({ name: "greet", parameters: {}, handler: run, ...fields });
+const short = (parameters: unknown, fields: Fields = {}) => ({
+  ...{ name: "greet", handler: run },
+  ...{ parameters, ...fields },
+});
 const prompt = (fields: Fields) => ({ name: "one", content: "Hello", ...fields });
+const says = (content: unknown, role: unknown = "user") => prompt({ content: [{ role, content }] });
 const resource = (fields: Fields) => ({ name: "page", uri: "docs://page", text: "", ...fields });
+const template = (uriTemplate: string, fields: Fields = {}) =>
+  resource({ uri: undefined, uriTemplate, ...fields });
 const bundle = (fields: Fields) => ({
   kind: "Mcp.Tools",
   metadata: { name: "all" },
@@ -24,45 +31,36 @@ const bundle = (fields: Fields) => ({
   ...fields,
 });
 
-describe("the shape of a definition", () => {
-  test.each<[Kind, Fields, string]>([
-    ["tool", tool({}), "tool"],
-    ["tool", short({}), "tool"],
-    ["prompt", prompt({}), "prompt"],
-    ["prompt", prompt({ content: undefined, handler: run }), "prompt"],
-    ["resource", resource({}), "resource"],
-    ["toolset", { name: "a", tools: [] }, "toolsetList"],
-    ["toolset", { name: "a", toolsets: ["b"] }, "toolsetList"],
-    ["toolset", bundle({}), "toolsBundle"],
-    ["server", { tools: [] }, "composedServer"],
-    ["server", { toolsets: [] }, "composedServer"],
-    ["server", { prompts: [] }, "composedServer"],
-    ["server", { resources: [] }, "composedServer"],
-    ["server", { command: "node" }, "subprocessServer"],
-    ["server", { script: "./a.js" }, "subprocessServer"],
-    ["server", { package: "@acme/mcp", bin: "mcp" }, "subprocessServer"],
-    ["server", { command: "npx", mcpServers: {} }, "subprocessServer"],
-    ["server", { script: "./a.js", url: "a" }, "subprocessServer"],
-    ["prompt", prompt({ $function: "a" }), "prompt"],
-    ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] }, "serverDocument"],
-  ])("of a %s with the keys of %j is %s", (kind, content, shape) => {
-    const checked = checkDefinition(kind, content, "validation");
-    expect(checked).toEqual({ shape, definition: content, problems: [] });
-  });
+test.each<[Kind, Fields, string]>([
+  ["tool", tool({}), "tool"],
+  ["tool", short({}), "tool"],
+  ["prompt", prompt({}), "prompt"],
+  ["prompt", prompt({ content: undefined, handler: run, $function: "a" }), "prompt"],
+  ["resource", resource({}), "resource"],
+  ["toolset", { name: "a", toolsets: ["b"] }, "toolsetList"],
+  ["toolset", bundle({}), "toolsBundle"],
+  ["server", { tools: [] }, "composedServer"],
+  ["server", { resources: [] }, "composedServer"],
+  ["server", { command: "npx", mcpServers: {} }, "subprocessServer"],
+  ["server", { script: "./a.js", url: "a" }, "subprocessServer"],
+  ["server", { package: "@acme/mcp", bin: "mcp" }, "subprocessServer"],
+  ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] }, "serverDocument"],
+])("the shape of a %s with the keys of %j is %s", (kind, content, shape) => {
+  const checked = checkDefinition(kind, content, "validation");
+  expect(checked).toEqual({ shape, definition: content, problems: [] });
+});
 
-  test("a definition with faults has its shape, and their severity depends on the operation", () => {
-    const content = tool({ title: 5 });
-    const { shape, definition, problems } = checkDefinition("tool", content, "operation");
-    expect([shape, definition]).toEqual(["tool", content]);
-    expect(problems).toMatchObject([{ code: "InvalidToolDefinition", path: ["title"] }]);
-  });
+test("a definition with faults has its shape", () => {
+  const content = tool({ title: 5 });
+  const { shape, definition, problems } = checkDefinition("tool", content, "operation");
+  expect([shape, definition]).toEqual(["tool", content]);
+  expect(problems).toMatchObject([{ code: "InvalidToolDefinition", path: ["title"] }]);
 });
 
 describe("a content that is no definition", () => {
   test.each<[unknown, string]>([
     [null, "it is empty"],
     [[], "expected an object, found an array"],
-    ["a", "expected an object, found a string"],
     [5, "expected an object, found a number"],
     [{ $function: "greet" }, "expected an object, found a function"],
   ])("%j has one fault at its top: %s", (content, reason) => {
@@ -80,48 +78,41 @@ describe("a content that is no definition", () => {
     const { problems } = checkDefinition(kind, { $function: "greet" }, "validation");
     expect(problems).toMatchObject([{ code, path: [], args: { hint: expect.stringContaining(helper) } }]);
   });
-
-  test("the hint for a function says that it may be a handler", () => {
-    const hintOf = (kind: Kind) => faultsOf(kind, { $function: "greet" })[0]?.hint;
-    for (const kind of ["tool", "prompt", "resource"] as const) expect(hintOf(kind)).toContain("`handler`");
-    for (const kind of ["server", "toolset"] as const) expect(hintOf(kind)).not.toContain("`handler`");
-    expect(faultsOf("tool", [])[0]?.hint).toBeUndefined();
-  });
 });
 
+/** A kind and a definition; the place of its first fault and the reason; and a part of the hint, if there is one. */
+type Row = [kind: Kind, content: Fields, place: string, reason: RegExp, hint?: string];
+
 describe("keys that are missing, or exclude each other", () => {
-  test.each<[Kind, Fields, string, RegExp]>([
+  test.each<Row>([
     ["tool", { inputSchema: {}, handler: run }, "", /^`name` is missing$/],
-    ["tool", { name: "a", inputSchema: {} }, "", /^`handler` is missing$/],
-    ["tool", { name: "a", handler: run }, "", /^`inputSchema` or its short form `parameters` is missing$/],
-    ["tool", { name: "a", handler: run, params: {} }, "params", /is missing$/],
     ["tool", { name: "a", inputSchema: {}, "x-handler": run, $handler: run }, "", /^`handler` is missing$/],
-    ["tool", tool({ parameters: {} }), "parameters", /^`inputSchema` and `parameters` are both present$/],
+    [
+      "tool",
+      { name: "a", handler: run },
+      "",
+      /^`inputSchema` or its short form `parameters`/,
+      "type: object",
+    ],
+    ["tool", tool({ parameters: {} }), "parameters", /`parameters` are both present$/, "Keep one of them."],
     ["toolset", { name: "a" }, "", /^`tools` or `toolsets` is missing$/],
-    ["toolset", { name: "a", tool: [] }, "tool", /is missing$/],
-    ["toolset", { tools: [] }, "", /^`name` is missing$/],
-    ["toolset", bundle({ tools: [] }), "tools", /combines a bundle with a list of references \(`tools`\)/],
-    ["toolset", bundle({ toolsets: [] }), "toolsets", /\(`toolsets`\)/],
+    ["toolset", bundle({ tools: [] }), "tools", /combines a bundle .* \(`tools`\)/, "`entries`"],
     ["toolset", bundle({ entries: undefined }), "", /^`entries` is missing$/],
     ["toolset", bundle({ entries: [{ name: "a" }] }), "entries.0", /^`handler` is missing in `entries\.0`$/],
-    ["toolset", bundle({ entries: [{ name: "a", run }] }), "entries.0.run", /^`handler` is missing/],
     ["prompt", prompt({ content: undefined }), "", /^`content` or `handler` is missing$/],
-    ["prompt", prompt({ handler: run }), "handler", /^`content` and `handler` are both present$/],
+    ["prompt", prompt({ handler: run }), "handler", /are both present$/, "Keep one of them."],
     ["prompt", prompt({ arguments: [{}] }), "arguments.0", /^`name` is missing in `arguments\.0`$/],
-    ["prompt", prompt({ arguments: [{ nam: "a" }] }), "arguments.0.nam", /^`name` is missing/],
     ["resource", { name: "a", text: "" }, "", /^`uri` or `uriTemplate` is missing$/],
-    ["resource", resource({ file: "./a.md" }), "file", /^`text` and `file` are both present$/],
     ["resource", { name: "a", uri: "docs:a" }, "", /^`text`, `file` or `handler` is missing$/],
-    ["resource", resource({ uriTemplate: "docs://{a}" }), "uriTemplate", /are both present$/],
-    ["server", { command: "a", script: "./a.js" }, "script", /^`command` and `script` are both present$/],
-    ["server", { script: "./a.js", package: "a" }, "package", /^`script` and `package` are both present$/],
-    ["server", { package: "a@1" }, "package", /^`package` is not an npm name$/],
-    ["server", { command: "a", bin: "b" }, "bin", /^`bin` is present without `package`$/],
+    ["resource", resource({ uriTemplate: "docs://{a}" }), "uriTemplate", /are both present$/, "Keep one"],
+    ["server", { command: "a", script: "./a.js" }, "script", /are both present$/, "Keep `script`"],
+    ["server", { package: "a@1" }, "package", /^`package` is not an npm name$/, "without a version"],
+    ["server", { command: "a", bin: "b" }, "bin", /^`bin` is present without/, "Add `package`"],
     [
       "server",
       { tools: [], command: "a" },
       "",
-      /a composed server with a subprocess server \(`tools`, `command`\)/,
+      /a composed server with a subprocess .* \(`tools`, `command`\)/,
     ],
     [
       "server",
@@ -130,124 +121,92 @@ describe("keys that are missing, or exclude each other", () => {
       /combines a document .* \(`toolsets`, `prompts`, `command`, `script`\)/,
     ],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" } }, "", /^`tools` is missing$/],
-    ["server", {}, "", /^none of the keys that define a server is present$/],
-    ["resource", resource({ mimeType: "markdown" }), "mimeType", /not a media type$/],
-    ["server", { cmd: "node" }, "cmd", /^none of the keys/],
-    ["server", { toolset: [] }, "toolset", /^none of the keys/],
-    ["server", { "x-tools": [], $tools: [] }, "", /^none of the keys/],
-    ["server", { description: "tools" }, "", /^none of the keys/],
-    ["server", { mcpServers: 5 }, "", /^none of the keys/],
-    ["server", { mcpServers: { a: {} } }, "mcpServers", /^`mcpServers` is a key of client configs$/],
-    ["server", { url: "https://a" }, "url", /^packs cannot define remote servers \(`url`\)$/],
-  ])("a %s %j has a fault at %j: %s", (kind, content, place, reason) => {
-    expect(faultsOf(kind, content)).toMatchObject([{ place, reason: expect.stringMatching(reason) }]);
-  });
-
-  test.each<[Kind, Fields, string]>([
-    ["tool", { name: "a", handler: run }, "`inputSchema: { type: object }`"],
-    ["tool", { name: "a", handler: run, params: {} }, 'Did you mean `parameters` instead of "params"?'],
-    ["tool", { name: "a", inputSchema: {}, run }, 'Did you mean `handler` instead of "run"?'],
-    ["tool", tool({ parameters: {} }), "Keep one of them."],
-    ["tool", { name: "a", handler: run, schema: {} }, 'Did you mean `inputSchema` instead of "schema"?'],
-    ["toolset", { name: "a", tool: [] }, 'Did you mean `tools` instead of "tool"?'],
-    ["toolset", { name: "a", toolset: [] }, 'Did you mean `toolsets` instead of "toolset"?'],
-    ["toolset", bundle({ tools: [] }), "`entries`"],
-    ["prompt", prompt({ handler: run }), "Keep one of them."],
-    ["server", { command: "a", script: "./a.js" }, "Keep `script`"],
-    ["server", { package: "a@1" }, "without a version"],
-    ["server", { command: "a", bin: "b" }, "Add `package`"],
-    ["server", {}, "`tools`, `toolsets`, `prompts` or `resources`"],
-    ["server", { cmd: "node" }, 'Did you mean `command` instead of "cmd"?'],
-    ["server", { mcpServers: { "a b": {} } }, 'without `mcpServers` and "a b"'],
-    ["server", { mcpServers: {} }, "without `mcpServers`."],
-    ["server", { url: "https://a" }, "Use `command`, `script` or `package`"],
-  ])("the hint for a %s %j contains %j", (kind, content, words) => {
-    expect(faultsOf(kind, content)[0]?.hint).toContain(words);
-  });
-
-  test.each<[Kind, Fields]>([
-    ["prompt", prompt({ content: undefined })],
-    ["toolset", { name: "a" }],
-    ["server", { tools: [], command: "a" }],
-    ["server", { kind: "a", script: "b" }],
-  ])("a %s %j has no hint, because the reason is enough", (kind, content) => {
-    expect(faultsOf(kind, content)[0]?.hint).toBeUndefined();
+    ["server", { cmd: "node", mcpServers: 5 }, "", /^none of the keys/, "`tools`, `toolsets`, `prompts`"],
+    [
+      "server",
+      { mcpServers: { "a b": {} } },
+      "mcpServers",
+      /a key of client configs$/,
+      '`mcpServers` and "a b"',
+    ],
+    ["server", { url: "https://a" }, "url", /^packs cannot define remote servers/, "Use `command`, `script`"],
+  ])("a %s %j has a fault at %j: %s", (kind, content, place, reason, hint) => {
+    const expected = {
+      place,
+      reason: expect.stringMatching(reason),
+      hint: hint && expect.stringContaining(hint),
+    };
+    expect(faultsOf(kind, content)).toEqual([expected]);
   });
 });
 
 describe("values of the wrong type", () => {
-  test.each<[Kind, Fields, string, RegExp]>([
+  const example = "`maxResults: { default: 50 }`";
+  const module = "`./lib/tools.js#createIssue`";
+  const argument = "`arguments: [{ name: city, required: true }]`";
+  const audience = { annotations: { audience: ["model"] } };
+  test.each<Row>([
     ["tool", tool({ title: 5 }), "title", /^`title` must be a string, but it is a number$/],
     ["tool", tool({ inputSchema: "a" }), "inputSchema", /must be an object, but it is a string$/],
     ["tool", tool({ name: " " }), "name", /^`name` is empty$/],
-    ["tool", tool({ handler: 5 }), "handler", /^`handler` has none of the valid forms: it is a number$/],
+    [
+      "tool",
+      tool({ handler: 5 }),
+      "handler",
+      /^`handler` has none of the valid forms: it is a number$/,
+      module,
+    ],
     ["tool", tool({ annotations: { readOnlyHint: "yes" } }), "annotations.readOnlyHint", /must be a boolean/],
-    ["tool", tool({ options: ["a"] }), "options", /must be an object, but it is an array$/],
-    ["tool", short({ parameters: ["a"] }), "parameters", /must be an object/],
-    ["tool", short({ parameters: { a: "string" } }), "parameters.a", /must be an object, but it is a string/],
-    ["tool", short({ parameters: { a: { required: "yes" } } }), "parameters.a.required", /must be a boolean/],
-    ["tool", short({ parameters: { "a/b~c": "string" } }), "parameters.a/b~c", /must be an object/],
-    ["prompt", prompt({ arguments: { a: {} } }), "arguments", /must be an array, but it is an object$/],
-    ["prompt", prompt({ arguments: ["a"] }), "arguments.0", /must be an object, but it is a string$/],
+    ["tool", tool({ options: ["a"] }), "options", /must be an object, but it is an array$/, example],
+    ["tool", tool({ options: { a: 5 } }), "options.a", /must be an object/, example],
+    ["tool", short(["a"]), "parameters", /must be an object/, "`parameters: { city: { type: string } }`"],
+    ["tool", short({ "a/b~c": "number" }), "parameters.a/b~c", /must be an object/, "`{ type: number }`"],
+    ["tool", short({ a: "number?" }), "parameters.a", /but it is a string/, "`{ type: string }`"],
+    [
+      "tool",
+      short({ a: { required: "y" } }),
+      "parameters.a.required",
+      /must be a boolean/,
+      "Write `required: true`",
+    ],
+    [
+      "prompt",
+      prompt({ arguments: { a: {} } }),
+      "arguments",
+      /must be an array, but it is an object$/,
+      argument,
+    ],
+    [
+      "prompt",
+      prompt({ arguments: ["a"] }),
+      "arguments.0",
+      /must be an object, but it is a string$/,
+      argument,
+    ],
     ["prompt", prompt({ arguments: [{ name: "a", required: 1 }] }), "arguments.0.required", /a boolean/],
-    ["prompt", prompt({ content: 5 }), "content", /must be a string or an array of messages/],
-    ["toolset", { name: "a", tools: "b" }, "tools", /must be an array, but it is a string$/],
-    ["toolset", { name: "a", tools: {} }, "tools", /must be an array, but it is an object$/],
+    ["toolset", { name: "a", tools: "b" }, "tools", /must be an array, but it is a string$/, "`[b]`"],
     ["toolset", { name: "a", tools: [5] }, "tools.0", /must be a string, but it is a number$/],
     ["toolset", bundle({ kind: "Mcp.Tool" }), "kind", /^`kind` must be `Mcp\.Tools`$/],
-    ["server", { tools: "a" }, "tools", /must be an array/],
+    ["server", { tools: "a\nb" }, "tools", /must be an array/, "Write an array of references."],
     ["server", { tools: [], transport: "sse" }, "transport", /one of `stdio`.*`http`/],
-    ["resource", resource({ complete: { page: 5 } }), "complete.page", /none of the valid forms/],
-    [
-      "resource",
-      resource({ annotations: { audience: ["model"] } }),
-      "annotations.audience.0",
-      /must be one of `user`/,
-    ],
+    ["resource", resource(audience), "annotations.audience.0", /must be one of `user`/],
     [
       "resource",
       resource({ annotations: { priority: 2 } }),
       "annotations.priority",
-      /^`annotations\.priority` must be at most 1, but it is 2$/,
+      /must be at most 1, but it is 2$/,
     ],
-  ])("a %s %j has a fault at %s: %s", (kind, content, place, reason) => {
-    expect(faultsOf(kind, content)[0]).toMatchObject({ place, reason: expect.stringMatching(reason) });
-  });
-
-  test.each<[Kind, Fields, string | undefined]>([
-    ["tool", short({ parameters: ["a"] }), "`parameters: { city: { type: string } }`"],
-    ["tool", short({ parameters: { a: "number" } }), "`{ type: number }`"],
-    ["tool", short({ parameters: { a: "A number" } }), "`{ type: string }`"],
-    ["tool", short({ parameters: { a: "number?" } }), "`{ type: string }`"],
-    ["tool", short({ parameters: { a: "?number" } }), "`{ type: string }`"],
-    ["tool", short({ parameters: { a: 5 } }), "`{ type: string }`"],
-    ["tool", short({ parameters: { a: { required: "yes" } } }), "Write `required: true`, or remove it."],
-    ["tool", tool({ options: ["a"] }), "`maxResults: { default: 50 }`"],
-    ["tool", tool({ options: { a: 5 } }), "`maxResults: { default: 50 }`"],
-    ["tool", tool({ handler: 5 }), "`./lib/tools.js#createIssue`"],
-    ["tool", tool({ initialize: 5 }), "`./lib/tools.js#createIssue`"],
-    ["resource", resource({ subscribe: 5 }), "`./lib/tools.js#createIssue`"],
     [
       "resource",
-      { ...resource({}), uriTemplate: "docs://{a}", uri: undefined, complete: { a: 5 } },
-      "`./lib/docs.js#completePage`",
+      template("docs://{a}", { complete: { a: 5 } }),
+      "complete.a",
+      /valid forms/,
+      "docs.js#completePage",
     ],
-    ["prompt", prompt({ arguments: "a" }), "`arguments: [{ name: city, required: true }]`"],
-    ["prompt", prompt({ arguments: ["a"] }), "`arguments: [{ name: city, required: true }]`"],
-    ["prompt", prompt({ arguments: [{ name: "a", required: 1 }] }), undefined],
-    ["toolset", { name: "a", tools: "b" }, "`[b]`"],
-    ["toolset", { name: "a", toolsets: {} }, "Write an array of references."],
-    ["server", { tools: "a\nb" }, "Write an array of references."],
-    ["server", { prompts: "a" }, "`[a]`"],
-    ["server", { resources: "a" }, "`[a]`"],
-    ["toolset", { name: "a", tools: [5] }, undefined],
-    ["tool", tool({ title: 5 }), undefined],
-    ["tool", tool({ annotations: { required: 1, title: 5 } }), undefined],
-    ["tool", tool({ _meta: 5 }), undefined],
-  ])("the hint for a %s %j is %j", (kind, content, words) => {
-    const hint = faultsOf(kind, content)[0]?.hint;
-    if (words === undefined) expect(hint).toBeUndefined();
-    else expect(hint).toContain(words);
+  ])("a %s %j has a fault at %s: %s", (kind, content, place, reason, hint) => {
+    const [fault] = faultsOf(kind, content);
+    expect(fault).toMatchObject({ place, reason: expect.stringMatching(reason) });
+    expect(fault?.hint ?? "").toContain(hint ?? "");
   });
 });
 
@@ -257,47 +216,153 @@ describe("a whole JSON Schema in `parameters`", () => {
   test.each([
     { type: "object", properties },
     { properties, required: ["city"] },
-    { type: "object", properties, required: [] },
-  ])("%j is one fault, which says where it belongs", (parameters) => {
+  ])("%j is one fault, beside those of other keys", (parameters) => {
     const reason = "`parameters` contains a whole JSON Schema";
     const hint = expect.stringContaining("`inputSchema`");
-    expect(faultsOf("tool", short({ parameters }))).toEqual([{ place: "parameters", reason, hint }]);
+    expect(faultsOf("tool", short(parameters))).toEqual([{ place: "parameters", reason, hint }]);
+    expect(placesOf("tool", short(parameters, { title: 5 }))).toEqual(["title", "parameters"]);
   });
 
-  test("other faults are reported too", () => {
-    const parameters = { type: "object", properties };
-    expect(faultsOf("tool", short({ parameters, title: 5 })).map(({ place }) => place)).toEqual([
-      "title",
-      "parameters",
-    ]);
+  test("parameters with the names of a schema's keys are none", () => {
+    expect(placesOf("tool", short({ properties, type: { type: "string" } }))).toEqual([]);
+    expect(placesOf("tool", short({ properties: {}, city: "string" }))).toEqual(["parameters.city"]);
+  });
+});
+
+test("names in `complete` that a prompt does not have are reported, with the nearest one that it has", () => {
+  const complete = { city: [], cty: [], zzz: [] };
+  expect(faultsOf("prompt", prompt({ arguments: [{ name: "city" }], complete }))).toEqual([
+    {
+      place: "complete.cty",
+      reason: '`complete` has "cty", which is neither an argument nor a variable',
+      hint: 'Did you mean "city"?',
+    },
+    expect.objectContaining({ place: "complete.zzz" }),
+  ]);
+  const odd = prompt({ arguments: [null], complete: { city: [] } });
+  expect(placesOf("prompt", odd)).toEqual(["arguments.0", "complete.city"]);
+});
+
+describe("the content of a prompt", () => {
+  const block = (fields: Fields) => says(fields);
+  test.each<[string, Fields]>([
+    ["no messages", prompt({ content: [] })],
+    [
+      "messages of both roles",
+      prompt({ content: ["user", "assistant"].map((role) => ({ role, content: "" })) }),
+    ],
+    ["a text block", block({ type: "text", text: "" })],
+    ["an image", block({ type: "image", data: "AA==", mimeType: "image/png" })],
+    ["a sound", block({ type: "audio", data: "AA==", mimeType: "audio/wav" })],
+    ["a link", block({ type: "resource_link", uri: "docs://a", name: "a" })],
+    ["a resource with text", block({ type: "resource", resource: { uri: "docs://a", text: "" } })],
+    ["a resource with bytes", block({ type: "resource", resource: { uri: "docs://a", blob: "AA==" } })],
+  ])("may be %s", (_what, content) => {
+    expect(faultsOf("prompt", content)).toEqual([]);
+  });
+
+  const of = (blob: object) => block({ type: "resource", resource: { uri: "a", ...blob } });
+  test.each<[Fields, string, RegExp, string?]>([
+    [
+      prompt({ content: 5 }),
+      "content",
+      /must be a string or an array of messages, but it is a number/,
+      "role: user",
+    ],
+    [prompt({ content: ["Hello"] }), "content.0", /must be an object, but it is a string/, "role: user"],
+    [prompt({ content: [{ content: "a" }] }), "content.0", /`role` is missing in `content\.0`/],
+    [says("a", "tool"), "content.0.role", /must be one of `user` or `assistant`/, "role: user"],
+    [says("a", "system"), "content.0.role", /must be one of/, "no system role"],
+    [
+      says(5),
+      "content.0.content",
+      /must be a string or one content block .*, but it is a number/,
+      "role: user",
+    ],
+    [says({ text: "a" }), "content.0.content", /`type` is missing in `content\.0\.content`/],
+    [says({ type: " ", text: "a" }), "content.0.content.type", /is empty/],
+    [
+      says({ type: "video" }),
+      "content.0.content.type",
+      /must be one of `text`, .* or `resource`/,
+      "role: user",
+    ],
+    [says({ type: "text" }), "content.0.content", /`text` is missing in `content\.0\.content`/],
+    [says({ type: "audio", data: "a" }), "content.0.content", /`mimeType` is missing/],
+    [of({}), "content.0.content.resource", /^`text` is missing/],
+    [of({ blob: 5 }), "content.0.content.resource.blob", /must be a string/],
+  ])("is not %j: the fault is at %s", (content, place, reason, hint) => {
+    expect(faultsOf("prompt", content)).toMatchObject([{ place, reason: expect.stringMatching(reason) }]);
+    expect(faultsOf("prompt", content)[0]?.hint ?? "").toContain(hint ?? "");
+  });
+
+  test("each fault of a message is found once", () => {
+    expect(placesOf("prompt", prompt({ content: [{}] }))).toEqual(["content.0", "content.0"]);
+    const link = says({ type: "resource_link", uri: 5, name: 5 });
+    expect(placesOf("prompt", link)).toEqual(["content.0.content.uri", "content.0.content.name"]);
+  });
+});
+
+describe("the keys of a resource", () => {
+  const long = "a".repeat(127);
+  test.each([
+    resource({ uri: "docs:%20a" }),
+    template("docs://{page}", { complete: { page: [] } }),
+    ...[
+      "text/markdown",
+      "image/svg+xml",
+      'text/html;profile="mcp app" ; charset=utf-8',
+      `${long}/${long};${long}=x`,
+    ].map((mimeType) => resource({ mimeType })),
+    ...["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.5+01:00"].map((lastModified) =>
+      resource({ annotations: { lastModified } }),
+    ),
+  ])("%j is valid", (content) => {
+    expect(placesOf("resource", content)).toEqual([]);
   });
 
   test.each([
-    { properties, type: { type: "string" } },
-    { type: { type: "string" }, required: { type: "string" } },
-  ])("%j are parameters with the names of a schema's keys", (parameters) => {
-    expect(faultsOf("tool", short({ parameters }))).toEqual([]);
+    [resource({ uri: "docs://a b" }), ["uri"]],
+    [template("{page}", { complete: { city: [] } }), ["uriTemplate"]],
+    [template("docs://{page}", { complete: { city: [], page: [] } }), ["complete.city"]],
+    [resource({ complete: { page: [] } }), ["complete.page"]],
+  ])("%j is invalid at %j", (content, places) => {
+    expect(placesOf("resource", content)).toEqual(places);
   });
-});
 
-test("parameters with the name of one key of a schema are not a whole one", () => {
-  const placesOf = (parameters: Fields) => faultsOf("tool", short({ parameters })).map(({ place }) => place);
-  expect(placesOf({ properties: {}, city: "string" })).toEqual(["parameters.city"]);
-  expect(placesOf({ type: "object", city: {} })).toEqual(["parameters.type"]);
-});
+  test("a template in `uri` gets a hint", () => {
+    const hint = expect.stringContaining("`uriTemplate`");
+    const reason = expect.stringMatching(/^`uri` contains/);
+    expect(faultsOf("resource", resource({ uri: "docs://{page" }))).toEqual([{ place: "uri", reason, hint }]);
+  });
 
-test("the names in `complete` of a prompt are those of its arguments", () => {
-  const complete = { city: ["Oslo"] };
-  expect(faultsOf("prompt", prompt({ arguments: [{ name: "city" }], complete }))).toEqual([]);
-  expect(faultsOf("prompt", prompt({ complete })).map(({ place }) => place)).toEqual(["complete.city"]);
-  const odd = prompt({ arguments: [null], complete });
-  expect(faultsOf("prompt", odd).map(({ place }) => place)).toEqual(["arguments.0", "complete.city"]);
-});
+  test.each([
+    "markdown",
+    "text/",
+    "text/markdown ",
+    "text/markdown;charset",
+    "text/markdown;charset=a b",
+    'text/markdown;charset="a',
+    `${long}a/x`,
+    `text/html;${" ".repeat(10)}a=x`,
+  ])("%j is no media type", (mimeType) => {
+    const expected = { place: "mimeType", reason: "`mimeType` is not a media type" };
+    expect(faultsOf("resource", resource({ mimeType }))).toMatchObject([expected]);
+  });
 
-test("faults of messages are reported once, with those of other keys", () => {
-  const content = [{ role: "user", content: { type: "text" } }];
-  expect(faultsOf("prompt", { content }).map(({ place }) => place)).toEqual(["", "content.0.content"]);
-  expect(faultsOf("prompt", prompt({ content: 5, contents: 5 })).map(({ place }) => place)).toEqual([
-    "content",
-  ]);
+  test.each([
+    "2026-01-31",
+    "2026-01-31T12:00:00",
+    "2026-01-31 12:00:00Z",
+    "2026-13-31T12:00:00Z",
+    "2026-01-31T12:00:00.Z",
+    "2026-01-31T12:00:00+01",
+    "2026-01-31T12:00:00Z ",
+  ])("%j is no date and time", (lastModified) => {
+    const reason = "`annotations.lastModified` is not a date and time";
+    const hint = expect.stringContaining("time zone");
+    expect(faultsOf("resource", resource({ annotations: { lastModified } }))).toMatchObject([
+      { reason, hint },
+    ]);
+  });
 });

@@ -1,217 +1,98 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import schema from "../../schema/extension.schema.json" with { type: "json" };
 import { parseExtension } from "../../src/extension-schema/index.ts";
+import { explainInvalidItemName } from "../../src/qualified-names/index.ts";
 
 const empty = { root: "trailblaze", servers: [], tools: [], toolsets: [], prompts: [], resources: [] };
 const keys = ["servers", "tools", "toolsets", "prompts", "resources"] as const;
-const kindOf = {
-  servers: "server",
-  tools: "tool",
-  toolsets: "toolset",
-  prompts: "prompt",
-  resources: "resource",
-} as const;
 
 /** Codes and paths of what is wrong with a field. */
 const findings = (value: unknown, context?: "validation" | "operation") =>
-  parseExtension(value, context).problems.map(({ code, path }) => [code, path]);
+  parseExtension(value, context).problems.map(({ code, path = [] }) => `${code} ${path.join(".")}`);
 
 describe("a valid field", () => {
   test("a field may be empty: every key is optional, and `root` defaults to trailblaze", () => {
     expect(parseExtension({})).toEqual({ extension: empty, problems: [], usable: true });
+    const custom = { $schema: "s", "x-": 1, tools: [{ name: "a", "x-cost": 5 }] };
+    expect(findings(custom, "validation")).toEqual([]);
   });
 
-  test("a list may mix the three forms of declarations", () => {
-    const { extension, problems, usable } = parseExtension({
-      root: "mcp/definitions",
-      servers: ["project-management"],
-      tools: [
-        ["createIssue", "Create an issue"],
-        { name: "getIssue", description: "Get an issue", parameters: ["issueKey"] },
-        "searchIssues",
-      ],
-      toolsets: ["triage"],
-      prompts: ["issueText"],
-    });
-    expect(problems).toEqual([]);
-    expect(usable).toBe(true);
-    expect(extension.root).toBe("mcp/definitions");
-    expect(extension.tools).toEqual([
-      { kind: "tool", name: "createIssue", description: "Create an issue", path: ["tools", 0], extra: {} },
-      {
-        kind: "tool",
-        name: "getIssue",
-        description: "Get an issue",
-        path: ["tools", 1],
-        extra: { parameters: ["issueKey"] },
-      },
-      { kind: "tool", name: "searchIssues", description: null, path: ["tools", 2], extra: {} },
-    ]);
-    expect(extension.servers.map(({ kind, name }) => [kind, name])).toEqual([
-      ["server", "project-management"],
-    ]);
-    expect(extension.toolsets.map(({ kind, name }) => [kind, name])).toEqual([["toolset", "triage"]]);
-    expect(extension.prompts.map(({ kind, name }) => [kind, name])).toEqual([["prompt", "issueText"]]);
-  });
-
-  test.each(keys)("`%s` may list items in every form", (key) => {
+  test.each(keys)("`%s` may list items in each of the three forms", (key) => {
     const { extension, problems } = parseExtension({
+      root: "mcp/definitions",
       [key]: ["a", ["b", "B"], { name: "c" }, { name: "d", description: "D" }, { name: "e", "x-own": [1] }],
     });
     expect(problems).toEqual([]);
-    expect(extension[key].map(({ kind, name, description }) => [kind, name, description])).toEqual([
-      [kindOf[key], "a", null],
-      [kindOf[key], "b", "B"],
-      [kindOf[key], "c", null],
-      [kindOf[key], "d", "D"],
-      [kindOf[key], "e", null],
+    expect(extension.root).toBe("mcp/definitions");
+    const kind = key.slice(0, -1);
+    expect(extension[key]).toEqual([
+      { kind, name: "a", description: null, path: [key, 0], extra: {} },
+      { kind, name: "b", description: "B", path: [key, 1], extra: {} },
+      { kind, name: "c", description: null, path: [key, 2], extra: {} },
+      { kind, name: "d", description: "D", path: [key, 3], extra: {} },
+      { kind, name: "e", description: null, path: [key, 4], extra: { "x-own": [1] } },
     ]);
   });
 
   test.each([
-    ["servers", { tools: ["a"], toolsets: ["b"], prompts: ["c"] }],
-    ["tools", { parameters: ["a", "b"] }],
-    ["tools", { parameters: [{ name: "a", description: "A", required: true }] }],
+    ["servers", { tools: ["a"], toolsets: ["b"], prompts: ["c"], resources: ["d"] }],
+    ["tools", { parameters: ["a", { name: "b", description: "B", required: true }] }],
     ["tools", { parameters: { a: { type: "string" } } }],
     ["toolsets", { tools: ["a", "acme/jira/b"] }],
-    ["servers", { resources: ["d"] }],
     ["prompts", { arguments: ["a"] }],
-    ["resources", { uri: "docs://guide", mimeType: "text/plain" }],
-    ["resources", { uriTemplate: "docs://{page}" }],
-    ["prompts", { arguments: [{ name: "a", description: "A", required: true }] }],
+    ["resources", { uri: "docs://guide", uriTemplate: "docs://{page}", mimeType: "text/plain" }],
   ] as const)("additional keys of a declaration in `%s` are kept: %j", (key, extra) => {
     const { extension, problems } = parseExtension({ [key]: [{ name: "item", ...extra }] });
     expect(problems).toEqual([]);
     expect(extension[key][0]?.extra).toEqual(extra);
   });
 
-  test("keys of a field that start with x- are allowed", () => {
-    expect(parseExtension({ "x-": 1, "x-team": { any: ["thing"] } }, "validation").problems).toEqual([]);
-    expect(parseExtension({ tools: [{ name: "a", "x-cost": 5 }] }, "validation").problems).toEqual([]);
-  });
-
   test("items of different kinds may share a name", () => {
-    const { extension, problems } = parseExtension({
-      tools: ["triage"],
-      toolsets: ["triage"],
-      prompts: ["Triage"],
-      resources: ["triage"],
-    });
-    expect(problems).toEqual([]);
-    expect(keys.map((key) => extension[key].length)).toEqual([0, 1, 1, 1, 1]);
+    expect(findings({ tools: ["triage"], toolsets: ["triage"], prompts: ["Triage"] })).toEqual([]);
   });
 });
 
 describe("a field with values of the wrong type", () => {
-  test.each([[null], [[]], [["createIssue"]], ["createIssue"], [5], [true], [undefined]])(
+  test.each([[null], [["createIssue"]], ["createIssue"], [5], [undefined]])(
     "the field %j provides nothing",
     (value) => {
-      expect(findings(value)).toEqual([["MalformedExtension", []]]);
-      const { extension, usable } = parseExtension(value);
-      expect(extension).toEqual(empty);
-      expect(usable).toBe(false);
+      expect(findings(value)).toEqual(["MalformedExtension "]);
+      expect(parseExtension(value)).toMatchObject({ extension: empty, usable: false });
     },
   );
 
-  test.each(
-    keys.flatMap((key) =>
-      [null, {}, "createIssue", 5, true, { createIssue: "x" }].map((value) => [key, value]),
-    ),
-  )("`%s: %j` loses this list and no other", (key, value) => {
-    const field = {
-      servers: ["s"],
-      tools: ["t"],
-      toolsets: ["u"],
-      prompts: ["p"],
-      resources: ["r"],
-      [key as string]: value,
-    };
-    expect(findings(field)).toEqual([["MalformedExtension", [key]]]);
-    const { extension, usable } = parseExtension(field);
-    expect(usable).toBe(true);
-    expect(keys.map((one) => extension[one].length)).toEqual(keys.map((one) => (one === key ? 0 : 1)));
+  test.each(keys)("`%s` of another type loses this list and no other", (key) => {
+    for (const value of [null, {}, "createIssue", 5, { createIssue: "x" }]) {
+      const field = { ...Object.fromEntries(keys.map((one) => [one, ["a"]])), [key]: value };
+      expect(findings(field)).toEqual([`MalformedExtension ${key}`]);
+      const { extension, usable } = parseExtension(field);
+      expect(usable).toBe(true);
+      expect(keys.filter((one) => extension[one].length === 0)).toEqual([key]);
+    }
   });
 
-  test.each([[""], [null], [5], [[]], [{}], [false]])(
-    "`root: %j` is reported, and the items are kept",
-    (root) => {
-      expect(findings({ root, tools: ["a"] })).toEqual([["MalformedExtension", ["root"]]]);
-      const { extension } = parseExtension({ root, tools: ["a"] });
-      expect(extension.root).toBe("trailblaze");
-      expect(extension.tools).toHaveLength(1);
-    },
-  );
+  test.each([[""], [null], [5], [{}]])("`root: %j` is reported, and the items are kept", (root) => {
+    expect(findings({ root, tools: ["a"] })).toEqual(["MalformedExtension root"]);
+    expect(parseExtension({ root, tools: ["a"] }).extension).toMatchObject({
+      root: "trailblaze",
+      tools: [{ name: "a" }],
+    });
+  });
 });
 
 describe("invalid declarations", () => {
-  const malformed: readonly unknown[] = [
-    null,
-    5,
-    true,
-    [],
-    ["createIssue"],
-    ["createIssue", "Create", "more"],
-    ["createIssue", null],
-    ["createIssue", 5],
-    [5, "Create"],
-    [["createIssue"], "Create"],
-    {},
-    { description: "no name" },
-    { name: 5 },
-    { name: null },
-    { name: ["a"] },
-    { name: "a", description: 5 },
-    { name: "a", description: null },
-  ];
-
-  test.each(keys.flatMap((key) => malformed.map((value) => [key, value] as const)))(
-    "in `%s`, %j is excluded and its neighbors are kept",
-    (key, value) => {
-      const field = { [key]: ["first", value, "last"] };
-      expect(findings(field)).toEqual([["InvalidDeclaration", [key, 1]]]);
-      const { problems, extension, usable } = parseExtension(field);
-      expect(problems[0]).toMatchObject({ severity: "error", kind: kindOf[key] });
-      expect(problems[0]?.message).not.toMatch(/undefined|\[object|\[native/);
-      expect(extension[key].map(({ name, path }) => [name, path])).toEqual([
-        ["first", [key, 0]],
-        ["last", [key, 2]],
-      ]);
-      expect(usable).toBe(true);
-    },
-  );
-
-  test.each([
-    ["servers", { tools: "a" }],
-    ["servers", { tools: [5] }],
-    ["servers", { toolsets: {} }],
-    ["servers", { prompts: [null] }],
-    ["tools", { parameters: "a" }],
-    ["tools", { parameters: [5] }],
-    ["tools", { parameters: null }],
-    ["toolsets", { tools: { a: 1 } }],
-    ["toolsets", { tools: [["a"]] }],
-    ["prompts", { arguments: "a" }],
-    ["resources", { uri: 1 }],
-    ["prompts", { arguments: [["a"]] }],
-  ] as const)("in `%s`, an additional key of the wrong type is reported: %j", (key, extra) => {
-    expect(findings({ [key]: [{ name: "item", ...extra }] })).toEqual([["InvalidDeclaration", [key, 0]]]);
-  });
-});
-
-describe("the arguments of problems in a field", () => {
-  const argsOf = (field: unknown) => parseExtension(field).problems.map(({ args }) => args);
-
-  test.each([
-    ["tools", ["a"], "expected an array of two strings, found 1 entries"],
-    ["tools", [5, "Create"], "`name` must be a string, but it is a number"],
-    ["tools", ["a", null], "`description` must be a string, but it is null"],
+  test.each<[(typeof keys)[number], unknown, string]>([
     ["prompts", null, "it is null"],
-    ["tools", {}, "`name` is missing"],
-    ["tools", { nam: "a" }, '`name` is missing (did you mean it instead of "nam"?)'],
-    ["servers", { id: "a" }, '`name` is missing (did you mean it instead of "id"?)'],
-    ["tools", { title: "a" }, "`name` is missing"],
-    ["tools", { name: 5 }, "`name` must be a string, but it is a number"],
+    ["tools", ["a"], "expected an array of two strings, found 1 entries"],
+    ["tools", ["a", "b", "c"], "expected an array of two strings, found 3 entries"],
+    ["tools", [5, "Create"], "`name` must be a string, but it is a number"],
+    ["toolsets", ["a", null], "`description` must be a string, but it is null"],
+    ["tools", { id: "a" }, "`name` is missing"],
+    ["resources", { name: ["a"] }, "`name` must be a string, but it is an array"],
     ["tools", { name: "a", description: null }, "`description` must be a string, but it is null"],
     ["servers", { name: "a", tools: "b" }, "`tools` must be an array, but it is a string"],
+    ["servers", { name: "a", prompts: [null] }, "`prompts.0` must be a string, but it is null"],
     ["toolsets", { name: "a", tools: ["b", 5] }, "`tools.1` must be a string, but it is a number"],
     [
       "tools",
@@ -223,126 +104,95 @@ describe("the arguments of problems in a field", () => {
       { name: "a", parameters: [5] },
       "`parameters.0` must be a string or an object, but it is a number",
     ],
-  ])("in `%s`, the reason why %j is refused is: %s", (key, value, reason) => {
-    expect(argsOf({ [key]: [value] })).toEqual([{ reason, key }]);
-  });
-
-  test.each([
-    [{ root: "" }, "`root`", "the path of a folder", "empty"],
-    [{ root: 5 }, "`root`", "the path of a folder", "a number"],
-    [{ prompts: {} }, "`prompts`", "an array", "an object"],
-    [null, "The `trailblaze` field", "an object", "null"],
-    [{ tools: Array(1001).fill(5) }, "The `trailblaze` field", "valid", /^invalid in more than 1000 places/],
-  ])("%j is malformed, with what is expected and what is found", (field, what, expected, found) => {
-    const matching = typeof found === "string" ? found : expect.stringMatching(found);
-    expect(argsOf(field).at(-1)).toEqual({ what, expected, found: matching });
-  });
-
-  test("a duplicate has both names, and an invalid name its reason", () => {
-    expect(argsOf({ tools: ["A", "a", "../x"] })).toEqual([
-      { name: "a", other: "A", key: "tools" },
-      { name: "../x", reason: "it does not start with a letter or digit" },
+    [
+      "prompts",
+      { name: "a", arguments: [["a"]] },
+      "`arguments.0` must be a string or an object, but it is an array",
+    ],
+    ["resources", { name: "a", uri: 1 }, "`uri` must be a string, but it is a number"],
+  ])("in `%s`, %j is excluded and its neighbors are kept: %s", (key, value, reason) => {
+    const { problems, extension, usable } = parseExtension({ [key]: ["first", value, "last"] });
+    const place = { severity: "error", kind: key.slice(0, -1), path: [key, 1] };
+    expect(problems).toMatchObject([{ code: "InvalidDeclaration", ...place, args: { reason, key } }]);
+    expect(extension[key].map(({ name, path }) => [name, path])).toEqual([
+      ["first", [key, 0]],
+      ["last", [key, 2]],
     ]);
+    expect(usable).toBe(true);
   });
+});
 
-  test("a schema for editors and custom keys are known", () => {
-    expect(argsOf({ $schema: "s", "x-a": 1, tools: [{ name: "a", "x-b": 1 }] })).toEqual([]);
-    expect(argsOf({ tools: [{ name: "a", $schema: "s" }] })).toEqual([
-      { key: "$schema", known: ["name", "description", "parameters"] },
-    ]);
-  });
+test.each([
+  [{ root: "" }, "`root`", "the path of a folder", "empty"],
+  [{ prompts: {} }, "`prompts`", "an array", "an object"],
+  [null, "The `trailblaze` field", "an object", "null"],
+])("%j is malformed, with what is expected and what is found", (field, what, expected, found) => {
+  expect(parseExtension(field).problems.map(({ args }) => args)).toEqual([{ what, expected, found }]);
 });
 
 describe("unknown keys", () => {
   test.each([
     ["tool", "tools"],
     ["Tools", "tools"],
-    ["server", "servers"],
     ["roots", "root"],
     ["promts", "prompts"],
   ])("the unknown key %s is reported with a suggestion: %s", (key, suggestion) => {
     const { problems } = parseExtension({ [key]: [] });
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatchObject({
-      code: "UnknownExtensionKey",
-      path: [key],
-      args: { key, suggestion },
-    });
+    expect(problems).toMatchObject([{ code: "UnknownExtensionKey", path: [key], args: { key, suggestion } }]);
   });
 
   test.each([
     ["servers", "parameters"],
-    ["servers", "arguments"],
-    ["tools", "arguments"],
     ["tools", "tools"],
-    ["toolsets", "parameters"],
     ["toolsets", "toolsets"],
-    ["prompts", "parameters"],
     ["prompts", "title"],
-  ] as const)(
+    ["tools", "$schema"],
+  ])(
     "a declaration in `%s` with the key %s, which belongs to another kind or none, is reported",
     (key, unknown) => {
       expect(findings({ [key]: [{ name: "a", [unknown]: ["b"] }] })).toEqual([
-        ["UnknownExtensionKey", [key, 0, unknown]],
+        `UnknownExtensionKey ${key}.0.${unknown}`,
       ]);
     },
   );
 
-  test("an unknown key disables nothing outside validation", () => {
+  test("an unknown key disables nothing, and is an error only in validation", () => {
     const field = { tool: ["lost"], tools: [{ name: "a", colour: "red" }] };
-    const { extension, problems, usable } = parseExtension(field);
-    expect(extension.tools).toHaveLength(1);
-    expect(usable).toBe(true);
-    expect(problems.map(({ severity }) => severity)).toEqual(["warning", "warning"]);
-  });
-
-  test("an unknown key is an error in validation", () => {
-    const { problems } = parseExtension({ tool: [], tools: [{ name: "a", colour: "red" }] }, "validation");
-    expect(problems.map(({ severity }) => severity)).toEqual(["error", "error"]);
-  });
-
-  test.each(["__proto__", "constructor", "toString", "X-own", "x", " tools", "tools\u0000"])(
-    "the unknown key %j is harmless",
-    (key) => {
-      const field = JSON.parse(`{${JSON.stringify(key)}: {"polluted": true}, "tools": ["a"]}`) as object;
-      expect(findings(field)).toEqual([["UnknownExtensionKey", [key]]]);
-      expect(parseExtension(field).extension.tools).toHaveLength(1);
-      expect({}).not.toHaveProperty("polluted");
-    },
-  );
-
-  test("__proto__ inside a declaration is an unknown key and adds no description", () => {
-    const field = JSON.parse('{"tools": [{"name": "a", "__proto__": {"description": "evil", "name": "b"}}]}');
-    expect(findings(field)).toEqual([["UnknownExtensionKey", ["tools", 0, "__proto__"]]]);
-    expect(parseExtension(field).extension.tools[0]).toMatchObject({ name: "a", description: null });
-  });
-});
-
-describe("duplicate declarations", () => {
-  test.each([
-    [["a", "a"], "a"],
-    [["createIssue", "createissue"], "createissue"],
-    [["a", ["A", "described"]], "A"],
-    [[{ name: "a" }, "b", { name: "A" }], "A"],
-  ])("of declarations of one name in %j, the first counts", (tools, second) => {
-    const { problems, extension } = parseExtension({ tools });
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatchObject({
-      code: "DuplicateDeclaration",
-      severity: "error",
-      kind: "tool",
-      item: second,
-      path: ["tools", tools.length - 1],
-    });
-    expect(extension.tools).toHaveLength(tools.length - 1);
-  });
-
-  test("each duplicate declaration is reported", () => {
-    expect(findings({ tools: ["a", "A", "a"] })).toEqual([
-      ["DuplicateDeclaration", ["tools", 1]],
-      ["DuplicateDeclaration", ["tools", 2]],
+    const severities = (context: "validation" | "operation") =>
+      parseExtension(field, context).problems.map(({ severity }) => severity);
+    expect(parseExtension(field)).toMatchObject({ usable: true, extension: { tools: [{ name: "a" }] } });
+    expect([severities("operation"), severities("validation")]).toEqual([
+      ["warning", "warning"],
+      ["error", "error"],
     ]);
   });
+
+  test.each(["__proto__", "constructor", "X-own", " tools", "tools\u0000"])(
+    "the unknown key %j is harmless",
+    (key) => {
+      const text = JSON.stringify({ tools: [{ name: "a", description: "b" }] }).replaceAll(
+        "{",
+        `{${JSON.stringify(key)}: {"name": "evil"}, `,
+      );
+      expect(findings(JSON.parse(text))).toEqual([
+        `UnknownExtensionKey ${key}`,
+        `UnknownExtensionKey tools.0.${key}`,
+      ]);
+      expect(parseExtension(JSON.parse(text)).extension.tools).toMatchObject([
+        { name: "a", description: "b" },
+      ]);
+    },
+  );
+});
+
+test("of declarations of one name, the first counts, and each other is reported", () => {
+  const { problems, extension } = parseExtension({ tools: [{ name: "a" }, "b", ["A", "described"], "a"] });
+  const duplicate = { code: "DuplicateDeclaration", severity: "error", kind: "tool" };
+  expect(problems).toMatchObject([
+    { ...duplicate, item: "A", path: ["tools", 2], args: { name: "A", other: "a", key: "tools" } },
+    { ...duplicate, item: "a", path: ["tools", 3] },
+  ]);
+  expect(extension.tools.map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
 test("all problems of a field are found in one run, ordered by kind", () => {
@@ -351,39 +201,133 @@ test("all problems of a field are found in one run, ordered by kind", () => {
     tool: [],
     servers: {},
     tools: ["a", 5, "../x", { name: "b", colour: 1 }, "A"],
-    toolsets: "x",
     prompts: [["p"]],
   };
   expect(findings(field, "validation")).toEqual([
-    ["UnknownExtensionKey", ["tool"]],
-    ["MalformedExtension", ["root"]],
-    ["MalformedExtension", ["servers"]],
-    ["InvalidDeclaration", ["tools", 1]],
-    ["InvalidItemName", ["tools", 2]],
-    ["UnknownExtensionKey", ["tools", 3, "colour"]],
-    ["DuplicateDeclaration", ["tools", 4]],
-    ["MalformedExtension", ["toolsets"]],
-    ["InvalidDeclaration", ["prompts", 0]],
+    "UnknownExtensionKey tool",
+    "MalformedExtension root",
+    "MalformedExtension servers",
+    "InvalidDeclaration tools.1",
+    "InvalidItemName tools.2",
+    "UnknownExtensionKey tools.3.colour",
+    "DuplicateDeclaration tools.4",
+    "InvalidDeclaration prompts.0",
   ]);
 });
 
-describe("a field with very many problems", () => {
-  const broken = (count: number) => Array.from({ length: count }, () => 5);
-  const rest = {
-    code: "MalformedExtension",
-    path: [],
-    args: { found: expect.stringContaining("1000") },
-  };
+test.each([
+  ["declarations", { tools: Array.from({ length: 5000 }, () => 5) }],
+  ["keys", Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]))],
+  ["needs", { needs: { env: Array.from({ length: 5000 }, () => "*") } }],
+])("more than a thousand problems end with one that says so: %s", (_what, field) => {
+  const { problems, usable } = parseExtension(field);
+  expect(usable).toBe(true);
+  expect(problems).toHaveLength(1001);
+  const found = expect.stringMatching(/^invalid in more than 1000 places/);
+  expect(problems.at(-1)).toMatchObject({ code: "MalformedExtension", path: [], args: { found } });
+});
+
+describe("names of items", () => {
+  /** The pattern of the exported schema. */
+  const pattern = new RegExp(schema.properties.tools.items.anyOf[0]?.pattern ?? "(?!)", "u");
+  const bad = ["", "A".repeat(65), "../x", "a\n", "a\u001b[31m", "a\u202e", "\ud800", "__proto__", "NUL.txt"];
+
+  test.each(bad)("the item name %j is invalid, also for the exported schema", (name) => {
+    expect(pattern.test(name)).toBe(false);
+    for (const declaration of [name, [name, "text"], { name }]) {
+      const { problems, extension } = parseExtension({ tools: ["first", declaration, "last"] });
+      const place = { severity: "error", kind: "tool", path: ["tools", 1] };
+      expect(problems).toMatchObject([{ code: "InvalidItemName", ...place }]);
+      expect(`${problems[0]?.message}${problems[0]?.hint}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
+      expect(extension.tools.map((tool) => tool.name)).toEqual(["first", "last"]);
+    }
+  });
+
+  test("the code and the schema's pattern accept the same item names", () => {
+    const anyCase = (text: string) =>
+      fc
+        .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
+        .map((upper) => [...text].map((letter, i) => (upper[i] ? letter.toUpperCase() : letter)).join(""));
+    const devices = fc.constantFrom("con", "prn", "aux", "nul", "com1", "lpt9", "com", "__proto__", "x");
+    const endings = fc.constantFrom("", ".", ".x", "0", "1", "1.txt", "..", "-");
+    const names = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 6 }),
+      fc.stringMatching(/^[A-Za-z0-9_.-]{0,70}$/),
+      fc.tuple(devices.chain(anyCase), endings).map((p) => p.join("")),
+    );
+    fc.assert(
+      fc.property(names, (name) => {
+        expect(pattern.test(name)).toBe(explainInvalidItemName(name) === undefined);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe("what a pack needs", () => {
+  /** The parsed `needs`, and the paths and hints of what is wrong with them. */
+  function judge(needs: unknown) {
+    const { extension, problems, usable } = parseExtension({ needs, tools: ["a"] }, "validation");
+    for (const { code, severity } of problems) expect([code, severity]).toEqual(["InvalidNeeds", "error"]);
+    expect([usable, extension.tools.length]).toEqual([true, 1]);
+    const hints = problems.map(({ args }) => (args as { hint?: string }).hint);
+    return { needs: extension.needs, paths: problems.map(({ path = [] }) => path.join(".")), hints };
+  }
 
   test.each([
-    ["declarations", { tools: broken(5000) }],
-    ["names", { tools: Array.from({ length: 5000 }, (_, index) => `a b ${index}`) }],
-    ["keys", Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]))],
-  ])("more than a thousand problems end with one that says so: %s", (_what, field) => {
-    const { problems, usable } = parseExtension(field);
-    expect(usable).toBe(true);
-    expect(problems).toHaveLength(1001);
-    expect(problems.at(-1)).toMatchObject(rest);
-    expect(problems.filter(({ code }) => code === "MalformedExtension")).toHaveLength(1);
+    [undefined],
+    [{}],
+    [{ env: [], read: [] }],
+    [{ env: ["A", "_a", "JIRA_TOKEN2"], network: ["api.atlassian.com", "*", ""], write: ["${TMP}/out"] }],
+    [{ tools: ["web_click", "acme/jira@^1.2/createIssue", "the tools of the browser"] }],
+  ])("%j is valid: an empty array differs from an absent key", (needs) => {
+    expect(judge(needs)).toEqual({ needs, paths: [], hints: [] });
+  });
+
+  test.each([[null], ["env"], [[]]])("`needs: %j` is invalid, and allows no variables", (value) => {
+    const hint =
+      "Use an object with the keys `env`, `network`, `read`, `write` and `tools`, which are optional.";
+    expect(judge(value)).toEqual({ needs: { env: [] }, paths: ["needs"], hints: [hint] });
+  });
+
+  test.each([
+    ["envs", 'Did you mean "env"?'],
+    ["tool", 'Did you mean "tools"?'],
+    ["database", 'Use one of env, network, read, write or tools, or start a custom key with "x-".'],
+    ["__proto__", expect.any(String)],
+    ["constructor", expect.any(String)],
+  ])("the unknown key %s is reported and changes nothing: %s", (key, hint) => {
+    const { needs, paths, hints } = judge(JSON.parse(`{"${key}": ["A"], "env": ["B"], "x-reason": 1}`));
+    expect({ needs, paths, hints }).toEqual({
+      needs: { env: ["B"] },
+      paths: [`needs.${key}`],
+      hints: [hint],
+    });
+    expect(Object.getPrototypeOf(needs)).toBe(Object.prototype);
+  });
+
+  test.each([
+    ["env", { env: [] }],
+    ["network", {}],
+  ])("`needs.%s` that is not an array leaves %j", (key, needs) => {
+    for (const value of [null, "A", { 0: "A", length: 1 }])
+      expect(judge({ [key]: value })).toMatchObject({ needs, paths: [`needs.${key}`] });
+  });
+
+  test("an entry that is not a string is reported at its place, and the others are kept", () => {
+    const { needs, paths } = judge({ read: ["A", 5, null, "A"] });
+    expect({ needs, paths }).toEqual({
+      needs: { read: ["A", "A"] },
+      paths: ["needs.read.1", "needs.read.2"],
+    });
+  });
+
+  test.each([
+    ["A=1", "List only names, without values."],
+    ["A B", "List only names, without values."],
+    ["1A", expect.stringContaining('"JIRA_TOKEN"')],
+    ...["", "A-B", "Ä", "A\n", "A\u200b", "*", "$HOME"].map((name) => [name, expect.any(String)]),
+  ])("%j in `env` is no name of a variable, and allows nothing: %s", (name, hint) => {
+    expect(judge({ env: [name] })).toEqual({ needs: { env: [] }, paths: ["needs.env.0"], hints: [hint] });
   });
 });
