@@ -170,15 +170,3 @@ export function markIds<Message>(message: Message): Message {
   }
   return message;
 }
-
-/** The place of the first integer in a value that was rounded, as keys. */
-export function findRounded(value: unknown): string[] | undefined {
-  if (marks === undefined || typeof value !== "object" || value === null) return undefined;
-  for (const [key, entry] of Object.entries(value)) {
-    const literal = findInteger(value, key);
-    if (literal !== undefined && String(entry) !== literal) return [key];
-    const inner = findRounded(entry);
-    if (inner !== undefined) return [key, ...inner];
-  }
-  return undefined;
-}

@@ -65,19 +65,6 @@ export const sessionProblems = {
     message: 'The `{option:onProgress|onLog|onInput}` of a call of "{tool:200}" failed: {reason}',
     hint: "Fix the function that the host passes as `{option:onProgress|onLog|onInput}`. The call went on without it.",
   }),
-  /** `path` is a JSON pointer; `source` is the tool whose result has the integer, instead of the arguments of `tool`. */
-  IntegerRounded: entry({
-    severity: "warning",
-    message:
-      '"{tool:200}" gets a rounded number: the integer at "{path:200}" of its arguments is too large for a number of JavaScript.',
-    hint: "Take and return such integers as strings.",
-    when: {
-      source: {
-        message:
-          '"{tool:200}" gets a rounded number: the integer at "{path:200}" of the result of "{source:200}" is too large for a number of JavaScript.',
-      },
-    },
-  }),
   InitializeFailed: entry({
     message: 'Cannot initialize "{name:200}": {reason}',
     hint: "Fix the cause: a server starts only after all of its tools are initialized.",

@@ -264,7 +264,7 @@ export class SessionGateway {
       findTool: (name) => {
         if (name === searchToolName && callSearch !== undefined) return callSearch;
         const state = this.#open.state();
-        const candidate = attempt(() => state.resolve(name, undefined));
+        const candidate = attempt(() => state.resolve(name));
         if (candidate === undefined || this.#listedNow()?.ofTools.has(candidate.tool) !== true)
           return undefined;
         return (args, request, round) => this.#callTool(state, candidate, args, request, round, scopeOf());

@@ -32,6 +32,11 @@ export interface Listeners {
   onLog?: ((entry: CallLog) => void) | undefined;
 }
 
+/** The listeners of one open call, until `end`. */
+export interface HeardListeners extends Listeners {
+  end(): void;
+}
+
 /** Limits of one call, and its progress reports. */
 export interface CallOptions {
   /** Cancels the call, which rejects with the signal's reason. */
@@ -52,6 +57,8 @@ export interface CallOptions {
   among?: readonly string[] | undefined;
 }
 
+const deaf: HeardListeners = { end: () => {} };
+
 /** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
 export class CallListeners {
   readonly #report: (problem: Problem) => void;
@@ -62,7 +69,8 @@ export class CallListeners {
   }
 
   /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
-  listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): Listeners & { end(): void } {
+  listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): HeardListeners {
+    if (onProgress === undefined && onLog === undefined) return deaf;
     let isOver = false;
     return {
       onProgress:

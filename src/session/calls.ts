@@ -1,9 +1,8 @@
 // The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
-import { carryIntegers, findRounded, parseExactly } from "../data/exact-integers.ts";
+import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { writePointer } from "../extension-schema/pointer.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import {
@@ -15,7 +14,7 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
-import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
@@ -34,13 +33,14 @@ import type { CodeUse, ReadAnswer, ResourceContents } from "../runtime/pack-reso
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
   type CallToolResult,
   failedResult,
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
-import { CallListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
+import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
 import { type AskInput, signRequests } from "./host-input.ts";
 import { findMissingArguments } from "./pack-prompt.ts";
 import type { ServerSource } from "./server-source.ts";
@@ -92,8 +92,6 @@ export interface CallScope {
   ask: AskInput | undefined;
   /** Passes on what its calls ask, and asks only for what they call, and while a server waits. */
   passesRounds?: boolean;
-  /** What stands still while the user is asked: the time of the call, and of those around it. */
-  limits?: readonly TimeLimit[];
 }
 
 /** Who calls, and how. */
@@ -101,27 +99,44 @@ export interface CallRequest extends Listeners {
   scope: CallScope;
   /** The state that the call uses until its end, also for nested calls. */
   state: SessionState;
-  /** 0 for a call of the host or of a client, one more for each nested call. */
-  depth?: number;
-  /** Whether a tool may be recorded if it succeeds. Default: true. */
-  recorded?: boolean;
   signal?: Cancellation | undefined;
   timeoutMs?: number | undefined;
   /** What a client answers that the call asked in an earlier request. */
   round?: InputRound | undefined;
 }
 
+/** What a call inherits of the one that makes it. */
+interface Nesting {
+  /** 0 for a call of the host or of a client, one more for each nested call. */
+  depth: number;
+  /** Whether a tool is recorded if it succeeds. */
+  recorded: boolean;
+  /** The times of the calls around it, which stand still while the user is asked. */
+  limits: readonly TimeLimit[];
+}
+
+const outermost: Nesting = { depth: 0, recorded: true, limits: [] };
+
 /** What is called, by its advertised name or its URI, and what answers: the code of a pack, or a server. */
 type Target =
-  | { kind: "tool"; name: string; route: ToolRoute; tool: ToolCandidate }
-  | { kind: "prompt"; name: string; route: PromptRoute; tool?: undefined }
-  | { kind: "resource"; name: string; route: ResourceRoute; tool?: undefined };
+  | { kind: "tool"; name: string; route: ToolRoute; meta: ToolMeta }
+  | { kind: "prompt"; name: string; route: PromptRoute }
+  | { kind: "resource"; name: string; route: ResourceRoute };
 
-/** One open call. */
-interface OpenCall extends CallRequest {
+/** Whose code calls tools. */
+interface Caller extends Nesting {
+  /** The qualified name of its pack, whose short names it may use; `undefined` for the host's own code, and entries of bundles. */
+  pack: string | undefined;
+  request: CallRequest;
+}
+
+/** One open call. Its `limits` begin with its own. */
+interface OpenCall extends Nesting {
   id: string;
   target: Target;
-  depth: number;
+  request: CallRequest;
+  /** The listeners of the request, for this call. */
+  heard: HeardListeners;
   stop: CallStop;
   limit: TimeLimit;
 }
@@ -136,20 +151,14 @@ type Run<Answer> = (call: OpenCall, round: InputRound | undefined) => Promise<Ro
 const ownerOf = (route: Extract<Target["route"], { by: "code" }>): CodeOwner =>
   "code" in route ? route.code.owner : "prompt" in route ? route.owner : route.resource.owner;
 
-/** The server that answers. */
-
-/** Who asks the questions of a call; `undefined` for the host's own code. */
-function authorOf({ route }: Target): string | undefined {
-  if (route.by === "code") return ownerOf(route).pack?.qualifiedName;
-  const { plan } = route.from;
-  return plan.pack ?? plan.label;
-}
+/** The pack whose code or server answers; `undefined` for the host's own code, and servers of the config. */
+const packOf = ({ route }: Target): string | undefined =>
+  route.by === "code" ? ownerOf(route).pack?.qualifiedName : route.from.plan.pack;
 
 const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
   `The ${kind} did not answer within ${ms} ms.`;
 
 const asInner = (result: ToolResult): InnerResult => ({ ...result, isError: result.variant !== "Success" });
-const failedInner = (message: string): InnerResult => asInner(failedResult(message));
 
 /** Why a call that was not canceled has failed: an exit, the end of its time, or the error in `cause`. */
 class CallFailure extends Error {
@@ -164,9 +173,6 @@ class CallFailure extends Error {
     this.exit = exit;
   }
 }
-
-/** The tools in code that were reported in this process because they got rounded numbers. */
-const roundedTools = new Set<string>();
 
 /** The open calls of a session, from the copy of their arguments to the record of their success. */
 export class Calls {
@@ -208,29 +214,52 @@ export class Calls {
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
+    { depth, recorded, limits }: Nesting,
     run: Run<Answer>,
   ): Promise<Round<Answer>> {
-    const { signal, timeoutMs, state, depth = 0 } = request;
-    const { kind, route } = target;
+    const { signal, timeoutMs, state, scope } = request;
+    const { kind, name, route } = target;
     this.#throwIfClosed(signal);
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
     const limit = new TimeLimit(timeoutMs ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
     );
-    const scope = { ...request.scope, limits: [...(request.scope.limits ?? []), limit] };
-    const call: OpenCall = { ...request, id: randomUUID(), target, scope, depth, stop, limit };
+    const heard = this.#listeners.listen(request, name, scope.memory);
+    const call: OpenCall = {
+      id: randomUUID(),
+      target,
+      request,
+      heard,
+      depth,
+      recorded,
+      stop,
+      limit,
+      limits: [limit, ...limits],
+    };
     this.#open.add(call);
     const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
     const endCall = state.beginCall();
     try {
-      return await this.#answer(call, run);
+      let answer = await run(call, request.round);
+      for (let rounds = 0; "inputRequired" in answer; rounds += 1) {
+        const { requests, ...asked } = answer.inputRequired;
+        if (scope.passesRounds && depth === 0)
+          return { inputRequired: { requests: signRequests(requests, authorOf(target)), ...asked } };
+        const ask = askFor(call);
+        if (ask === undefined) return answer;
+        if (rounds === mostRounds)
+          throw new Error(`It asked for input ${mostRounds} times without an answer.`);
+        answer = await run(call, { input: await ask(requests, stop.signal), ...asked });
+      }
+      return answer;
     } catch (error) {
       throw this.#explain(error, call);
     } finally {
       limit.end();
+      heard.end();
       this.#open.remove(call.id);
       server?.endRequest();
       endCall();
@@ -238,38 +267,8 @@ export class Calls {
     }
   }
 
-  /** Runs a call until it asks no more. What a client answers with a new request is passed on to it. */
-  async #answer<Answer extends object>(call: OpenCall, run: Run<Answer>): Promise<Round<Answer>> {
-    const { scope, depth, target } = call;
-    let answer = await run(call, call.round);
-    for (let rounds = 0; "inputRequired" in answer; rounds += 1) {
-      const { requests, ...state } = answer.inputRequired;
-      if (scope.passesRounds && depth === 0)
-        return { inputRequired: { requests: signRequests(requests, authorOf(target)), ...state } };
-      const ask = this.#askFor(call);
-      if (ask === undefined) return answer;
-      if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
-      answer = await run(call, { input: await ask(requests, call.stop.signal), ...state });
-    }
-    return answer;
-  }
-
-  /** Asks for a call, whose time stands still meanwhile. `isWaiting`: whether a server waits in the middle of it. */
-  #askFor({ target, scope: { ask, limits = [] } }: OpenCall, isWaiting = false): ServerCallOptions["ask"] {
-    if (ask === undefined) return undefined;
-    return async (requests, signal) => {
-      const ends = limits.map((limit) => limit.pause());
-      try {
-        const signed = signRequests(requests, authorOf(target));
-        return await ask({ tool: target.name, requests: signed, isWaiting, signal });
-      } finally {
-        for (const end of ends) end();
-      }
-    };
-  }
-
   /** What a call rejects with. */
-  #explain(error: unknown, { target: { kind, route }, stop, limit, scope }: OpenCall): unknown {
+  #explain(error: unknown, { target: { kind, route }, stop, limit, request: { scope } }: OpenCall): unknown {
     if (error instanceof CallFailure) return error;
     // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = stop.aborted && !this.#closing.aborted;
@@ -303,16 +302,20 @@ export class Calls {
     name: string,
     round: InputRound | undefined,
   ): Promise<{ connected: ConnectedServer; how: ServerCallOptions }> {
-    const { stop: signal, limit, scope, target } = call;
-    const { limits } = scope;
+    const { stop: signal, limit, limits, target, request } = call;
     const connected = await reachServer(source, { kind: target.kind, name, signal, limits });
-    const how = { signal, limit, round, ask: this.#askFor(call, true), user: scope.sessionId };
+    const how = { signal, limit, round, ask: askFor(call, true), user: request.scope.sessionId };
     return { connected, how };
   }
 
   /** Calls a tool for the host or a nested call. What it asks without a user is a failure. */
-  async callTool(candidate: ToolCandidate, args: unknown, request: CallRequest): Promise<ToolResult> {
-    const answer = await this.askTool(candidate, args, request);
+  async callTool(
+    candidate: ToolCandidate,
+    args: unknown,
+    request: CallRequest,
+    nesting?: Nesting,
+  ): Promise<ToolResult> {
+    const answer = await this.askTool(candidate, args, request, nesting);
     if (!("inputRequired" in answer)) return answer;
     const { requests: inputRequests, ...state } = answer.inputRequired;
     const message = `The tool needs input. ${listRequests(inputRequests)}`;
@@ -320,35 +323,34 @@ export class Calls {
   }
 
   /** The same for a client; resolves with what the tool asks. */
-  async askTool(tool: ToolCandidate, args: unknown, request: CallRequest): Promise<Round<ToolResult>> {
-    const { route, meta } = tool;
-    const { name } = tool.tool;
-    const { scope, signal, recorded = true } = request;
-    this.#throwIfClosed(signal);
+  async askTool(
+    { tool: { name }, route, meta }: ToolCandidate,
+    args: unknown,
+    request: CallRequest,
+    nesting = outermost,
+  ): Promise<Round<ToolResult>> {
+    this.#throwIfClosed(request.signal);
     const copied = copyArguments(args);
     if ("fault" in copied) return failedResult(copied.fault);
     const { json } = copied;
     let values: Record<string, unknown> | undefined = copied.args;
-    const listeners = this.#listeners.listen(request, name, scope.memory);
+    const target: Target = { kind: "tool", name, route, meta };
     try {
-      const target: Target = { kind: "tool", name, route, tool };
-      const answer = await this.#execute<ToolResult>(target, { ...request, ...listeners }, (call, round) => {
+      const answer = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
         // A tool may have changed the arguments of its run before.
-        const own = values ?? (parseExactly(json) as Record<string, unknown>);
+        const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
         values = undefined;
         return route.by === "server"
-          ? this.#callServer(call, route, own, round)
-          : this.#callCode(call, route, own, round);
+          ? this.#callServer(call, route, fresh, round)
+          : this.#callCode(call, route, fresh, round);
       });
       // Recorded without the schema's defaults, which the replay adds again.
       const isSuccess = "variant" in answer && answer.variant === "Success";
-      if (isSuccess && recorded && meta.isRecordable) scope.record(name, json);
+      if (isSuccess && nesting.recorded && meta.isRecordable) request.scope.record(name, json);
       return answer;
     } catch (error) {
       if (error instanceof CallFailure) return describeFailure(error, route);
       throw error;
-    } finally {
-      listeners.end();
     }
   }
 
@@ -357,7 +359,8 @@ export class Calls {
     const failed = (errorMessage: string) => ({ success: false as const, errorMessage });
     const outer = this.#open.find(invocationId);
     if (outer === undefined) return failed("The calling tool's own call has ended.");
-    const candidate = await this.#resolveInside(toolName, outer);
+    const caller = callerOf(outer);
+    const candidate = await resolveFor(caller, toolName);
     if ("fault" in candidate) return failed(candidate.fault);
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (candidate.route.by === "server") {
@@ -369,34 +372,24 @@ export class Calls {
         return failed(describeRefusal(name, inputSchema, Object.keys(call.arguments), checked));
     }
     const { signal, limit, depth } = call;
-    const scope = { ...outer.scope, limits: [...(outer.scope.limits ?? []), limit] };
-    const options = { signal, timeoutMs: limit.ms, depth };
-    const result = await this.#callInside(candidate, call.arguments, { ...outer, scope }, options);
+    const nested = { ...caller, limits: [...caller.limits, limit], depth };
+    const request = { ...caller.request, signal, timeoutMs: limit.ms };
+    const result = await this.callTool(candidate, call.arguments, request, nested);
     if (result.variant !== "Success") return failed(result.message);
     return { success: true, text: result.message, structuredContent: result.structuredContent };
   }
 
-  /** The tool of a nested call, or why it cannot be called. */
-  async #resolveInside(
+  /** Executes a call that code makes. */
+  async #callFromCode(
+    caller: Caller,
     name: string,
-    { state, target }: OpenCall,
-  ): Promise<ToolCandidate | { fault: string }> {
-    try {
-      return await state.resolveStarting(name, target.tool);
-    } catch (error) {
-      return { fault: (error as Error).message };
-    }
-  }
-
-  /** Executes a nested call of `outer`. Of nested calls, only the outermost recordable one is recorded. */
-  #callInside(
-    candidate: ToolCandidate,
     args: unknown,
-    { scope, state, onLog, recorded = true, target }: OpenCall,
-    options: Pick<CallRequest, "signal" | "timeoutMs" | "depth">,
-  ): Promise<ToolResult> {
-    const isRecorded = recorded && target.tool?.meta.isRecordable !== true;
-    return this.callTool(candidate, args, { ...options, scope, state, onLog, recorded: isRecorded });
+    signal: Cancellation,
+    depth: number,
+  ): Promise<InnerResult> {
+    const called = await resolveFor(caller, name);
+    if ("fault" in called) return asInner(failedResult(called.fault));
+    return asInner(await this.callTool(called, args, { ...caller.request, signal }, { ...caller, depth }));
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -410,16 +403,15 @@ export class Calls {
 
   async #callServer(
     call: OpenCall,
-    route: Extract<ToolRoute, { by: "server" }>,
+    { from, advertisedName: name, legacyContext }: Extract<ToolRoute, { by: "server" }>,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, scope, state, depth, stop, onProgress, onLog } = call;
-    const { from, advertisedName: name, legacyContext } = route;
+    const { id, depth, stop, heard, request } = call;
+    const { scope, state } = request;
     const { plan } = from;
     const { sessionId, memory } = scope;
-    const { label, key, pack } = plan;
-    const { connected, how } = await this.#reach(route.from, call, name, round);
+    const { connected, how } = await this.#reach(from, call, name, round);
     // A remote server gets no address that it could call back.
     const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
     try {
@@ -428,16 +420,19 @@ export class Calls {
         invocationId: id,
         baseUrl: callback?.baseUrl,
         device: state.config.device,
-        memory: memory.snapshot(visibleMemory(state.config, pack)),
+        memory: memory.snapshot(visibleMemory(state.config, plan.pack)),
       };
       const sent = legacyContext
         ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
         : args;
-      callback?.beginInvocation(id, key, depth, stop, sessionId);
+      callback?.beginInvocation(id, plan.key, depth, stop, sessionId);
       const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
-      const request = { name, arguments: sent, _meta };
-      const answer = await connected.callTool(request, { ...how, onProgress, onLog });
-      this.#links.note(answer.content, { server: label });
+      const { onProgress, onLog } = heard;
+      const answer = await connected.callTool(
+        { name, arguments: sent, _meta },
+        { ...how, onProgress, onLog },
+      );
+      this.#links.note(answer.content, { server: plan.label });
       const { inputRequired } = answer;
       return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
     } finally {
@@ -451,21 +446,14 @@ export class Calls {
     return this.#validator;
   }
 
-  /** Code gets numbers, which cannot hold every integer. `source`: the tool whose result it is, if it is not the arguments. */
-  #reportRounded(tool: string, value: unknown, source?: string): void {
-    const keys = roundedTools.has(tool) ? undefined : findRounded(value);
-    if (keys === undefined) return;
-    roundedTools.add(tool);
-    this.#frame.report(createProblem("IntegerRounded", { tool, path: writePointer(keys), source }));
-  }
-
   async #callCode(
     call: OpenCall,
     tool: RunnableTool,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, scope, state, depth, stop: signal, onProgress, onLog, target } = call;
+    const { id, request, heard, depth, stop: signal, target } = call;
+    const { scope, state } = request;
     const { name } = target;
     // Members of a composed server get nothing of a session: no id, device or memory.
     const isWithoutSession = this.#frame.rules.selection !== undefined;
@@ -475,13 +463,13 @@ export class Calls {
     const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device });
-    this.#reportRounded(name, args);
+    const ofSession = { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory };
     const outcome = await invokeTool(tool, {
       args,
       depth,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       maxDepth: callback.maxDepth,
-      isForClient: scope.passesRounds && depth === 0,
+      isForClient: scope.passesRounds === true && depth === 0,
       leaveOut: this.#noteLeftOut("tools/call", { name }, owner),
       validator: this.#validator ?? (await this.#loadValidator()),
       request: {
@@ -490,15 +478,13 @@ export class Calls {
       },
       context: {
         signal,
-        ...(isWithoutSession
-          ? {}
-          : { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory }),
+        ...(isWithoutSession ? {} : ofSession),
         ...round,
         log: (level, data) => {
           scope.log({ tool: name, level, data });
-          onLog?.({ level, data });
+          heard.onLog?.({ level, data });
         },
-        progress: (progress, total, message) => onProgress?.({ progress, total, message }),
+        progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
       },
       getRunner: () => {
         const runner = this.#processes.runners.get(owner);
@@ -508,13 +494,8 @@ export class Calls {
           abortable(signal, () => one.initialize(initialize, { options })).then(() => one),
         );
       },
-      callTool: async (inner, values, innerDepth): Promise<InnerResult> => {
-        const called = await this.#resolveInside(inner, call);
-        if ("fault" in called) return failedInner(called.fault);
-        const result = await this.#callInside(called, values, call, { signal, depth: innerDepth });
-        this.#reportRounded(name, result, called.tool.name);
-        return asInner(result);
-      },
+      callTool: (inner, values, innerDepth) =>
+        this.#callFromCode(callerOf(call), inner, values, signal, innerDepth),
     });
     if ("result" in outcome) {
       const { fault } = outcome;
@@ -546,11 +527,9 @@ export class Calls {
   ): Promise<Round<PromptResult>> {
     return this.#ask<PromptResult>({ kind: "prompt", name, route }, request, async (call, round) => {
       if (route.by === "code") {
-        const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
-        return route.prompt.get(args, {
-          ...this.useCode({ ...call, signal: call.stop }, route.owner, name, round),
-          leaveOut,
-        });
+        const { owner, prompt } = route;
+        const leaveOut = this.#noteLeftOut("prompts/get", { name }, owner);
+        return prompt.get(args, { ...this.#useCode(call, owner, round), leaveOut });
       }
       const { advertisedName } = route;
       const { connected, how } = await this.#reach(route.from, call, advertisedName, round);
@@ -593,10 +572,7 @@ export class Calls {
       if (route.by === "code") {
         const { owner, match, read } = route.resource;
         const leaveOut = this.#noteLeftOut("resources/read", { uri }, owner);
-        return read(uri, match(uri) ?? {}, {
-          ...this.useCode({ ...call, signal: call.stop }, owner, uri, round),
-          leaveOut,
-        });
+        return read(uri, match(uri) ?? {}, { ...this.#useCode(call, owner, round), leaveOut });
       }
       const { connected, how } = await this.#reach(route.from, call, uri, round);
       try {
@@ -605,7 +581,9 @@ export class Calls {
         return { ...(result as unknown as ResourceResult), isStatic: false };
       } catch (error) {
         const { cause } = error instanceof ServerCallError ? error : {};
-        throw cause instanceof AnswerError && saysUnknownResource(cause) ? notFound(call.state, uri) : error;
+        throw cause instanceof AnswerError && saysUnknownResource(cause)
+          ? notFound(call.request.state, uri)
+          : error;
       }
     });
   }
@@ -617,7 +595,7 @@ export class Calls {
     run: Run<Answer>,
   ): Promise<Round<Answer>> {
     try {
-      return await this.#execute<Answer>(target, request, (call, round) =>
+      return await this.#execute<Answer>(target, request, outermost, (call, round) =>
         abortable(call.stop, () => run(call, round)),
       );
     } catch (error) {
@@ -628,38 +606,81 @@ export class Calls {
     }
   }
 
-  /** How code of prompts and resources runs. It calls tools of the state, those of its own pack first. */
-  useCode(
-    {
-      state,
-      scope,
-      onProgress,
-      signal,
-    }: Pick<CallRequest, "state" | "scope" | "onProgress"> & { signal: Cancellation },
+  /** How code of prompts and resources runs for a call. */
+  #useCode(call: OpenCall, owner: CodeOwner, round: InputRound | undefined): CodeUse {
+    const { heard, stop, target } = call;
+    const { runner, context } = this.#prepareCode(callerOf(call), owner, target.name, stop, heard.onProgress);
+    return { runner, context: { ...context, ...round } };
+  }
+
+  /** How code runs that belongs to no call: what suggests values, or watches a resource. */
+  useCode({ signal, ...request }: CallRequest & { signal: AbortSignal }, owner: CodeOwner, name: string) {
+    const caller = { ...outermost, recorded: false, pack: owner.pack?.qualifiedName, request };
+    return this.#prepareCode(caller, owner, name, signal);
+  }
+
+  #prepareCode(
+    caller: Caller,
     owner: CodeOwner,
     name: string,
-    round?: InputRound,
+    signal: Cancellation,
+    onProgress?: Listeners["onProgress"],
   ): CodeUse {
-    const nested: CallScope = { ...scope, record: () => {}, passesRounds: false };
-    const context: CodeUse["context"] = {
-      ...round,
-      signal: toSignal(signal),
-      progress: (progress, total, message) => onProgress?.({ progress, total, message }),
-      options: {},
-      log: (level, data) => scope.log({ tool: name, level, data }),
-      callTool: async (wanted, args = {}) => {
-        try {
-          const own = `${owner.pack?.qualifiedName}/${wanted}`;
-          const isOwn = state.tools.some(({ qualifiedName }) => qualifiedName === own);
-          const called = state.resolve(isOwn ? own : wanted, undefined);
-          return asInner(await this.callTool(called, args, { state, scope: nested, signal }));
-        } catch (error) {
-          if (!(error instanceof TrailblazeError)) throw error;
-          return failedInner(error.message);
-        }
+    return {
+      runner: () => this.#processes.runners.get(owner),
+      context: {
+        signal: toSignal(signal),
+        progress: (progress, total, message) => onProgress?.({ progress, total, message }),
+        options: {},
+        log: (level, data) => caller.request.scope.log({ tool: name, level, data }),
+        callTool: (inner, args = {}) => this.#callFromCode(caller, inner, args, signal, caller.depth + 1),
       },
     };
-    return { runner: () => this.#processes.runners.get(owner), context };
+  }
+}
+
+/** Who asks the questions of a call; `undefined` for the host's own code. */
+function authorOf(target: Target): string | undefined {
+  return packOf(target) ?? (target.route.by === "server" ? target.route.from.plan.label : undefined);
+}
+
+/** Asks for a call, whose time stands still meanwhile. `isWaiting`: whether a server waits in the middle of it. */
+function askFor(
+  { target, limits, request: { scope } }: OpenCall,
+  isWaiting = false,
+): ServerCallOptions["ask"] {
+  const { ask } = scope;
+  if (ask === undefined) return undefined;
+  return async (requests, signal) => {
+    const ends = limits.map((limit) => limit.pause());
+    try {
+      const signed = signRequests(requests, authorOf(target));
+      return await ask({ tool: target.name, requests: signed, isWaiting, signal });
+    } finally {
+      for (const end of ends) end();
+    }
+  };
+}
+
+/** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */
+function callerOf({ target, request, heard, depth, limits, recorded }: OpenCall): Caller {
+  const isEntry = target.kind === "tool" && target.route.by === "code" && target.route.entry !== undefined;
+  const { scope, state } = request;
+  return {
+    pack: isEntry ? undefined : packOf(target),
+    request: { scope, state, onLog: heard.onLog },
+    depth,
+    limits,
+    recorded: recorded && target.kind === "tool" && !target.meta.isRecordable,
+  };
+}
+
+/** The tool that a nested call means, or why it cannot be called. */
+async function resolveFor(caller: Caller, name: string): Promise<ToolCandidate | { fault: string }> {
+  try {
+    return await caller.request.state.resolveStarting(name, caller);
+  } catch (error) {
+    return { fault: (error as Error).message };
   }
 }
 

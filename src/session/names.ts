@@ -147,31 +147,30 @@ export class Names<One extends Candidate> {
   }
 
   /**
-   * What a name refers to for the host, or for the tool that calls it. Throws `TrailblazeError`: `ToolNotFound` or
+   * What a name refers to for the host, or for code of a pack, which may use its own short names. Throws `TrailblazeError`: `ToolNotFound` or
    * `PromptNotFound` with similar names, `NameCollision` for a name that several have, `AmbiguousName`, and for what is excluded
    * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
    */
-  resolve(name: string, caller?: ToolCandidate): One {
-    const named = this.#findOne(name, caller);
+  resolve(name: string, pack?: string): One {
+    const named = this.#findOne(name, pack);
     if (named !== undefined) return named;
-    const reference = this.#qualify(name, caller);
+    const reference = this.#qualify(name, pack);
     const [item] = typeof reference === "string" ? this.find(reference) : [];
     if (item !== undefined) return item;
     throw this.#explainMiss(name, reference);
   }
 
   /**
-   * The qualified name that a name means, also a short one of the caller's pack, or why it means none; `undefined` for a name that
+   * The qualified name that a name means, also a short one of the pack, or why it means none; `undefined` for a name that
    * is no reference.
    */
-  #qualify(name: string, caller: ToolCandidate | undefined): string | TrailblazeError | undefined {
+  #qualify(name: string, pack: string | undefined): string | TrailblazeError | undefined {
     try {
       if (name.includes("/")) return this.#context.registry.resolve(name, { kind: this.#kind }).qualifiedName;
     } catch (error) {
       if (error instanceof TrailblazeError) return error;
       throw error;
     }
-    const pack = packOf(caller);
     if (pack === undefined) return undefined;
     const own = `${pack}/${name}`;
     const isKnown = this.find(own).length > 0 || this.#findSkipped("", own) !== undefined;
@@ -201,7 +200,7 @@ export class Names<One extends Candidate> {
   }
 
   /** Throws `NameCollision` for a name that several have, and `AmbiguousName` if it is also that of a pack's item. */
-  #findOne(name: string, caller: ToolCandidate | undefined): One | undefined {
+  #findOne(name: string, pack: string | undefined): One | undefined {
     const found = this.find(name);
     const [one] = found;
     if (found.length > 1) {
@@ -213,7 +212,7 @@ export class Names<One extends Candidate> {
     const { registry } = this.#context;
     if (!registry.items(this.#kind).some(({ qualifiedName }) => qualifiedName === name)) return one;
     // Packs do not know the user's servers.
-    if (caller?.tool.source.type === "pack") return this.#qualified.get(name)?.[0];
+    if (pack !== undefined) return this.#qualified.get(name)?.[0];
     const { server } = entryOf(one).source;
     throw failure("AmbiguousName", { name, kinds: [this.#kind], server });
   }
@@ -276,10 +275,4 @@ export class Names<One extends Candidate> {
     const nearest = findNearestNames(label, labels);
     return failure("ServerNotFound", { ...notFound, nearest, isLabel: true });
   }
-}
-
-/** The qualified name of the pack whose code or server makes a nested call; it may use its own short names. */
-function packOf(caller: ToolCandidate | undefined): string | undefined {
-  if (caller?.route.by === "server") return caller.route.from.plan.pack;
-  return caller?.route.entry === undefined ? caller?.route.code.owner.pack?.qualifiedName : undefined;
 }

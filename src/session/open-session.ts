@@ -18,7 +18,7 @@ import { Session } from "./session.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
-import type { RecordedCall } from "./session-tool.ts";
+import { Recording } from "./session-tool.ts";
 import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
@@ -112,9 +112,8 @@ class Opening {
     const { selection } = this.#frame.rules;
     const state = await (selection ? this.#select(selection) : this.#take(config, problems));
     const { id: sessionId, memory, log } = this.#frame;
-    const recording: RecordedCall[] = [];
-    const record = (name: string, json: string) =>
-      void recording.push({ [name]: memory.redact(JSON.parse(json)) });
+    const recording = new Recording((args) => memory.redact(args));
+    const record = (name: string, json: string) => recording.note(name, json);
     const own = { sessionId, memory, record, log, ask: this.#ask };
     const calls = new Calls(this.#frame, this.#processes, own);
     this.#calls = calls;

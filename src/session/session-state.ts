@@ -114,19 +114,19 @@ export class SessionState {
     return this.tools.filter((tool) => tool.isForLlm && isShown(tool));
   }
 
-  /** The tool that a name refers to for the tool that calls it, or for the host. Throws as `Names.resolve`. */
-  resolve(name: string, caller: ToolCandidate | undefined): ToolCandidate {
-    return this.#toolNames.resolve(String(name), caller);
+  /** The tool that a name refers to for the host, or for code of a pack. Throws as `Names.resolve`. */
+  resolve(name: string, pack?: string): ToolCandidate {
+    return this.#toolNames.resolve(String(name), pack);
   }
 
   /**
-   * The same. If the name is unknown, starts the servers that have not started and may have it, and tries again. Rejects with
-   * `TrailblazeError` for an unknown name.
+   * The same; `caller` makes a nested call. If the name is unknown, starts the servers that have not started and may have it, and
+   * tries again. Rejects with `TrailblazeError` for an unknown name.
    */
-  async resolveStarting(name: string, caller: ToolCandidate | undefined): Promise<ToolCandidate> {
+  async resolveStarting(name: string, caller?: { pack: string | undefined }): Promise<ToolCandidate> {
     const { startOthers } = this.#parts;
     try {
-      return this.resolve(name, caller);
+      return this.resolve(name, caller?.pack);
     } catch (error) {
       if (startOthers === undefined || !(error instanceof TrailblazeError)) throw error;
       // The host names the servers that it needs. A slash in the name of a tool looks like that of LABEL/TOOL or a pack.
@@ -134,7 +134,7 @@ export class SessionState {
       const mayBeOwnName = code === "PackNotInstalled" || (code === "ServerNotFound" && "isLabel" in args);
       if (caller === undefined && !mayBeOwnName) throw error;
     }
-    return (await startOthers()).resolve(name, caller);
+    return (await startOthers()).resolve(name, caller?.pack);
   }
 
   /** The prompt that a name refers to. Throws `TrailblazeError` `PromptNotFound`, `NameCollision` or `NotApproved`. */

@@ -12,7 +12,7 @@ import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResource } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
-import type { RecordedCall, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
+import type { RecordedCall, Recording, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
   createSearchTool,
@@ -38,7 +38,7 @@ export interface SessionParts {
   report(problem: Problem): void;
   memory: SessionMemory;
   /** The successful calls that can be replayed, in order of their ends. */
-  recording: readonly RecordedCall[];
+  recording: Recording;
   resources: SessionResources;
   runners: CodeRunners;
   calls: Calls;
@@ -65,7 +65,7 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#parts.recording;
+    return this.#parts.recording.calls;
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
@@ -157,7 +157,7 @@ export class Session implements AsyncDisposable {
       options.signal?.throwIfAborted();
       return this.#search.call(args, options.among) as ToolResultOf<Name>;
     }
-    const candidate = state.resolve(name, undefined);
+    const candidate = state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     const { signal, timeoutMs, onProgress, onLog } = options;
     const { calls } = this.#parts;
@@ -171,13 +171,13 @@ export class Session implements AsyncDisposable {
    */
   findTool(name: string): SessionTool {
     if (this.#isSearch(name)) return createSearchTool();
-    return this.#parts.state().resolve(name, undefined).tool;
+    return this.#parts.state().resolve(name).tool;
   }
 
   /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
   async resolveTool(name: string): Promise<SessionTool> {
     if (this.#isSearch(name)) return createSearchTool();
-    return (await this.#parts.state().resolveStarting(name, undefined)).tool;
+    return (await this.#parts.state().resolveStarting(name)).tool;
   }
 
   /** The prompts of packs and servers, in the order of their tools. */

@@ -318,7 +318,7 @@ export class ToolSearch {
 
   #resolve(name: string): SessionTool | undefined {
     try {
-      return this.#state().resolve(name, undefined).tool;
+      return this.#state().resolve(name).tool;
     } catch (error) {
       if (error instanceof TrailblazeError) return undefined;
       throw error;

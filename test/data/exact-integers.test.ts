@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
   carryIntegers,
-  findRounded,
   markIds,
   markIntegers,
   markText,
@@ -94,12 +93,6 @@ test("ids and tokens of a message come back as they came", () => {
     `[${big},9007199254740992,{"progressToken":${big}}]`,
   );
   expect(stringifyExactly(message)).toBe(text);
-});
-
-test("the first rounded integer is found", () => {
-  expect(findRounded(parseExactly(`{"a":[1,{"b":9007199254740994}],"c":[0,${big}]}`))).toEqual(["c", "1"]);
-  expect(findRounded(parseExactly('{"a":9007199254740994}'))).toBeUndefined();
-  expect(findRounded({ a: Number(big) })).toBeUndefined();
 });
 
 test.each([

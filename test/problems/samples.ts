@@ -158,7 +158,6 @@ export const samples: Samples = {
       isReserved: true,
     },
   ],
-  IntegerRounded: [{ tool: "orders_cancel", path: "/order/id", source: undefined }],
   HostListenerFailed: [{ option: "onLog", tool: "web_click", reason: "socket closed" }],
   InitializeFailed: [{ name: "acme/jira/getIssue", reason: "no token" }],
   DuplicateBundleEntry: [{ name: undefined, bundles: ["a"] }],

@@ -15,7 +15,7 @@ import { startServer } from "../../src/serve.ts";
 import { createRequest, openEndpoint, post as postCallback } from "../callback/open-endpoint.ts";
 import { beginSession, post } from "../mcp/http/served.ts";
 import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
-import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { makeProject, openForTest } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
 
 /** The arguments of every call, as written. */
@@ -88,16 +88,10 @@ async function serveRemote(kind: "json" | "events") {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
 }
 
-const code = toolPack(
-  { twice: {}, relay: {} },
-  `export const twice = ({ id }) => ({ id, type: typeof id });
-   export const relay = async ({ id }, { callTool }) => (await callTool("get", { id })).structuredContent.id;`,
-);
-
 let cwd: string;
 beforeEach(async () => {
   cwd = makeProject(
-    { code },
+    {},
     {
       "server.mjs": program,
       "trailblaze.config.json": {
@@ -216,22 +210,6 @@ describe("in a session", () => {
     const { call } = openAiTools(session);
     const item = { type: "function_call", call_id: "1", name: "bare_get", arguments: sent } as const;
     expect((await call(item)).output).toBe(`{"sent":${sent}}`);
-  });
-
-  test("code gets a rounded number, which is reported once", async () => {
-    const session = await open();
-    const args = parseExactly('{"id":725653563933458433}');
-    for (let calls = 0; calls < 2; calls++) {
-      expect(await session.callTool("twice", args)).toMatchObject({
-        structuredContent: { id: 725653563933458400, type: "number" },
-      });
-    }
-    await session.callTool("relay", { id: 1 });
-    const reported = session.problems.filter(({ code }) => code === "IntegerRounded");
-    expect(reported).toMatchObject([
-      { severity: "warning", args: { tool: "twice", path: "/id" } },
-      { severity: "warning", args: { tool: "relay", path: "/content/0/_meta/id", source: "get" } },
-    ]);
   });
 });
 
