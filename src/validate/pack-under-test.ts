@@ -7,7 +7,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Path } from "../problems/index.ts";
-import { type FailingImport, findFailingImport } from "./modules/imports.ts";
+import { type FailingImport, findFailingImport } from "./modules/loadable.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {

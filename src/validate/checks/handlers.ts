@@ -11,8 +11,7 @@ import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
-import { type ExportSearch, findExport } from "../modules/exports.ts";
-import { hintForMissing } from "../modules/imports.ts";
+import { type ExportSearch, findExport, hintForMissing } from "../modules/loadable.ts";
 import type { ModuleFiles } from "../modules/module-files.ts";
 import type { ModuleFault } from "../modules/parse-module.ts";
 import { isTypeScript } from "../needed-files.ts";
@@ -37,16 +36,6 @@ function hintForRelative(files: ModuleFiles, module: string, { file }: Inspected
   );
 }
 
-/** Why there is no module, with a hint to build it or to correct the path. */
-function explainAbsence(files: ModuleFiles, module: string, item: InspectedItem) {
-  const relativeHint = isTypeScript(module) ? undefined : hintForRelative(files, module, item);
-  const hint = hintForMissing(files, module) ?? relativeHint;
-  if (hint !== undefined || files.listNeighbors(module) !== undefined)
-    return { reason: `the package has no file ${quote(module)}`, hint };
-  const folder = quote(posix.dirname(module));
-  return { reason: `the package has no folder ${folder}, which a build may have to create` };
-}
-
 /** Whether Node cannot load a module, so that its exports do not matter. */
 const isBroken = (fault: ModuleFault | undefined) =>
   fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
@@ -57,14 +46,14 @@ async function search(
   { module, exportName }: HandlerPlace,
 ): Promise<ExportSearch> {
   const { kind } = await files.get(module);
-  if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module`, module };
+  if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module` };
   if (kind === "typescript") {
     const isInstalled = !["self", "workspace"].includes(inspected.pack.origin);
-    return isInstalled ? { absent: "Node does not run TypeScript in installed packages", module } : "found";
+    return isInstalled ? { absent: "Node does not run TypeScript in installed packages" } : "found";
   }
   const failing = await findFailingImport(module);
   if (failing === undefined) return findExport(files, module, exportName);
-  return { absent: failing.reason, hint: failing.hint, module };
+  return { absent: failing.reason, hint: failing.hint };
 }
 
 async function* checkModule(
@@ -79,19 +68,26 @@ async function* checkModule(
     const hint = hintForRelative(files, module, item);
     yield findInItem(item, "DefinitionOutsidePackage", { what: handler, hint }, path);
   } else if (kind === "absent") {
-    const args = explainAbsence(files, module, item);
-    yield findInItem(item, "HandlerNotFound", { handler, ...args }, path);
+    const relativeHint = isTypeScript(module) ? undefined : hintForRelative(files, module, item);
+    const hint = hintForMissing(files, module) ?? relativeHint;
+    const hasFolder = hint !== undefined || files.listNeighbors(module) !== undefined;
+    const reason = hasFolder
+      ? `the package has no file ${quote(module)}`
+      : `the package has no folder ${quote(posix.dirname(module))}, which a build may have to create`;
+    yield findInItem(item, "HandlerNotFound", { handler, reason, hint }, path);
   } else {
     const found = await search(pack, place);
     if (found === "found") return;
     const faults = await pack.moduleFaults();
-    if ([module, "absent" in found ? found.module : module].some((one) => isBroken(faults.get(one)))) return;
-    if ("absent" in found) {
+    if (isBroken(faults.get(module))) return;
+    if ("unclear" in found)
+      yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
+    else if (!isBroken(faults.get(found.broken ?? module))) {
       const { absent: reason, hint, exports: all = [] } = found;
       const nearest = findNearestNames(exportName, all);
       const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);
       yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
-    } else yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { findPackageProgram, suggestPackage } from "../../inspection/server-pack
 import { type Path, printable, quote } from "../../problems/index.ts";
 import { readBins } from "../../qualified-names/reserved-commands.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { hintForMissing } from "../modules/imports.ts";
+import { hintForMissing } from "../modules/loadable.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 import { backslashReason } from "./handlers.ts";

@@ -33,8 +33,8 @@ export type ModuleFault = { line?: number; column?: number } & (
 export type ParsedModule =
   | {
       kind: ModuleKind;
-      /** The names that it exports itself, each with the specifier that it comes from, if any. */
-      names: ReadonlyMap<string, string | undefined>;
+      /** The names that it exports itself. */
+      names: ReadonlySet<string>;
       /** Modules whose exports are all re-exported. */
       stars: readonly string[];
       imports: readonly WrittenImport[];
@@ -49,11 +49,9 @@ export type ParsedModule =
 
 // Places are the type of a node and the key of its child.
 
-/** Names that refer to no variable, unless they are computed. */
-const nameOnly = /^(?:\w+\.(?:property|key)|\w+\.(?:label|meta|exported|imported)|ExportSpecifier\.local)$/;
-/** Names that the module declares or sets. */
-const declaring =
-  /^(?:\w+Declarator\.id|(?:Arrow)?Function\w+\.(?:id|params)|Class\w+\.id|Assignment\w+\.left|CatchClause\.param|(?:Array|Object)Pattern\.\w+|RestElement\.argument|Import\w+\.local)$/;
+/** Where a name is declared, set, or no variable. */
+const noValue =
+  /\.(?:id|params?|local|exported|property|key)$|^(?:Assignment\w+\.left|(?:Array|Object)Pattern\.\w+|RestElement\.argument)$/;
 const conditional =
   /^(?:TryStatement\.\w+|(?:If|Conditional)\w+\.(?:consequent|alternate)|LogicalExpression\.right|SwitchStatement\.cases|(?:For|While|DoWhile)\w*\.body)$/;
 const inFunction = /^(?:PropertyDefinition|(?:Arrow)?Function\w+)\.(?!key$)/;
@@ -74,33 +72,29 @@ interface Surroundings {
   isInFunction: boolean;
 }
 
-const isNamed = (node: AnyNode | undefined, name: string) =>
-  node?.type === "Identifier" && node.name === name;
-
-const isSpread = ({ type }: AnyNode) => type === "SpreadElement";
-
 /** The name of the property that a node reads, if it is not computed. */
 const propertyOf = (node: AnyNode | undefined): string | undefined =>
   node?.type === "MemberExpression" && !node.computed && node.property.type === "Identifier"
     ? node.property.name
     : undefined;
 
+/** Whether a variable is used as in CommonJS. */
+function isUse(name: CommonJsName, { place, parent }: Surroundings): boolean {
+  if (name.startsWith("__")) return !noValue.test(place);
+  if (place === "MemberExpression.object") return name !== "module" || propertyOf(parent) === "exports";
+  if (name === "require") return place === "CallExpression.callee";
+  const callee = parent?.type === "CallExpression" ? propertyOf(parent.callee as AnyNode) : undefined;
+  return name === "exports" && callee === "defineProperty";
+}
+
 /** What the code of a module has besides its declarations of imports and exports. */
 class CodeSurvey {
   readonly imports: WrittenImport[] = [];
-  /** Whether a CommonJS module may export names that do not occur in its text, as in `Object.assign(exports, other)`. */
-  isOpen = false;
   readonly #uses: (Surroundings & { name: CommonJsName; index: number })[] = [];
   /** Variables that the module declares, checks for or hands on: their uses may be correct. */
   readonly #ignored = new Set<string>();
 
-  /** Functions and classes of the module itself. */
-  readonly #declared = new Set<string>();
-
   constructor(program: Program) {
-    for (const one of program.body)
-      if (one.type === "FunctionDeclaration" || one.type === "ClassDeclaration")
-        this.#declared.add(one.id.name);
     const flags = { isGuarded: false, isConditional: false, isInFunction: false };
     this.#visit(program, { place: "", parent: undefined, depth: 0, ...flags });
   }
@@ -108,7 +102,7 @@ class CodeSurvey {
   /** The first use of a variable of CommonJS that fails when the module is loaded, else the first in a function. */
   findCommonJsUse() {
     const uses = this.#uses.filter(({ name, isConditional }) => !isConditional && !this.#ignored.has(name));
-    return uses.find(({ isInFunction }) => !isInFunction) ?? uses[0];
+    return uses.find(({ isInFunction }) => !isInFunction) ?? uses.find(({ name }) => name !== "exports");
   }
 
   #visit(node: AnyNode, around: Surroundings): void {
@@ -117,18 +111,16 @@ class CodeSurvey {
     this.#judge(node, around);
     // A property of a pattern is part of it.
     const type = around.place === "ObjectPattern.properties" ? "ObjectPattern" : node.type;
-    const isShortCircuit = node.type === "AssignmentExpression" && /^(?:&&|\|\||\?\?)=$/.test(node.operator);
     for (const [key, value] of Object.entries(node) as [string, unknown][]) {
       if (typeof value !== "object" || value === null) continue;
       const place = `${type}.${key}`;
-      if (nameOnly.test(place) && !("computed" in node && node.computed)) continue;
       const isCaught = place === "CallExpression.callee" && propertyOf(value as AnyNode) === "catch";
       const inside = {
         place,
         parent: node,
         depth,
         isGuarded: around.isGuarded || place === "TryStatement.block" || isCaught,
-        isConditional: around.isConditional || conditional.test(place) || isShortCircuit,
+        isConditional: around.isConditional || conditional.test(place),
         isInFunction: around.isInFunction || inFunction.test(place),
       };
       for (const child of (Array.isArray(value) ? value : [value]) as (AnyNode | null)[])
@@ -138,20 +130,17 @@ class CodeSurvey {
 
   #judge(node: AnyNode, around: Surroundings): void {
     if (node.type === "ImportExpression") this.#addImport(node, node.source, "esm", around);
-    else if (node.type === "CallExpression" && isNamed(node.callee, "require"))
+    if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require")
       this.#addImport(node, node.arguments[0], "commonjs", around);
-    else if (node.type === "MemberExpression") {
-      if (isNamed(node.object, "module") && node.computed) this.isOpen = true;
-      else if (isNamed(node.object, "module") && propertyOf(node) === "exports")
-        this.#judgeExports(node, around);
-      // A global that the module sets.
-      else if (around.place === "AssignmentExpression.left" && propertyOf(node) === "require")
-        this.#ignored.add("require");
-    } else if (isNamed(node, "exports")) this.#judgeExports(node, around);
-    else if (node.type === "Identifier") {
-      const name = commonJsNames.find((one) => one === node.name);
-      if (name !== undefined) this.#judgeName(name, node.start, around);
-    }
+    const name = node.type === "Identifier" && commonJsNames.find((one) => one === node.name);
+    // The variable is `module`.
+    const isPart = name === "exports" && around.place === "MemberExpression.property";
+    if (!name || isPart) return;
+    const variable = name === "module" ? "exports" : name;
+    if (around.place === "UnaryExpression.argument")
+      for (const one of commonJsNames) this.#ignored.add(one);
+    else if (isUse(name, around)) this.#uses.push({ ...around, name: variable, index: node.start });
+    else this.#ignored.add(variable);
   }
 
   #addImport(
@@ -165,40 +154,6 @@ class CodeSurvey {
     const specifier = isTemplate ? source.quasis[0]?.value.cooked : literal;
     if (typeof specifier === "string" && specifier !== "")
       this.imports.push({ specifier, kind, index: node.start, isGuarded });
-  }
-
-  /** Judges `require`, `module`, `__dirname` or `__filename` by what is done with it. */
-  #judgeName(name: CommonJsName, index: number, around: Surroundings): void {
-    const { place, parent } = around;
-    const isUse = name.startsWith("__")
-      ? !declaring.test(place)
-      : /^(?:CallExpression\.callee|MemberExpression\.object)$/.test(place);
-    if (parent?.type === "UnaryExpression" && parent.operator === "typeof")
-      for (const one of commonJsNames) this.#ignored.add(one);
-    else if (!isUse) this.#ignored.add(name === "module" ? "exports" : name);
-    else if (name !== "module") this.#uses.push({ name, index, ...around });
-  }
-
-  /** Whether the names of all exports of a value occur in the text. */
-  #isPlain(value: AnyNode): boolean {
-    if (value.type === "Identifier") return this.#declared.has(value.name);
-    if (value.type === "ObjectExpression") return !value.properties.some(isSpread);
-    return /^(?:(?:Arrow)?Function|Class)Expression$/.test(value.type);
-  }
-
-  /** Judges `exports` or `module.exports` by what is done with it. */
-  #judgeExports(node: AnyNode, around: Surroundings): void {
-    const { parent } = around;
-    if (parent?.type === "MemberExpression") this.isOpen ||= parent.computed;
-    else if (parent?.type === "CallExpression" && propertyOf(parent.callee) === "defineProperty")
-      this.isOpen ||= parent.arguments[1]?.type !== "Literal";
-    else if (node.type === "MemberExpression" && parent?.type === "AssignmentExpression")
-      this.isOpen ||= !this.#isPlain(parent.right);
-    else {
-      this.isOpen = true;
-      if (node.type === "Identifier") this.#ignored.add("exports");
-    }
-    if (!around.isInFunction) this.#uses.push({ name: "exports", index: node.start, ...around });
   }
 }
 
@@ -225,28 +180,21 @@ function namesOf(node: Declaration | Pattern): string[] {
 
 /** The exports and imports of an ES module, by its declarations. */
 function readDeclarations({ body }: Program) {
-  const names = new Map<string, string | undefined>();
+  const names = new Set<string>();
   const stars: string[] = [];
   const imports: WrittenImport[] = [];
-  const imported = new Map<string, string>();
   const declarations = body.filter((one) => /^(?:Im|Ex)port.*Declaration$/.test(one.type));
   for (const one of declarations) {
-    if (!("source" in one) || !one.source) continue;
-    const specifier = String(one.source.value);
-    imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
-    if (one.type === "ImportDeclaration")
-      for (const { local } of one.specifiers) imported.set(local.name, specifier);
-  }
-  for (const one of declarations) {
-    const from = "source" in one && one.source ? String(one.source.value) : undefined;
-    if (one.type === "ExportDefaultDeclaration") names.set("default", undefined);
+    const specifier = "source" in one && one.source ? String(one.source.value) : undefined;
+    if (specifier !== undefined)
+      imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
+    if (one.type === "ExportDefaultDeclaration") names.add("default");
     else if (one.type === "ExportAllDeclaration") {
-      if (one.exported) names.set(nameOf(one.exported), from);
-      else stars.push(String(from));
+      if (one.exported) names.add(nameOf(one.exported));
+      else stars.push(String(specifier));
     } else if (one.type === "ExportNamedDeclaration") {
-      for (const name of one.declaration ? namesOf(one.declaration) : []) names.set(name, undefined);
-      for (const { local, exported } of one.specifiers)
-        names.set(nameOf(exported), from ?? imported.get(nameOf(local)));
+      for (const name of one.declaration ? namesOf(one.declaration) : []) names.add(name);
+      for (const { exported } of one.specifiers) names.add(nameOf(exported));
     }
   }
   return { names, stars, imports, hasSyntax: declarations.length > 0 };
@@ -273,14 +221,18 @@ function readEsm(text: string, program: Program, isDetected: boolean): ParsedMod
   return { ...module, fault };
 }
 
+/** CommonJS that may export more names than those that it assigns one by one: of another value, or in computed places. */
+const openExports =
+  /\bmodule\s*\[|\bexports\s*\[|(?<!defineProperty\(\s*)\bexports\s*[,)]|=\s*exports\b(?!\s*\.)|\bexports\s*=(?!=)(?!\s*(?:\{|(?:async\s+)?function\b|class\b|\([^()]*\)\s*=>))|\.\.\./;
+
 /** Finds the same named exports as Node. */
 async function readCommonJs(text: string, program: Program): Promise<ParsedModule> {
   const { parse } = await import("cjs-module-lexer");
   const { exports, reexports } = parse(text);
-  const { imports, isOpen } = new CodeSurvey(program);
-  const names = new Map([...exports, "default"].map((name) => [name, undefined]));
+  const names = new Set([...exports, "default"]);
   names.delete("__esModule");
-  return { kind: "commonjs", names, stars: reexports, imports, isOpen };
+  const { imports } = new CodeSurvey(program);
+  return { kind: "commonjs", names, stars: reexports, imports, isOpen: openExports.test(text) };
 }
 
 /** The messages by which Node itself detects the format of a module, and those of the parser. */
