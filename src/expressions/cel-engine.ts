@@ -151,15 +151,6 @@ function shapeOf(node: Node, scope: Scope): Shape {
   throw fail(`unknown key ${name}: the known keys are ${listNames(shape)}`, node);
 }
 
-function explainUnknown(call: Node): EvaluationError {
-  const [name, ...parts] = call.args as [string, ...Node[][]];
-  const count = parts.at(-1)?.length;
-  return fail(
-    `unknown function ${name.replace(/_$/, "")} with ${count} argument${count === 1 ? "" : "s"}`,
-    call,
-  );
-}
-
 /** cel-js's words, as the end of a sentence. */
 function toClause(summary: string): string {
   const words = summary
@@ -276,7 +267,6 @@ export function createCelEngine(): ExpressionEngine {
     if (mayBeAbsent) makeOptional(root);
     prepare(root, { variables, locals: new Set(), loops: 0 });
     const { error } = parsed.check();
-    if (error?.code === "no_matching_overload") throw explainUnknown(error.node as unknown as Node);
     if (error !== undefined) throw error;
 
     function evaluate<Result>(evaluation: Evaluation, finish: (value: unknown) => Result) {

@@ -20,10 +20,6 @@ const request = {
 };
 
 describe("the templates of an entry", () => {
-  test("an entry without templates has none", () => {
-    expect(compile({})).toEqual({ inputs: undefined, result: undefined, catches: [], faults: [] });
-  });
-
   test("inputs see the whole request", () => {
     const { inputs, faults } = compile({
       inputs: {

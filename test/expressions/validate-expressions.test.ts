@@ -71,18 +71,6 @@ describe("validating expressions", () => {
     ]);
   });
 
-  test("validation reports expressions in JSON definitions", async () => {
-    const entry = {
-      name: "words_find",
-      description: "Find.",
-      handler: "./lib/find.js#find",
-      inputs: { q: "${{ x }}" },
-    };
-    const bundle = { kind: "Mcp.Tools", metadata: { name: "Searching" }, entries: [entry] };
-    const problems = await validateBundle("Searching.json", JSON.stringify(bundle, undefined, 2));
-    expect(problems).toMatchObject([{ line: 12, column: 9, path: ["entries", 0, "inputs", "q"] }]);
-  });
-
   test("validation escapes control characters of expressions", async () => {
     const [problem] = await validateBundle("Searching.yaml", yaml.replace("result +", "a['\u202e'].\u202e"));
     expect(JSON.stringify(problem)).not.toContain("\u202e");

@@ -137,8 +137,7 @@ class CodeSurvey {
     const isPart = name === "exports" && around.place === "MemberExpression.property";
     if (!name || isPart) return;
     const variable = name === "module" ? "exports" : name;
-    if (around.place === "UnaryExpression.argument")
-      for (const one of commonJsNames) this.#ignored.add(one);
+    if (around.place === "UnaryExpression.argument") for (const one of commonJsNames) this.#ignored.add(one);
     else if (isUse(name, around)) this.#uses.push({ ...around, name: variable, index: node.start });
     else this.#ignored.add(variable);
   }
@@ -186,8 +185,7 @@ function readDeclarations({ body }: Program) {
   const declarations = body.filter((one) => /^(?:Im|Ex)port.*Declaration$/.test(one.type));
   for (const one of declarations) {
     const specifier = "source" in one && one.source ? String(one.source.value) : undefined;
-    if (specifier !== undefined)
-      imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
+    if (specifier !== undefined) imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
     if (one.type === "ExportDefaultDeclaration") names.add("default");
     else if (one.type === "ExportAllDeclaration") {
       if (one.exported) names.add(nameOf(one.exported));
